@@ -127,9 +127,12 @@ def with_part(rules: Rules, key: str, value: str | bool) -> Rules:
     if field is None:
         accepted = ", ".join(part for part in PART_FIELDS if part != "score")
         raise ValueError(f"unknown part of the rules: {key.strip()!r} (accepted: {accepted})")
-    if field in ("friendly_pass_ok", "has_button", "suicide"):
-        return replace(rules, **{field: _parse_flag(key, value)})
-    return replace(rules, **{field: value.strip().upper() if isinstance(value, str) else value})
+    parts = vars(rules).copy()
+    if isinstance(parts[field], bool):
+        parts[field] = _parse_flag(key, value)
+    else:
+        parts[field] = value.strip().upper() if isinstance(value, str) else value
+    return Rules(**parts)
 
 
 def _parse_flag(key: str, value: str | bool) -> bool:
