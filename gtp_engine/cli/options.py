@@ -1,0 +1,183 @@
+"""Options that several subcommands share, and the engine's settings made of them.
+
+A command decorated with `game_options` gets one argument `game: GameOptions`, with `search_options` one argument
+`search: SearchOptions`:
+
+    @click.command()
+    @game_options
+    @search_options
+    def play(game: GameOptions, search: SearchOptions) -> None: ...
+"""
+
+import functools
+import math
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+if TYPE_CHECKING:
+    from gtp_engine.engine import EngineSettings
+    from gtp_engine.game.rules import Rules
+
+SMALLEST, LARGEST = 2, 25
+MAX_LEVEL = 10
+
+
+@dataclass(frozen=True)
+class GameOptions:
+    """The game to play: size, komi (None: the usual one of that size) and rules."""
+
+    width: int
+    height: int
+    komi: float | None
+    rules: "Rules"
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How to think. `visits` and `seconds` are limits for a move; None means that it was not given."""
+
+    network: str
+    visits: int | None
+    seconds: float | None
+    level: "int | Literal['max']"
+    threads: int
+    seed: int | None
+    settings: tuple[str, ...]
+
+
+class BoardSize(click.ParamType):
+    """`9` or `13x9` (width x height)."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        match = re.fullmatch(r"(\d{1,3})(?:[xX:](\d{1,3}))?", str(value).strip())
+        if not match:
+            self.fail(f"{value!r} is no board size; give N or WIDTHxHEIGHT, each {SMALLEST} to {LARGEST}", param, ctx)
+        width = int(match[1])
+        height = int(match[2] or width)
+        if not all(SMALLEST <= side <= LARGEST for side in (width, height)):
+            self.fail(f"{value!r} is out of range; each side can be {SMALLEST} to {LARGEST}", param, ctx)
+        return width, height
+
+
+class Komi(click.ParamType):
+    """A finite number; half points are the finest."""
+
+    name = "komi"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            komi = float(value)
+        except ValueError:
+            komi = math.nan
+        if not math.isfinite(komi):
+            self.fail(f"{value!r} is no komi; give a number such as 7.5, 7 or -3", param, ctx)
+        return komi
+
+
+class Level(click.ParamType):
+    """`1` to `10`, or `max`."""
+
+    name = "level"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "int | Literal['max']":
+        if value == "max":
+            return "max"
+        try:
+            level = int(value)
+        except ValueError:
+            level = 0
+        if not 1 <= level <= MAX_LEVEL:
+            self.fail(f"{value!r} is no level; give 1 to {MAX_LEVEL}, or max", param, ctx)
+        return level
+
+
+class RulesName(click.ParamType):
+    """The name of a ruleset, or its parts as KataGo's JSON."""
+
+    name = "rules"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Rules":
+        from gtp_engine.game.rules import parse_rules
+
+        try:
+            return parse_rules(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def processor_threads() -> int:
+    """The processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def game_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --board-size, --komi and --rules."""
+
+    @click.option("--board-size", type=BoardSize(), default="19", show_default=True, help="N or WIDTHxHEIGHT, 2 to 25.")
+    @click.option("--komi", type=Komi(), help="Points for white.  [default: 7.5; 7 on 9x9 and smaller]")
+    @click.option("--rules", type=RulesName(), default="chinese", show_default=True, help="japanese, aga, ...")
+    @functools.wraps(function)
+    def wrapper(*args: Any, board_size: tuple[int, int], komi: float | None, rules: "Rules", **rest: Any) -> Any:
+        return function(*args, game=GameOptions(*board_size, komi, rules), **rest)
+
+    return wrapper
+
+
+def search_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --visits, --seconds, --level, --threads, --seed, --network and --set."""
+
+    @click.option("--visits", type=click.IntRange(1), help="Stop a search at so many visits.")
+    @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Time for a move.  [default: 5]")
+    @click.option("--level", type=Level(), default="max", show_default=True, help="Playing strength: 1 to 10, or max.")
+    @click.option("--threads", type=click.IntRange(1, 256), help="Processor threads.  [default: all]")
+    @click.option("--seed", type=click.IntRange(0), help="Repeat a game: with --visits and --threads 1.")
+    @click.option("--network", default="none", show_default=True, help="The evaluator; none: random playouts.")
+    @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a search parameter (repeatable).")
+    @functools.wraps(function)
+    def wrapper(
+        *args: Any,
+        network: str,
+        visits: int | None,
+        seconds: float | None,
+        level: "int | Literal['max']",
+        threads: int | None,
+        seed: int | None,
+        settings: tuple[str, ...],
+        **rest: Any,
+    ) -> Any:
+        count = threads or processor_threads()
+        return function(*args, search=SearchOptions(network, visits, seconds, level, count, seed, settings), **rest)
+
+    return wrapper
+
+
+def engine_settings(options: SearchOptions, **others: Any) -> "EngineSettings":
+    """`others` are further fields of EngineSettings. Raises ValueError for an unknown search parameter."""
+    from gtp_engine.engine import EngineSettings
+    from gtp_engine.search.parameters import SearchParameters, parse_setting
+
+    parameters = SearchParameters()
+    for setting in options.settings:
+        name, value = parse_setting(setting)
+        parameters = replace(parameters, **{name: value})
+    return EngineSettings(
+        network=options.network,
+        visits=options.visits,
+        seconds=options.seconds,
+        level=options.level,
+        threads=options.threads,
+        seed=options.seed,
+        parameters=parameters,
+        **others,
+    )

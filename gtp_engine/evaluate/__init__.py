@@ -1,0 +1,1 @@
+"""What a position is worth: the evaluator interface and those who fill it."""

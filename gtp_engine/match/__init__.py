@@ -1,0 +1,1 @@
+"""Games between engines, and what their results prove."""

@@ -1,0 +1,1 @@
+"""Shipped networks, as package data: installed as `gtp_engine.weights`."""
