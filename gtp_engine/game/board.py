@@ -1,0 +1,376 @@
+"""The compiled board: one structured record a position, and the functions that play on it.
+
+A record holds all that the rules need to go on from a position but superko's memory, which is the game's and the search
+path's (see `is_legal`). It is made for the largest board, its arrays are indexed by *points* (`game.coords`), and a
+smaller board uses their first part. `board = boards[i]` is a pointer inside compiled code; fields are written
+`board["stones"][point]`.
+
+Chains are known by a head point. Liberties are counted once for every stone that touches them (pseudo-liberties), with
+the sum and the sum of squares of their points: n counted liberties are all the one point p just when
+squares - 2 p sum + n p^2 = 0, which tells atari without walking (Lukasz Lew's libego counts them so).
+"""
+
+import numpy as np
+
+from ..compiled import inline, njit
+from .coords import BLACK, EMPTY, MAX_SIZE, PASS, WALL, WHITE
+
+MAX_AREA = MAX_SIZE * MAX_SIZE
+MAX_POINTS = (MAX_SIZE + 2) * (MAX_SIZE + 1) + 1
+RECENT = 8  # a ring of the last moves, a power of two; the networks' inputs show five
+
+SIMPLE_KO, POSITIONAL_SUPERKO, SITUATIONAL_SUPERKO = 0, 1, 2
+AREA_SCORING, TERRITORY_SCORING = 0, 1
+NO_TAX, SEKI_TAX, ALL_TAX = 0, 1, 2
+NO_BUTTON, BUTTON_LEFT, BUTTON_BLACK, BUTTON_WHITE = 0, 1, 2, 3
+
+BOARD = np.dtype(
+    [
+        ("hash", np.uint64),  # Zobrist hash of the stones alone
+        ("komi", np.float32),  # points for white: komi and handicap bonus
+        ("move_count", np.int32),  # moves since the history began, passes included
+        ("plays", np.int32, (3,)),  # stones played by each colour since the start of the game
+        ("captures", np.int32, (3,)),  # prisoners taken by each colour
+        ("width", np.int16),
+        ("height", np.int16),
+        ("ko_point", np.int16),  # where the player to move may not retake; PASS where nowhere
+        ("empty_count", np.int16),
+        ("recent_points", np.int16, (RECENT,)),  # of move m, in slot m % RECENT
+        ("recent_colours", np.int8, (RECENT,)),
+        ("to_move", np.int8),
+        ("passes", np.int8),  # in a row, at the end of the history
+        ("ko_rule", np.int8),
+        ("suicide", np.bool_),
+        ("scoring", np.int8),
+        ("tax", np.int8),
+        ("button", np.int8),
+        ("friendly_pass", np.bool_),
+        ("stones", np.int8, (MAX_POINTS,)),
+        ("captured_at", np.uint8, (MAX_POINTS,)),  # stones were once taken from here, so that a play may repeat
+        ("chain", np.int16, (MAX_POINTS,)),  # head of the chain that a stone belongs to
+        ("next_stone", np.int16, (MAX_POINTS,)),  # the chain's stones in a circle
+        ("chain_size", np.int16, (MAX_POINTS,)),  # this and the next three: at heads
+        ("liberties", np.int16, (MAX_POINTS,)),  # pseudo-liberties
+        ("liberty_sum", np.int32, (MAX_POINTS,)),
+        ("liberty_squares", np.int32, (MAX_POINTS,)),
+        ("empties", np.int16, (MAX_AREA,)),  # the empty points, in no order
+        ("empty_slot", np.int16, (MAX_POINTS,)),  # where in `empties` an empty point stands
+    ],
+    align=True,
+)
+
+# Fixed seeds: hashes are kept in files and compared between processes.
+ZOBRIST = np.random.default_rng(20260101).integers(1, 2**64, (MAX_POINTS, 3), np.uint64)
+WHITE_TO_MOVE = np.uint64(0x9E3779B97F4A7C15)  # any odd constant; this is the golden ratio's, as in splitmix64
+
+
+def new_board(width: int, height: int) -> np.ndarray:
+    """An empty board, black to move, as an array of shape (1,): simple ko, no suicide, area scoring, komi 0."""
+    boards = np.zeros(1, BOARD)
+    clear(boards[0], width, height)
+    return boards
+
+
+@njit
+def clear(board: np.ndarray, width: int, height: int) -> None:
+    """Empties the board and gives it a size; the rules and komi stay."""
+    board["hash"] = 0
+    board["move_count"] = 0
+    board["width"] = width
+    board["height"] = height
+    board["ko_point"] = PASS
+    board["to_move"] = BLACK
+    board["passes"] = 0
+    for colour in range(3):
+        board["plays"][colour] = 0
+        board["captures"][colour] = 0
+    for point in range(MAX_POINTS):
+        board["stones"][point] = WALL
+        board["captured_at"][point] = 0
+    count = 0
+    for y in range(height):
+        for x in range(width):
+            point = (y + 1) * (width + 1) + x + 1
+            board["stones"][point] = EMPTY
+            board["empties"][count] = point
+            board["empty_slot"][point] = count
+            count += 1
+    board["empty_count"] = count
+
+
+@inline
+def only_liberty_is(board: np.ndarray, head: int, point: int) -> bool:
+    """Whether `point`, a liberty of the chain, is its last one."""
+    wide = np.int64(point)
+    return (
+        board["liberty_squares"][head] - 2 * wide * board["liberty_sum"][head] + wide * wide * board["liberties"][head]
+        == 0
+    )
+
+
+@inline
+def in_atari(board: np.ndarray, head: int) -> bool:
+    """Whether the chain has exactly one liberty (Cauchy-Schwarz: equality just when all counted are the same)."""
+    total = np.int64(board["liberty_sum"][head])
+    return np.int64(board["liberties"][head]) * board["liberty_squares"][head] == total * total
+
+
+@inline
+def atari_liberty(board: np.ndarray, head: int) -> int:
+    """The liberty of a chain that has exactly one."""
+    return board["liberty_sum"][head] // board["liberties"][head]
+
+
+@njit
+def count_liberties(board: np.ndarray, point: int, limit: int) -> int:
+    """The liberties of the chain at `point`, counted no further than `limit` (at most 8)."""
+    stride = board["width"] + 1
+    stones = board["stones"]
+    first = second = third = fourth = fifth = sixth = seventh = -1
+    count = 0
+    stone = point
+    while True:
+        for neighbour in (stone - stride, stone - 1, stone + 1, stone + stride):
+            if stones[neighbour] != EMPTY or neighbour == first or neighbour == second or neighbour == third:
+                continue
+            if neighbour == fourth or neighbour == fifth or neighbour == sixth or neighbour == seventh:
+                continue
+            count += 1
+            if count >= limit:
+                return count
+            seventh, sixth, fifth, fourth, third, second, first = sixth, fifth, fourth, third, second, first, neighbour
+        stone = board["next_stone"][stone]
+        if stone == point:
+            return count
+
+
+@inline
+def _add_liberty(board: np.ndarray, head: int, point: int) -> None:
+    board["liberties"][head] += 1
+    board["liberty_sum"][head] += point
+    board["liberty_squares"][head] += point * point
+
+
+@inline
+def _remove_liberty(board: np.ndarray, head: int, point: int) -> None:
+    board["liberties"][head] -= 1
+    board["liberty_sum"][head] -= point
+    board["liberty_squares"][head] -= point * point
+
+
+@njit
+def _merge(board: np.ndarray, first: int, second: int) -> None:
+    """Joins two chains under the larger one's head."""
+    if board["chain_size"][first] < board["chain_size"][second]:
+        first, second = second, first
+    board["chain_size"][first] += board["chain_size"][second]
+    board["liberties"][first] += board["liberties"][second]
+    board["liberty_sum"][first] += board["liberty_sum"][second]
+    board["liberty_squares"][first] += board["liberty_squares"][second]
+    stone = second
+    while True:
+        board["chain"][stone] = first
+        stone = board["next_stone"][stone]
+        if stone == second:
+            break
+    after = board["next_stone"][first]
+    board["next_stone"][first] = board["next_stone"][second]
+    board["next_stone"][second] = after
+
+
+@njit
+def _remove_chain(board: np.ndarray, head: int) -> None:
+    """Takes a chain without liberties off the board."""
+    stride = board["width"] + 1
+    stones = board["stones"]
+    colour = stones[head]
+    stone = head
+    while True:
+        stones[stone] = EMPTY
+        board["captured_at"][stone] = 1
+        board["hash"] ^= ZOBRIST[stone, colour]
+        board["empties"][board["empty_count"]] = stone
+        board["empty_slot"][stone] = board["empty_count"]
+        board["empty_count"] += 1
+        for neighbour in (stone - stride, stone - 1, stone + 1, stone + stride):
+            # Stones of this chain that still stand get a liberty too, which nobody reads any more.
+            if stones[neighbour] == BLACK or stones[neighbour] == WHITE:
+                _add_liberty(board, board["chain"][neighbour], stone)
+        stone = board["next_stone"][stone]
+        if stone == head:
+            return
+
+
+@njit
+def _place(board: np.ndarray, point: int, colour: int) -> int:
+    """Puts a stone on an empty point, removes what has no liberty left; the number of prisoners it took."""
+    stride = board["width"] + 1
+    stones = board["stones"]
+    slot = board["empty_slot"][point]
+    board["empty_count"] -= 1
+    last = board["empties"][board["empty_count"]]
+    board["empties"][slot] = last
+    board["empty_slot"][last] = slot
+    stones[point] = colour
+    board["hash"] ^= ZOBRIST[point, colour]
+    board["chain"][point] = point
+    board["next_stone"][point] = point
+    board["chain_size"][point] = 1
+    board["liberties"][point] = 0
+    board["liberty_sum"][point] = 0
+    board["liberty_squares"][point] = 0
+    for neighbour in (point - stride, point - 1, point + 1, point + stride):
+        stone = stones[neighbour]
+        if stone == EMPTY:
+            _add_liberty(board, point, neighbour)
+        elif stone != WALL:
+            _remove_liberty(board, board["chain"][neighbour], point)
+    prisoners = 0
+    for neighbour in (point - stride, point - 1, point + 1, point + stride):
+        stone = stones[neighbour]
+        if stone == colour:
+            if board["chain"][neighbour] != board["chain"][point]:
+                _merge(board, board["chain"][point], board["chain"][neighbour])
+        elif stone == 3 - colour and board["liberties"][board["chain"][neighbour]] == 0:
+            prisoners += board["chain_size"][board["chain"][neighbour]]
+            _remove_chain(board, board["chain"][neighbour])
+    return prisoners
+
+
+@njit
+def play(board: np.ndarray, point: int) -> None:
+    """Plays a legal move, or a pass, for the player to move."""
+    colour = board["to_move"]
+    slot = board["move_count"] % RECENT
+    board["recent_points"][slot] = point
+    board["recent_colours"][slot] = colour
+    board["move_count"] += 1
+    board["to_move"] = 3 - colour
+    board["ko_point"] = PASS
+    if point == PASS:
+        board["passes"] += 1
+        if board["button"] == BUTTON_LEFT:
+            board["button"] = BUTTON_BLACK if colour == BLACK else BUTTON_WHITE
+        return
+    board["passes"] = 0
+    board["plays"][colour] += 1
+    prisoners = _place(board, point, colour)
+    board["captures"][colour] += prisoners
+    head = board["chain"][point]
+    if board["liberties"][head] == 0:
+        board["captures"][3 - colour] += board["chain_size"][head]
+        _remove_chain(board, head)
+    elif prisoners == 1 and board["chain_size"][head] == 1 and board["liberties"][head] == 1:
+        board["ko_point"] = board["liberty_sum"][head]
+
+
+@njit
+def is_suicide(board: np.ndarray, point: int) -> bool:
+    """Whether a stone of the player to move on this empty point would have no liberty after captures."""
+    stride = board["width"] + 1
+    stones = board["stones"]
+    colour = board["to_move"]
+    for neighbour in (point - stride, point - 1, point + 1, point + stride):
+        stone = stones[neighbour]
+        if stone == EMPTY:
+            return False
+        if stone != WALL and (stone == colour) != only_liberty_is(board, board["chain"][neighbour], point):
+            return False
+    return True
+
+
+@njit
+def _touches_own(board: np.ndarray, point: int) -> bool:
+    stride = board["width"] + 1
+    for neighbour in (point - stride, point - 1, point + 1, point + stride):
+        if board["stones"][neighbour] == board["to_move"]:
+            return True
+    return False
+
+
+@njit
+def is_legal_but_superko(board: np.ndarray, point: int) -> bool:
+    """Whether the player to move may play here as far as stones, the simple ko and suicide go."""
+    if point == PASS:
+        return True
+    if board["stones"][point] != EMPTY or point == board["ko_point"]:
+        return False
+    return not is_suicide(board, point) or (board["suicide"] and _touches_own(board, point))
+
+
+@njit
+def hash_after(board: np.ndarray, point: int) -> np.uint64:
+    """The stones' hash after a play that `is_legal_but_superko` allows, without making it."""
+    stride = board["width"] + 1
+    colour = board["to_move"]
+    suicide = is_suicide(board, point)
+    taken_colour = colour if suicide else 3 - colour
+    result = board["hash"]
+    if not suicide:
+        result ^= ZOBRIST[point, colour]
+    first = second = third = -1  # heads already counted
+    for neighbour in (point - stride, point - 1, point + 1, point + stride):
+        if board["stones"][neighbour] != taken_colour:
+            continue
+        head = board["chain"][neighbour]
+        if head == first or head == second or head == third or not only_liberty_is(board, head, point):
+            continue
+        third, second, first = second, first, head
+        stone = head
+        while True:
+            result ^= ZOBRIST[stone, taken_colour]
+            stone = board["next_stone"][stone]
+            if stone == head:
+                break
+    return result
+
+
+@inline
+def superko_key(stones_hash: np.uint64, to_move: int, ko_rule: int) -> np.uint64:
+    """What superko compares: the stones, and under situational superko the player to move too."""
+    if ko_rule == SITUATIONAL_SUPERKO and to_move == WHITE:
+        return stones_hash ^ WHITE_TO_MOVE
+    return stones_hash
+
+
+@njit
+def repeats(board: np.ndarray, point: int, history: np.ndarray, history_length: int) -> bool:
+    """Whether superko forbids a play that is legal otherwise.
+
+    `history` (uint64) holds the `superko_key` of every position since the start, the present one included. Only a stone
+    where one was taken before, or a suicide, can bring a position back.
+    """
+    if board["ko_rule"] == SIMPLE_KO or point == PASS:
+        return False
+    if not board["captured_at"][point] and not (board["suicide"] and is_suicide(board, point)):
+        return False
+    key = superko_key(hash_after(board, point), 3 - board["to_move"], board["ko_rule"])
+    for index in range(history_length):
+        if history[index] == key:
+            return True
+    return False
+
+
+@njit
+def is_legal(board: np.ndarray, point: int, history: np.ndarray, history_length: int) -> bool:
+    """Whether the player to move may play here (or pass), superko included; `history` as in `repeats`."""
+    return is_legal_but_superko(board, point) and not repeats(board, point, history, history_length)
+
+
+@njit
+def legal_moves(board: np.ndarray, history: np.ndarray, history_length: int, legal: np.ndarray) -> None:
+    """Writes into `legal` (bool, area+1, move-index order) what the player to move may do."""
+    width, height = board["width"], board["height"]
+    area = width * height
+    legal[:area] = False
+    legal[area] = True
+    for slot in range(board["empty_count"]):
+        point = board["empties"][slot]
+        x, y = point % (width + 1) - 1, point // (width + 1) - 1
+        legal[y * width + x] = is_legal(board, point, history, history_length)
+
+
+@njit
+def set_up_stone(board: np.ndarray, point: int, colour: int) -> None:
+    """Puts a stone where the board is empty, taking nothing; the caller sees to chains without liberties."""
+    _place(board, point, colour)
