@@ -44,7 +44,7 @@ def _fingerprint() -> str:
 
 def _prepare_cache() -> Path | None:
     """Makes this version's cache folder and removes the oldest others; None where nothing can be written."""
-    parent = paths.cache_folder() / "compiled"
+    parent = paths.cache_dir() / "compiled"
     folder = parent / _fingerprint()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def warm_up(steps: list[tuple[str, Callable[[], object]]]) -> None:
         step()
     if cold:
         seconds = time.perf_counter() - start
-        note = "" if CACHE_FOLDER else f" (not kept: {paths.cache_folder()} is not writable)"
+        note = "" if CACHE_FOLDER else f" (not kept: {paths.cache_dir()} is not writable)"
         print(f"gtp_engine: compiled in {seconds:.0f} s{note}", file=sys.stderr, flush=True)
         if CACHE_FOLDER:
             (CACHE_FOLDER / _COMPLETE).touch()
