@@ -1,0 +1,111 @@
+"""Boards as plain text: what `showboard` answers and what the terminal shows where there is no colour."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .coords import BLACK, COLUMNS, EMPTY, PASS, WHITE, colour_letter, point_at, vertex, xy
+from .game import Game
+from .rules import rules_name
+
+_STONES = {BLACK: "X", WHITE: "O"}
+_DEAD_STONES = {BLACK: "x", WHITE: "o"}
+_TERRITORY = {BLACK: "b", WHITE: "w"}
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """What is drawn on a board beside its stones and its last move.
+
+    labels: one character a point, drawn in place of the empty point.
+    dead: points of stones that are off the board for the count.
+    territory: [height, width], the owner's colour on the points each side surrounds or holds, EMPTY elsewhere.
+    """
+
+    labels: Mapping[int, str] = field(default_factory=dict)
+    dead: frozenset[int] = frozenset()
+    territory: NDArray[np.int8] | None = None
+
+
+def star_points(width: int, height: int) -> frozenset[int]:
+    """The points printed as stars on boards of this size: none on tiny ones, nine on 19x19."""
+    points = {point_at(x, y, width) for x in _star_lines(width) for y in _star_lines(height)}
+    if width % 2 and height % 2 and min(width, height) >= 5:
+        points.add(point_at(width // 2, height // 2, width))
+    return frozenset(points)
+
+
+def _star_lines(length: int) -> tuple[int, ...]:
+    if length < 7:
+        return ()
+    line = 3 if length >= 12 else 2
+    middle = (length // 2,) if length % 2 and length >= 15 else ()
+    return (line, length - 1 - line, *middle)
+
+
+def last_point(game: Game) -> int:
+    """The point of the last move; PASS where there is none or it was a pass."""
+    return game.moves[-1].point if game.moves else PASS
+
+
+def board_text(game: Game, marks: Marks | None = None, *, compact: bool = False) -> str:
+    """The position in ASCII, X black and O white, a line about the game below; no empty line.
+
+    The last move stands in brackets, except where `compact` leaves out the blanks between the columns.
+    """
+    letters = "   " + ("" if compact else " ").join(COLUMNS[: game.width])
+    rows = [_row(game, y, marks or Marks(), compact) for y in range(game.height)]
+    return "\n".join([letters, *rows, letters, _status(game)])
+
+
+def _row(game: Game, y: int, marks: Marks, compact: bool) -> str:
+    stars = star_points(game.width, game.height)
+    points = [point_at(x, y, game.width) for x in range(game.width)]
+    characters = [point_character(game, point, marks, "+" if point in stars else ".") for point in points]
+    number = game.height - y
+    if compact:
+        return f"{number:2} {''.join(characters)} {number}"
+    gaps = gaps_in_row(points, last_point(game), " ")
+    cells = [gap + character for gap, character in zip(gaps, characters, strict=False)]
+    return f"{number:2}{''.join(cells)}{gaps[-1]}{number}"
+
+
+def gaps_in_row(points: list[int], last: int, gap: str) -> list[str]:
+    """What stands before, between and after the points of a row: brackets round the last move, else `gap`."""
+    gaps = [gap] * (len(points) + 1)
+    if last in points:
+        column = points.index(last)
+        gaps[column], gaps[column + 1] = "(", ")"
+    return gaps
+
+
+def point_character(game: Game, point: int, marks: Marks, empty: str) -> str:
+    """One character for a point: its stone, label or owner, else `empty`."""
+    stone = game.stone_at(point)
+    if stone != EMPTY:
+        return (_DEAD_STONES if point in marks.dead else _STONES)[stone]
+    if point in marks.labels:
+        return marks.labels[point]
+    owner = territory_owner(game, point, marks)
+    return _TERRITORY.get(owner, empty)
+
+
+def territory_owner(game: Game, point: int, marks: Marks) -> int:
+    """Whose territory a point is in the marks; EMPTY for nobody's."""
+    if marks.territory is None:
+        return EMPTY
+    x, y = xy(point, game.width)
+    return int(marks.territory[y, x])
+
+
+def _status(game: Game) -> str:
+    parts = [f"{'Black (X)' if game.to_move == BLACK else 'White (O)'} to move"]
+    if game.moves:
+        colour, point = game.moves[-1]
+        parts.append(f"move {len(game.moves)}: {colour_letter(colour)} {vertex(point, game.width, game.height)}")
+    parts.append(f"captured by black {game.captures(BLACK)}, by white {game.captures(WHITE)}")
+    parts.append(f"komi {game.komi:g}")
+    parts.append(f"rules {rules_name(game.rules) or 'by parts'}")
+    return "; ".join(parts)
