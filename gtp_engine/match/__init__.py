@@ -1,1 +1,1 @@
-"""Games between engines, and what their results prove."""
+"""Games between engines: a GTP client, a referee, openings, the match, Elo and its sequential test."""
