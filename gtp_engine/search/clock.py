@@ -1,0 +1,289 @@
+"""The game clock: time settings, what each colour has left, and how many seconds the next move may take."""
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from ..game.coords import BLACK, WHITE
+
+SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped")
+
+# Share of the board's area that a game's moves reach as a rule (about 250 moves on 19x19, 60 on 9x9).
+_GAME_LENGTH = 0.7
+# However long a game lasts already, this share of the area is still planned as own moves (60 on 19x19, 13 on 9x9).
+_LEAST_MOVES = 1 / 6
+_LONGEST_RESERVE = 1.0
+_RESERVE_SHARE = 0.1
+# The excess of a move over its budget is the median of this many: one slow start must not count for the whole game.
+_MEASURED_MOVES = 5
+# More than this a move is no lag: somebody else has played moves of this colour.
+_LONGEST_LAG = 1.0
+
+
+@dataclass(frozen=True)
+class TimeSettings:
+    """One time system; all times in seconds, finite and not negative (ValueError otherwise).
+
+    system: one of `SYSTEMS`; "none" has no clock, and "fischer-capped" is "fischer" with one or both caps.
+    main: the main time. period: the length of an overtime period (byoyomi, canadian).
+    count: the periods of byo-yomi, or the stones to play in each Canadian period.
+    increment: added after each move (fischer). main_cap: what the main time is cut to after the increment, move_cap:
+    the longest time for one move; None is no cap.
+    """
+
+    system: str = "none"
+    main: float = 0.0
+    period: float = 0.0
+    count: int = 0
+    increment: float = 0.0
+    main_cap: float | None = None
+    move_cap: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.system not in SYSTEMS:
+            raise ValueError(f"unknown time system {self.system!r}: expected {', '.join(SYSTEMS)}")
+        times = (self.main, self.period, self.count, self.increment, self.main_cap or 0.0, self.move_cap or 0.0)
+        for value in times:
+            if not math.isfinite(value) or value < 0:
+                raise ValueError(f"invalid time {value}: expected a number of seconds, 0 or more")
+
+    @property
+    def has_overtime(self) -> bool:
+        """Whether periods follow the main time."""
+        return self.system in ("byoyomi", "canadian") and self.period > 0 and self.count > 0
+
+
+NO_LIMIT = TimeSettings()
+
+
+def gtp_settings(main: float, byo_yomi: float, stones: int) -> TimeSettings:
+    """The settings of GTP's `time_settings` (GTP version 2, section 4.2).
+
+    A period without stones is no limit by the specification; `0 0 0` is not defined there and means no limit to the
+    controllers that send it.
+    """
+    settings = TimeSettings("canadian", main, byo_yomi, stones)
+    if settings.has_overtime:
+        return settings
+    return NO_LIMIT if byo_yomi > 0 or main == 0 else TimeSettings("absolute", main)
+
+
+def named_settings(words: Sequence[str]) -> TimeSettings:
+    """The settings of `kgs-time_settings` and `kata-time_settings`: a system's name and its numbers.
+
+    none | absolute MAIN | byoyomi MAIN PERIOD PERIODS | canadian MAIN PERIOD STONES | fischer MAIN INCREMENT |
+    fischer-capped MAIN INCREMENT MAIN_CAP MOVE_CAP (a negative cap is none). Raises ValueError for anything else.
+    """
+    system = words[0].lower() if words else ""
+    if system not in SYSTEMS:
+        raise ValueError(f"unknown time system {system!r}: expected {', '.join(SYSTEMS)}")
+    expected = {"none": 0, "absolute": 1, "byoyomi": 3, "canadian": 3, "fischer": 2, "fischer-capped": 4}[system]
+    numbers = [_number(word) for word in words[1:]]
+    if len(numbers) != expected:
+        raise ValueError(f"{system} takes {expected} numbers, not {len(numbers)}")
+    match system:
+        case "none":
+            return NO_LIMIT
+        case "byoyomi" | "canadian":
+            main, period, count = numbers
+            if count != int(count):
+                raise ValueError(f"invalid count {count}: expected a whole number")
+            overtime = period > 0 and count > 0
+            return TimeSettings(system, main, period, int(count)) if overtime else TimeSettings("absolute", main)
+        case "fischer-capped":
+            caps = [cap if cap >= 0 else None for cap in numbers[2:]]
+            return TimeSettings(system, numbers[0], increment=numbers[1], main_cap=caps[0], move_cap=caps[1])
+        case "fischer":
+            return TimeSettings(system, numbers[0], increment=numbers[1])
+        case _:
+            return TimeSettings(system, numbers[0])
+
+
+def _number(word: str) -> float:
+    try:
+        number = float(word)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"invalid time {word!r}: expected a number of seconds")
+    return number
+
+
+def own_moves_left(area: int, move_number: int) -> float:
+    """How many moves to plan for one player in a game on `area` points after `move_number` moves of both."""
+    return max((_GAME_LENGTH * area - move_number) / 2, _LEAST_MOVES * area, 1.0)
+
+
+@dataclass
+class _Side:
+    """One colour's clock: what is left of the main time, then `period` seconds for `count` stones, or `count` periods
+    of which `period` seconds are left in the one running."""
+
+    settings: TimeSettings
+    main: float
+    period: float
+    count: int
+    # The main time by our own count since the controller's first report, to see what the way there and back costs.
+    counted: float | None = None
+    counted_moves: int = 0
+    lag: float = 0.0
+    excesses: deque[float] = field(default_factory=lambda: deque(maxlen=_MEASURED_MOVES))
+
+    @property
+    def overhead(self) -> float:
+        """Seconds that a move costs beyond its budget: in the search, and between here and the clock that counts."""
+        return self.lag + (median(self.excesses) if self.excesses else 0.0)
+
+
+def _side(settings: TimeSettings) -> _Side:
+    return _Side(settings, settings.main, settings.period, settings.count)
+
+
+class Clock:
+    """The clocks of both colours under one time system.
+
+    Own moves are charged by `charge`; a controller's `time_left` overrides what was counted.
+    """
+
+    def __init__(self, settings: TimeSettings = NO_LIMIT) -> None:
+        self._settings = settings
+        self._sides = {BLACK: _side(settings), WHITE: _side(settings)}
+
+    @property
+    def settings(self) -> TimeSettings:
+        """The time system; setting it gives both colours their full time."""
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: TimeSettings) -> None:
+        # Some controllers repeat the settings before each move: what was measured stays valid then.
+        repeated = settings == self._settings
+        self._settings = settings
+        olds = dict(self._sides)
+        self.restart()
+        if repeated:
+            for colour, old in olds.items():
+                side = self._sides[colour]
+                side.counted, side.counted_moves, side.lag = old.counted, old.counted_moves, old.lag
+
+    def restart(self) -> None:
+        """Gives both colours their full time, for a new game."""
+        for colour, old in self._sides.items():
+            self._sides[colour] = _side(self._settings)
+            self._sides[colour].excesses = old.excesses
+
+    def time_left(self, colour: int, seconds: float, count: int) -> None:
+        """A controller's report (GTP's `time_left`).
+
+        With count 0 `seconds` are main time, after which the settings' periods follow; otherwise they are left for
+        `count` stones, or, with byo-yomi, in the period running now with `count` periods left. Where the settings are
+        "none" the report alone is that colour's clock. Raises ValueError for numbers that are no time.
+        """
+        if not math.isfinite(seconds) or count < 0:
+            raise ValueError(f"invalid time left {seconds} {count}: expected seconds and a count, 0 or more")
+        seconds = max(seconds, 0.0)  # an overrun clock may be reported below 0
+        side = self._sides[colour]
+        if self._settings.system == "none":
+            side.settings = TimeSettings("absolute") if count == 0 else TimeSettings("canadian", 0.0, seconds, count)
+        if count > 0:
+            side.main, side.period, side.count = 0.0, seconds, count
+            return
+        side.main, side.period, side.count = seconds, side.settings.period, side.settings.count
+        _measure_lag(side, seconds)
+
+    def charge(self, colour: int, seconds: float, budget: float | None = None) -> None:
+        """Takes the time of a move that `colour` has played; `budget` is what it was meant to take."""
+        side = self._sides[colour]
+        if side.settings.system == "none":
+            return
+        if budget is not None and seconds >= budget:
+            side.excesses.append(seconds - budget)
+        if side.counted is not None:
+            side.counted = _after_increment(side, side.counted - seconds)
+            side.counted_moves += 1
+        if side.main > seconds or not side.settings.has_overtime:
+            side.main = _after_increment(side, max(side.main - seconds, 0.0))
+        else:
+            overtime, side.main = seconds - side.main, 0.0
+            _charge_overtime(side, overtime)
+
+    def remaining(self, colour: int) -> tuple[float, int] | None:
+        """What `colour` has left, in the form of `time_left`: seconds and count; None without a clock."""
+        side = self._sides[colour]
+        if side.settings.system == "none":
+            return None
+        in_main = side.main > 0 or not side.settings.has_overtime
+        return (side.main, 0) if in_main else (side.period, side.count)
+
+    def budget(self, colour: int, area: int, move_number: int) -> float | None:
+        """Seconds to spend on the next move of `colour`; None without a clock, 0.0 when it has to move at once.
+
+        area: the board's points; move_number: the moves played by both. Main time is spread over the moves to come;
+        a period of byo-yomi, a Canadian stone's share and a Fischer increment are for this move. A reserve of a tenth
+        of what may be used, at most a second, is left for the way to the controller.
+        """
+        side = self._sides[colour]
+        if side.settings.system == "none":
+            return None
+        planned = own_moves_left(area, move_number)
+        # Not the sum: our count of the main time may be some lag ahead of the clock that counts.
+        usable = max(side.main, _overtime(side))
+        # What a move costs beyond its budget is set aside even for a game in which each side fills the board.
+        possible = max(area - move_number / 2, area / 2)
+        main = max(side.main - _reserve(usable) - side.overhead * possible, 0.0)
+        share = main / planned + _share_of_extras(side, usable)
+        cap = side.settings.move_cap
+        usable = usable if cap is None else min(usable, cap)
+        return max(min(share, usable - _reserve(usable)) - side.overhead, 0.0)
+
+
+def _overtime(side: _Side) -> float:
+    """Seconds that follow the main time without a loss."""
+    return side.period if side.count > 0 else 0.0
+
+
+def _share_of_extras(side: _Side, usable: float) -> float:
+    """The seconds of this move beside the main time's: from the overtime, from the increment, from above the cap."""
+    settings = side.settings
+    if settings.has_overtime:
+        overtime = _overtime(side)
+        stones = side.count if settings.system == "canadian" else 1
+        return (overtime - _reserve(overtime)) / max(stones, 1)
+    if settings.main_cap is not None:
+        return max(settings.increment, usable + settings.increment - settings.main_cap)  # the rest would be cut off
+    return settings.increment
+
+
+def _reserve(seconds: float) -> float:
+    return min(_LONGEST_RESERVE, _RESERVE_SHARE * seconds)
+
+
+def _after_increment(side: _Side, main: float) -> float:
+    main += side.settings.increment
+    return main if side.settings.main_cap is None else min(main, side.settings.main_cap)
+
+
+def _charge_overtime(side: _Side, seconds: float) -> None:
+    settings = side.settings
+    if settings.system == "canadian":
+        side.period = max(side.period - seconds, 0.0)
+        side.count -= 1
+        if side.count <= 0:
+            side.period, side.count = settings.period, settings.count
+        return
+    while side.count > 0 and seconds >= side.period:
+        seconds -= side.period
+        side.period = settings.period
+        side.count -= 1
+    # A period that was not used up is whole again for the next move.
+    side.period = settings.period if side.count > 0 else 0.0
+
+
+def _measure_lag(side: _Side, reported: float) -> None:
+    """Compares a report with our own count; reports are whole seconds, so one second's difference proves nothing."""
+    if side.counted is None or reported > side.counted + 1:
+        side.counted, side.counted_moves, side.lag = reported, 0, 0.0
+    elif side.counted_moves:
+        side.lag = min(max(side.counted - reported - 1, 0.0) / side.counted_moves, _LONGEST_LAG)
