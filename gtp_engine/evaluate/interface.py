@@ -1,0 +1,60 @@
+"""The seam between search and knowledge: what every evaluator takes and gives."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What an evaluator says of n positions, all of it for the side to move of each.
+
+    policy: float32 [n, area+1], move-index order, 0 on illegal moves, sums to 1.
+    value: float32 [n, 3], probabilities of win, loss and no result.
+    lead: float32 [n], points by which the position is ahead.
+    score_mean, score_stdev: float32 [n], the final score's distribution in points.
+    ownership: float32 [n, area] in -1..1 (+1 = the side to move owns the point), or None where it was not asked for.
+    """
+
+    policy: np.ndarray
+    value: np.ndarray
+    lead: np.ndarray
+    score_mean: np.ndarray
+    score_stdev: np.ndarray
+    ownership: np.ndarray | None = None
+
+
+class Evaluator(Protocol):
+    """Judges positions. One evaluator belongs to one thread.
+
+    Two batches may be in flight, so that the next one is prepared while a device works on the first; an evaluator that
+    blocks does its work in `submit`. The outputs of a ticket are valid until the second `submit` after its own.
+    """
+
+    batch_size: int
+    """The number of positions that one `submit` takes at most, and with which it works best."""
+
+    name: str
+    """What a user calls it: "rollouts", a network's name."""
+
+    def submit(
+        self, boards: np.ndarray, indices: np.ndarray, symmetries: np.ndarray | None = None, *, ownership: bool = False
+    ) -> Any:
+        """Begins to judge `boards[indices]` (a `board.BOARD` array, int indices), all of one size; gives a ticket.
+
+        symmetries: one of the eight for each position (`game.symmetry`), or None for the evaluator's own choice.
+        """
+        ...
+
+    def collect(self, ticket: Any) -> Outputs:
+        """Waits for the outputs of a ticket, in the order of its indices."""
+        ...
+
+    def clear_cache(self) -> None:
+        """Forgets what it keeps of earlier positions."""
+        ...
+
+    def close(self) -> None:
+        """Ends its threads and gives its memory back."""
+        ...

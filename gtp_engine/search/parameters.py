@@ -1,0 +1,114 @@
+"""Every number that steers the search, by one name in settings files, `--set` and `kata-set-param`."""
+
+import math
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+
+def _parameter(default: Any, katago: str | None = None, *, low: float | None = None, high: float | None = None) -> Any:
+    """A field with KataGo's name for it, where it has one, and the accepted range."""
+    return field(default=default, metadata={"katago": katago, "low": low, "high": high})
+
+
+def _choice(default: str, *accepted: str) -> Any:
+    return field(default=default, metadata={"katago": None, "accepted": accepted})
+
+
+@dataclass(frozen=True)
+class SearchParameters:
+    """How the tree is searched and the move chosen.
+
+    selection: "puct" (AlphaZero, Silver et al. 2018: prior-weighted) or "uct" (Kocsis & Szepesvari 2006: UCB1).
+    c_puct: weight of exploration in PUCT.
+    c_uct: weight of exploration in UCT; values lie in -1..1, so that sqrt(2) x 2 is UCB1's own.
+    fpu_reduction: how far a move without visits is taken to be below its parent, times the square root of the prior
+        mass that has been visited (Leela Zero's and KataGo's first-play urgency).
+    score_utility: weight of the score beside win and loss, 2/pi atan(score / (2 sqrt(area))) (KataGo, Wu 2019).
+    virtual_loss: lost visits that a leaf counts for while its evaluation is under way.
+    batch_size: leaves evaluated together at most; 0 takes the evaluator's own number.
+    root_noise: share of Dirichlet noise in the root's priors (AlphaZero: 0.25 in self-play, 0 in play).
+    dirichlet_alpha: total concentration, divided by the number of legal moves (AlphaZero's 0.03 x 361).
+    temperature: randomness of the choice among visit counts, 0 for none; temperature_moves: for so many first moves of
+        the game.
+    choice: "visits" or "lcb", the highest lower confidence bound among well visited moves (Leela Zero 0.17, KataGo).
+    lcb_stdevs: half the width of that interval, in standard errors.
+    reuse_tree: whether a search goes on from what earlier ones found.
+    max_nodes: where the tree stops growing.
+    """
+
+    selection: str = _choice("puct", "puct", "uct")
+    c_puct: float = _parameter(1.1, "cpuctExploration", low=0)
+    c_uct: float = _parameter(0.6, low=0)
+    fpu_reduction: float = _parameter(0.2, "fpuReductionMax", low=0)
+    score_utility: float = _parameter(0.1, "staticScoreUtilityFactor", low=0, high=1)
+    virtual_loss: float = _parameter(1.0, "numVirtualLossesPerThread", low=0)
+    batch_size: int = _parameter(0, "nnMaxBatchSize", low=0, high=65536)
+    root_noise: float = _parameter(0.0, "rootDirichletNoiseWeight", low=0, high=1)
+    dirichlet_alpha: float = _parameter(10.83, "rootDirichletNoiseTotalConcentration", low=1e-6)
+    temperature: float = _parameter(0.0, "chosenMoveTemperature", low=0)
+    temperature_moves: int = _parameter(30, low=0)
+    choice: str = _choice("lcb", "visits", "lcb")
+    lcb_stdevs: float = _parameter(5.0, "lcbStdevs", low=0)
+    reuse_tree: bool = _parameter(True)
+    max_nodes: int = _parameter(2_000_000, low=1000)
+
+    def with_value(self, name: str, value: str | float | bool) -> "SearchParameters":
+        """A copy with one parameter changed, by its name or KataGo's; ValueError names what is accepted."""
+        found = find_parameter(name)
+        return replace(self, **{found: _convert(found, value)})
+
+
+_FIELDS = {item.name: item for item in fields(SearchParameters)}
+_BY_KATAGO_NAME = {item.metadata["katago"]: item.name for item in _FIELDS.values() if item.metadata["katago"]}
+_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+
+
+def parameter_names() -> list[str]:
+    """The names of all parameters."""
+    return list(_FIELDS)
+
+
+def find_parameter(name: str) -> str:
+    """Our name of a parameter given by ours or KataGo's; ValueError with the nearest names otherwise."""
+    if name in _FIELDS:
+        return name
+    if name in _BY_KATAGO_NAME:
+        return _BY_KATAGO_NAME[name]
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, [*_FIELDS, *_BY_KATAGO_NAME], 3, 0.5)
+    raise ValueError(f"unknown parameter {name!r}: expected {', '.join(near or _FIELDS)}")
+
+
+def parse_setting(parameters: SearchParameters, text: str) -> SearchParameters:
+    """The parameters with one `NAME=VALUE` applied; ValueError for a wrong form, name or value."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"invalid setting {text!r}: expected NAME=VALUE")
+    return parameters.with_value(name.strip(), value.strip())
+
+
+def _convert(name: str, value: str | float | bool) -> Any:
+    """`value` in the type of the parameter, in its range."""
+    item = _FIELDS[name]
+    kind = type(item.default)
+    text = str(value).strip()
+    if kind is str:
+        if text not in item.metadata["accepted"]:
+            raise ValueError(f"invalid {name} {text!r}: expected {' or '.join(item.metadata['accepted'])}")
+        return text
+    if kind is bool:
+        if text.lower() not in _TRUE + _FALSE:
+            raise ValueError(f"invalid {name} {text!r}: expected true or false")
+        return text.lower() in _TRUE
+    try:
+        number = kind(float(text)) if kind is int and float(text).is_integer() else kind(text)
+    except (ValueError, OverflowError):
+        number = math.nan
+    low, high = item.metadata["low"], item.metadata["high"]
+    in_range = (low is None or number >= low) and (high is None or number <= high)
+    if not (math.isfinite(number) and in_range):
+        end = f" to {high:g}" if high is not None else " or more"
+        what = "a whole number" if kind is int else "a number"
+        raise ValueError(f"invalid {name} {text!r}: expected {what} from {low:g}{end}")
+    return number

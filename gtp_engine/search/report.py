@@ -1,0 +1,63 @@
+"""What a search found, as values that do not change: handed from the search's thread to whoever shows them.
+
+Everything is for the side to move at the root: win rates in 0..1, scores and leads in points, utility in about -1..1.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class MoveReport:
+    """One move at the root.
+
+    lcb: the lower end of the win rate's confidence interval; utility_lcb: of the utility's.
+    weight: the visits as the final choice weighs them.
+    prior: the evaluator's probability, before noise.
+    order: rank of the move, from 0.
+    pv: the main line from this move on, as points (`coords.PASS` for a pass), with the visits of each.
+    ownership: float32 [height, width], + for the side to move at the root, or None where it was not asked for.
+    """
+
+    point: int
+    visits: int
+    winrate: float
+    lead: float
+    score_mean: float
+    score_stdev: float
+    utility: float
+    lcb: float
+    utility_lcb: float
+    prior: float
+    weight: float
+    order: int
+    pv: tuple[int, ...]
+    pv_visits: tuple[int, ...]
+    ownership: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """The root and its visited moves, best first.
+
+    visits: of the root, the tree's reused ones included; playouts: new ones of this search.
+    priors: float32 [area+1], the evaluator's policy in move-index order.
+    ownership: as in `MoveReport`, of the whole tree.
+    seconds: since the search began.
+    """
+
+    width: int
+    height: int
+    to_move: int
+    visits: int
+    playouts: int
+    winrate: float
+    lead: float
+    score_mean: float
+    score_stdev: float
+    utility: float
+    moves: tuple[MoveReport, ...]
+    priors: np.ndarray
+    ownership: np.ndarray | None
+    seconds: float
