@@ -2,7 +2,8 @@
 
 - cache, `GTP_ENGINE_CACHE`: `~/.cache/gtp_engine` on Linux, `~/Library/Caches/gtp_engine` on macOS,
   `%LOCALAPPDATA%\\gtp_engine\\Cache` on Windows.
-- data, `GTP_ENGINE_DATA`: `~/.local/share/gtp_engine`, `~/Library/Application Support/gtp_engine`, `%LOCALAPPDATA%\\gtp_engine`.
+- data, `GTP_ENGINE_DATA`: `~/.local/share/gtp_engine`, `~/Library/Application Support/gtp_engine`,
+  `%LOCALAPPDATA%\\gtp_engine`.
 - games, `GTP_ENGINE_GAMES`: the folder `sgf` of a checkout, else `games` in the data folder.
 
 Linux also heeds `XDG_CACHE_HOME` and `XDG_DATA_HOME`. No function here creates anything.

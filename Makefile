@@ -1,0 +1,35 @@
+# make play    a game in the terminal          make test    the fast tests
+# make check   ruff and mypy
+#
+# Each sets up .venv first; that is done once, and again when setup.cfg or constraints.txt changed.
+# TORCH=cpu takes PyTorch's build without CUDA on Linux: 0.2 GB to download instead of 3 GB.
+# PYTHON=python3.12 chooses the interpreter that .venv is made from.
+
+SHELL := bash
+.SHELLFLAGS := -o pipefail -ec
+
+PYTHON ?= python3
+TORCH ?=
+BIN := .venv/bin
+INDEX := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
+LARGE := /Downloading .*([0-9][0-9]\.[0-9] MB|[0-9] GB)/ {print "  " $$2, $$3, $$4}
+
+.PHONY: play test check
+
+play: .venv/installed
+	@$(BIN)/gtp_engine play
+
+test: .venv/installed
+	@$(BIN)/python -m pytest -q
+
+check: .venv/installed
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+.venv/installed: setup.cfg pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("gtp_engine needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
+	@echo "Setting up .venv (once; large downloads are shown) ..."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --disable-pip-version-check $(INDEX) -c constraints.txt -e '.[dev]' | awk '$(LARGE)'
+	@touch $@
+	@echo "Done."

@@ -1,0 +1,108 @@
+"""setup.cfg, the public names and the versions agree with the tree."""
+
+import ast
+import re
+import subprocess
+import sys
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+
+import gtp_engine
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def setup_cfg() -> ConfigParser:
+    parser = ConfigParser()
+    parser.read(ROOT / "setup.cfg")
+    return parser
+
+
+def test_every_package_is_listed() -> None:
+    folders = {path.parent.relative_to(ROOT) for path in (ROOT / "gtp_engine").rglob("__init__.py")}
+    expected = {".".join(folder.parts) for folder in folders} | {"gtp_engine.weights"}
+    assert set(setup_cfg()["options"]["packages"].split()) == expected
+
+
+def test_constraints_pin_every_requirement() -> None:
+    pinned = {line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().split() if "==" in line}
+    options = setup_cfg()
+    wanted = options["options"]["install_requires"] + options["options.extras_require"]["dev"]
+    names = {re.split(r"[ <>=!]", line)[0] for line in wanted.strip().splitlines()}
+    assert names <= pinned
+
+
+def test_every_public_name_exists() -> None:
+    for name in gtp_engine.__all__:
+        assert getattr(gtp_engine, name) is not None
+    assert set(gtp_engine.__all__) <= set(dir(gtp_engine))
+
+
+def test_public_names_are_imported_for_type_checkers_too() -> None:
+    tree = ast.parse((ROOT / "gtp_engine" / "__init__.py").read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    imported = [
+        (node.module, alias.name) for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    ]
+    assert sorted(imported) == sorted((f"gtp_engine.{m}", name) for name, m in gtp_engine._MODULE_OF.items())
+    assert sorted(gtp_engine.__all__) == sorted(gtp_engine._MODULE_OF)
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Enginee'"):
+        gtp_engine.Enginee  # noqa: B018
+
+
+def test_changelog_has_this_version() -> None:
+    assert f"## {gtp_engine.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_importing_the_package_is_light() -> None:
+    code = "import sys, gtp_engine; print([m for m in ('torch', 'numba', 'numpy', 'rich') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT).stdout == "[]\n"
+
+
+# A module imports only from floors below its own, or from its own folder.
+FLOORS = [
+    {"paths", "compiled"},
+    {"game", "network"},
+    {"evaluate", "sgf"},
+    {"search"},
+    {"engine", "match"},
+    {"gtp", "analysis", "terminal", "training"},
+    {"cli"},
+]
+
+
+def test_modules_import_from_lower_floors_only() -> None:
+    floor = {name: number for number, names in enumerate(FLOORS) for name in names}
+    wrong = []
+    for path in (ROOT / "gtp_engine").rglob("*.py"):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if len(parts) == 2 and parts[1] in ("__init__", "__main__"):
+            continue
+        for module in imported_modules(path, parts[:-1]):
+            if module.split(".")[1:]:
+                target = module.split(".")[1]
+                if target in floor and target != parts[1] and not floor[target] < floor[parts[1]]:
+                    wrong.append(f"{'.'.join(parts)} imports {module}")
+    assert not [line for line in wrong if line not in SAME_FLOOR]
+
+
+# The cache folder of the compiled code is one of the user's folders.
+SAME_FLOOR = {"gtp_engine.compiled imports gtp_engine.paths"}
+
+
+def imported_modules(path: Path, package: tuple[str, ...]) -> set[str]:
+    """Modules of the package that a file imports, absolutely or relatively."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = list(package[: len(package) - node.level + 1]) if node.level else []
+            module = ".".join(base + ([node.module] if node.module else []))
+            found |= {module} | {f"{module}.{alias.name}" for alias in node.names}
+    return {name for name in found if name.startswith("gtp_engine.")}
