@@ -13,8 +13,10 @@ import functools
 import math
 import os
 import re
+import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -134,6 +136,28 @@ def game_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
+def _read_settings(ctx: click.Context, _: click.Parameter, path: Path | None) -> tuple[str, ...]:
+    """Takes the options of a settings file as defaults, so that the command line has the last word.
+
+    Returns the file's search parameters as NAME=VALUE.
+    """
+    if path is None:
+        return ()
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise click.ClickException(f"{path}: {error}") from error
+    parameters = table.pop("search", {})
+    if not isinstance(parameters, dict):
+        raise click.ClickException(f"{path}: 'search' is no table; write [search]")
+    accepted = sorted({param.name for param in ctx.command.params if param.name} - {"settings", "settings_file"})
+    for name in table:
+        if name not in accepted:
+            raise click.ClickException(f"{path}: unknown setting {name!r} (accepted: {', '.join(accepted)}, [search])")
+    ctx.default_map = {**(ctx.default_map or {}), **table}
+    return tuple(f"{name}={value}" for name, value in parameters.items())
+
+
 def search_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds --visits, --seconds, --level, --threads, --seed, --network and --set."""
 
@@ -144,6 +168,14 @@ def search_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--seed", type=click.IntRange(0), help="Repeat a game: with --visits and --threads 1.")
     @click.option("--network", default="none", show_default=True, help="The evaluator; none: random playouts.")
     @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a search parameter (repeatable).")
+    @click.option(
+        "--settings",
+        "settings_file",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        is_eager=True,
+        callback=_read_settings,
+        help="A TOML file: options by name, parameters in [search].",
+    )
     @functools.wraps(function)
     def wrapper(
         *args: Any,
@@ -154,10 +186,12 @@ def search_options(function: Callable[..., Any]) -> Callable[..., Any]:
         threads: int | None,
         seed: int | None,
         settings: tuple[str, ...],
+        settings_file: tuple[str, ...],
         **rest: Any,
     ) -> Any:
         count = threads or processor_threads()
-        return function(*args, search=SearchOptions(network, visits, seconds, level, count, seed, settings), **rest)
+        parameters = settings_file + settings
+        return function(*args, search=SearchOptions(network, visits, seconds, level, count, seed, parameters), **rest)
 
     return wrapper
 
@@ -167,10 +201,7 @@ def engine_settings(options: SearchOptions, **others: Any) -> "EngineSettings":
     from gtp_engine.engine import EngineSettings
     from gtp_engine.search.parameters import SearchParameters, parse_setting
 
-    parameters = SearchParameters()
-    for setting in options.settings:
-        name, value = parse_setting(setting)
-        parameters = replace(parameters, **{name: value})
+    parameters = functools.reduce(parse_setting, options.settings, SearchParameters())
     return EngineSettings(
         network=options.network,
         visits=options.visits,
