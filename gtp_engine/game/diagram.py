@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from .coords import BLACK, COLUMNS, EMPTY, PASS, WHITE, colour_letter, point_at, vertex, xy
 from .game import Game
+from .handicap import FIXED_FROM, FOURTH_LINE_FROM
 from .rules import rules_name
 
 _STONES = {BLACK: "X", WHITE: "O"}
@@ -38,9 +39,9 @@ def star_points(width: int, height: int) -> frozenset[int]:
 
 
 def _star_lines(length: int) -> tuple[int, ...]:
-    if length < 7:
+    if length < FIXED_FROM:
         return ()
-    line = 3 if length >= 12 else 2
+    line = 3 if length >= FOURTH_LINE_FROM else 2
     middle = (length // 2,) if length % 2 and length >= 15 else ()
     return (line, length - 1 - line, *middle)
 
