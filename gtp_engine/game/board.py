@@ -38,7 +38,7 @@ BOARD = np.dtype(
         ("recent_points", np.int16, (RECENT,)),  # of move m, in slot m % RECENT
         ("recent_colours", np.int8, (RECENT,)),
         ("to_move", np.int8),
-        ("passes", np.int8),  # in a row, at the end of the history
+        ("passes", np.int32),  # in a row, at the end of the history
         ("ko_rule", np.int8),
         ("suicide", np.bool_),
         ("scoring", np.int8),
