@@ -1,0 +1,377 @@
+"""The compiled board and the game on it: each rule on a drawn board, then counts that others have published."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from reference_board import read_diagram
+
+from gtp_engine.game import board as boards
+from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, all_points, parse_vertex, point_at
+from gtp_engine.game.game import Game, IllegalMove
+from gtp_engine.game.rules import RULESETS, Rules
+
+SIMPLE = Rules("SIMPLE", suicide=False)
+SIMPLE_SUICIDE = Rules("SIMPLE", suicide=True)
+POSITIONAL = Rules("POSITIONAL", suicide=False)
+SITUATIONAL = Rules("SITUATIONAL", suicide=False)
+
+
+def drawn(diagram: str, rules: Rules = SIMPLE, to_move: int = BLACK) -> tuple[Game, dict[str, int]]:
+    """A game that starts from a drawn board (X black, O white), and the points of the board's marks."""
+    width, height, stones, marks = read_diagram(diagram)
+    game = Game(width, height, rules=rules)
+    by_colour = {colour: [point_at(*at, width) for at in stones if stones[at] == colour] for colour in (BLACK, WHITE)}
+    game.set_up(by_colour[BLACK], by_colour[WHITE], to_move)
+    return game, {mark: point_at(*at, width) for mark, at in marks.items()}
+
+
+def diagram(game: Game) -> str:
+    return "\n".join(" ".join(".XO"[stone] for stone in row) for row in game.stones())
+
+
+def lines(text: str) -> str:
+    return "\n".join(line.strip() for line in text.strip().splitlines())
+
+
+def test_a_stone_without_liberties_is_taken() -> None:
+    game, at = drawn("""
+        . X .
+        X O a
+        . X .""")
+    game.play(BLACK, at["a"])
+    assert diagram(game) == lines("""
+        . X .
+        X . X
+        . X .""")
+    assert (game.captures(BLACK), game.captures(WHITE)) == (1, 0)
+
+
+def test_one_move_takes_several_chains() -> None:
+    game, at = drawn("""
+        . X X . .
+        X O O X .
+        X O a O X
+        . X O X .
+        . . X . .""")
+    game.play(BLACK, at["a"])
+    assert diagram(game) == lines("""
+        . X X . .
+        X . . X .
+        X . X . X
+        . X . X .
+        . . X . .""")
+    assert game.captures(BLACK) == 5
+    assert game.board["ko_point"][0] == PASS
+
+
+def test_a_chain_is_taken_once_though_it_is_touched_twice() -> None:
+    game, at = drawn("""
+        O O X
+        O a X
+        X X X""")
+    game.play(BLACK, at["a"])
+    assert diagram(game) == lines("""
+        . . X
+        . X X
+        X X X""")
+    assert game.captures(BLACK) == 3
+
+
+def test_capture_comes_before_suicide() -> None:
+    game, at = drawn("""
+        a O X
+        O O X
+        X X .""")
+    assert game.is_legal(at["a"])
+    game.play(BLACK, at["a"])
+    assert diagram(game) == lines("""
+        X . X
+        . . X
+        X X .""")
+
+
+def test_snapback_is_no_ko() -> None:
+    game, at = drawn("""
+        X O a b X
+        X O O O X
+        . X X X .""")
+    game.play(BLACK, at["a"])
+    game.play(WHITE, at["b"])
+    assert game.captures(WHITE) == 1
+    assert game.is_legal(at["a"])
+    game.play(BLACK, at["a"])
+    assert game.captures(BLACK) == 5
+
+
+KO = """
+    . X O .
+    X O a O
+    . X O .
+    . . . ."""
+
+
+def test_simple_ko_may_not_be_retaken_at_once() -> None:
+    game, at = drawn(KO)
+    taken = parse_vertex("B3", 4, 4)
+    game.play(BLACK, at["a"])
+    assert game.board["ko_point"][0] == taken
+    assert not game.is_legal(taken)
+    with pytest.raises(IllegalMove, match=r"^illegal move: B3 retakes the ko$"):
+        game.play(WHITE, taken)
+    game.play(WHITE, parse_vertex("D1", 4, 4))
+    game.play(BLACK, parse_vertex("A1", 4, 4))
+    assert game.is_legal(taken)
+    game.play(WHITE, taken)
+    assert game.board["ko_point"][0] == at["a"]
+
+
+@pytest.mark.parametrize(("rules", "may_retake"), [(SIMPLE, True), (POSITIONAL, False), (SITUATIONAL, False)])
+def test_passes_lift_the_simple_ko_but_no_superko(rules: Rules, may_retake: bool) -> None:
+    game, at = drawn(KO, rules)
+    game.play(BLACK, at["a"])
+    game.play(WHITE, PASS)
+    assert game.board["ko_point"][0] == PASS
+    game.play(BLACK, PASS)
+    assert game.is_legal(parse_vertex("B3", 4, 4)) is may_retake
+
+
+@pytest.mark.parametrize(("rules", "may_retake"), [(SIMPLE, True), (POSITIONAL, False), (SITUATIONAL, True)])
+def test_sending_two_returning_one(rules: Rules, may_retake: bool) -> None:
+    """The position comes back with the other player to move: positional superko alone forbids it."""
+    game, at = drawn(
+        """
+        a O b
+        X X O
+        . . .""",
+        rules,
+        WHITE,
+    )
+    game.play(WHITE, at["a"])
+    game.play(BLACK, at["b"])
+    retake = parse_vertex("B3", 3, 3)
+    assert game.is_legal(retake) is may_retake
+    assert game.legal_moves()[1] == may_retake
+
+
+def test_superko_is_not_refused_by_play() -> None:
+    game, at = drawn(KO, POSITIONAL)
+    game.play(BLACK, at["a"])
+    game.play(WHITE, PASS)
+    game.play(BLACK, PASS)
+    game.play(WHITE, parse_vertex("B3", 4, 4))
+    assert game.captures(WHITE) == 1
+
+
+def test_a_move_out_of_turn_begins_a_new_history() -> None:
+    game, at = drawn(KO, POSITIONAL)
+    taken = parse_vertex("B3", 4, 4)
+    game.play(BLACK, at["a"])
+    game.play(BLACK, taken)
+    game.undo()
+    assert not game.is_legal(taken)
+    assert game.is_legal(taken, BLACK)
+    game.play(WHITE, PASS)
+    game.play(WHITE, taken)
+    assert game.stone_at(at["a"]) == EMPTY
+
+
+SUICIDE = """
+    a O . .
+    O . O O
+    O O X b
+    O . O O"""
+
+
+@pytest.mark.parametrize("rules", [SIMPLE, SIMPLE_SUICIDE])
+def test_suicide_of_one_stone_is_never_legal(rules: Rules) -> None:
+    game, at = drawn(SUICIDE, rules)
+    assert not game.is_legal(at["a"])
+    with pytest.raises(IllegalMove, match=r"^illegal move: A4 is suicide$"):
+        game.play(BLACK, at["a"])
+
+
+def test_suicide_of_several_stones_is_for_the_rules_to_allow() -> None:
+    suicide = """
+        X X a O
+        O O O O
+        . . . ."""
+    game, at = drawn(suicide, SIMPLE)
+    assert not game.is_legal(at["a"])
+    with pytest.raises(IllegalMove, match="is suicide"):
+        game.play(BLACK, at["a"])
+    game, at = drawn(suicide, SIMPLE_SUICIDE)
+    assert game.is_legal(at["a"])
+    game.play(BLACK, at["a"])
+    assert diagram(game) == lines("""
+        . . . O
+        O O O O
+        . . . .""")
+    assert (game.captures(BLACK), game.captures(WHITE)) == (0, 3)
+    assert game.board["ko_point"][0] == PASS
+
+
+def test_suicide_may_not_repeat_a_position_under_superko() -> None:
+    """Two stones that die at once leave the position before the first of them, with white to move again."""
+    game, at = drawn(
+        """
+        . a O .
+        O O O .
+        . . . .""",
+        RULESETS["tromp-taylor"],
+    )
+    game.play(BLACK, at["a"])
+    game.play(WHITE, PASS)
+    corner = parse_vertex("A3", 4, 3)
+    assert not game.is_legal(corner)
+    game.set_rules(RULESETS["new-zealand"])
+    game.undo()
+    game.undo()
+    game.play(BLACK, at["a"])
+    game.play(WHITE, PASS)
+    assert game.is_legal(corner)
+
+
+@pytest.mark.parametrize(("width", "height"), [(2, 2), (2, 25), (25, 2), (9, 9), (13, 7), (19, 19), (25, 25)])
+def test_every_size_has_corners_edges_and_a_middle(width: int, height: int) -> None:
+    game = Game(width, height, rules=SIMPLE)
+    assert game.legal_moves().tolist() == [True] * (width * height + 1)
+    corner, right, below = point_at(0, 0, width), point_at(1, 0, width), point_at(0, 1, width)
+    for colour, point in [(WHITE, corner), (BLACK, right), (WHITE, PASS), (BLACK, below)]:
+        game.play(colour, point)
+    assert game.stone_at(corner) == EMPTY
+    far_right, far_corner = point_at(width - 1, 0, width), point_at(width - 1, height - 1, width)
+    assert boards.count_liberties(game.board[0], right, 8) == (2 if width == 2 else 3)
+    if width > 3 and height > 2:
+        game.play(WHITE, far_right)
+        game.play(BLACK, far_corner)
+        assert boards.count_liberties(game.board[0], far_right, 8) == 2
+        assert boards.count_liberties(game.board[0], far_corner, 8) == 2
+
+
+@pytest.mark.parametrize(("width", "height"), [(1, 9), (9, 1), (26, 9), (9, 26), (0, 0)])
+def test_other_sizes_are_refused(width: int, height: int) -> None:
+    with pytest.raises(ValueError, match=f"unacceptable size {width}x{height}"):
+        Game(width, height)
+
+
+def test_two_passes_end_the_game_and_moves_go_on() -> None:
+    game = Game(5)
+    game.play(BLACK, PASS)
+    assert not game.is_over
+    game.play(WHITE, PASS)
+    assert game.is_over
+    game.play(BLACK, point_at(2, 2, 5))
+    assert not game.is_over
+    game.undo()
+    assert game.is_over
+
+
+def test_hundreds_of_passes() -> None:
+    game = Game(3)
+    for _ in range(200):
+        game.play(BLACK, PASS)
+        game.play(WHITE, PASS)
+        assert game.is_over
+
+
+def test_undo_goes_back_to_the_start() -> None:
+    game, at = drawn(KO, POSITIONAL)
+    before = diagram(game)
+    start_hash = game.board["hash"][0]
+    game.play(BLACK, at["a"])
+    game.play(WHITE, PASS)
+    game.play(WHITE, parse_vertex("D1", 4, 4))
+    for _ in range(3):
+        game.undo()
+    assert diagram(game) == before
+    assert game.board["hash"][0] == start_hash
+    assert (game.to_move, game.captures(BLACK), game.passes) == (BLACK, 0, 0)
+    with pytest.raises(ValueError, match=r"^cannot undo$"):
+        game.undo()
+
+
+def test_a_set_up_chain_needs_a_liberty() -> None:
+    game = Game(3)
+    game.play(BLACK, point_at(1, 1, 3))
+    before = diagram(game)
+    with pytest.raises(ValueError, match="no liberty"):
+        game.set_up([point_at(0, 0, 3)], [point_at(1, 0, 3), point_at(0, 1, 3)])
+    with pytest.raises(ValueError, match="B2"):
+        game.set_up([point_at(1, 1, 3)], [point_at(1, 1, 3)])
+    assert diagram(game) == before
+
+
+def test_set_up_takes_stones_in_any_order() -> None:
+    """Stones whose liberties are filled before their eyes' stones come are not taken."""
+    ring = [point_at(x, y, 5) for x, y in product(range(5), range(5)) if (x, y) not in ((1, 1), (3, 3))]
+    game = Game(5)
+    game.set_up(ring, [])
+    assert boards.count_liberties(game.board[0], ring[0], 8) == 2
+
+
+# Numbers of legal positions L(m, n): J. Tromp, G. Farnebaeck, "Combinatorics of Go" (2016), section 3.
+LEGAL_POSITIONS = {(2, 2): 57, (2, 3): 489, (2, 4): 4125, (3, 2): 489, (4, 2): 4125}
+MORE_LEGAL_POSITIONS = {(3, 3): 12675, (2, 5): 35117, (5, 2): 35117, (2, 6): 299681, (3, 4): 321689, (4, 3): 321689}
+
+
+def count_positions(width: int, height: int) -> int:
+    """The positions that the compiled board reaches from the empty one, any player moving at any time."""
+    start = boards.new_board(width, height)
+    seen = {int(start["hash"][0])}
+    waiting = [start]
+    points = all_points(width, height)
+    while waiting:
+        board = waiting.pop()
+        for colour in (BLACK, WHITE):
+            board["to_move"] = colour
+            board["ko_point"] = PASS
+            for point in points:
+                if boards.is_legal_but_superko(board[0], point):
+                    after = board.copy()
+                    boards.play(after[0], point)
+                    key = int(after["hash"][0])
+                    if key not in seen:
+                        seen.add(key)
+                        waiting.append(after)
+    return len(seen)
+
+
+@pytest.mark.parametrize(("width", "height"), LEGAL_POSITIONS)
+def test_number_of_legal_positions(width: int, height: int) -> None:
+    assert count_positions(width, height) == LEGAL_POSITIONS[width, height]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), MORE_LEGAL_POSITIONS)
+def test_number_of_legal_positions_on_larger_boards(width: int, height: int) -> None:
+    assert count_positions(width, height) == MORE_LEGAL_POSITIONS[width, height]
+
+
+@pytest.mark.parametrize(("width", "height"), [(2, 2), (2, 3), (3, 2)])
+def test_set_up_accepts_just_the_legal_positions(width: int, height: int) -> None:
+    points = all_points(width, height)
+    accepted = 0
+    for colours in product((EMPTY, BLACK, WHITE), repeat=len(points)):
+        game = Game(width, height)
+        by_colour = {wanted: [p for p, c in zip(points, colours, strict=True) if c == wanted] for wanted in (1, 2)}
+        try:
+            game.set_up(by_colour[BLACK], by_colour[WHITE])
+        except ValueError:
+            continue
+        assert game.stones().ravel().tolist() == list(colours)
+        accepted += 1
+    assert accepted == LEGAL_POSITIONS[width, height]
+
+
+def test_hash_is_of_the_stones_alone() -> None:
+    game = Game(3, rules=SIMPLE)
+    other = Game(3, rules=SIMPLE)
+    a, b, c = point_at(0, 0, 3), point_at(1, 1, 3), point_at(2, 2, 3)
+    for colour, point in [(BLACK, a), (WHITE, b), (BLACK, c)]:
+        game.play(colour, point)
+    for colour, point in [(BLACK, c), (WHITE, b), (BLACK, a)]:
+        other.play(colour, point)
+    assert game.board["hash"][0] == other.board["hash"][0]
+    expected = boards.ZOBRIST[a, BLACK] ^ boards.ZOBRIST[b, WHITE] ^ boards.ZOBRIST[c, BLACK]
+    assert game.board["hash"][0] == np.uint64(expected)
