@@ -106,7 +106,7 @@ def _status(game: Game) -> str:
     if game.moves:
         colour, point = game.moves[-1]
         parts.append(f"move {len(game.moves)}: {colour_letter(colour)} {vertex(point, game.width, game.height)}")
-    parts.append(f"captured by black {game.captures(BLACK)}, by white {game.captures(WHITE)}")
+    parts.append(f"captured by B {game.captures(BLACK)}, by W {game.captures(WHITE)}")
     parts.append(f"komi {game.komi:g}")
-    parts.append(f"rules {rules_name(game.rules) or 'by parts'}")
+    parts.append(f"{rules_name(game.rules) or 'other'} rules")
     return "; ".join(parts)
