@@ -1,0 +1,89 @@
+"""The wheel and an editable install, each in an environment of its own, play a move.
+
+The new environments borrow the libraries of the running one, so that PyTorch is not installed again.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SESSION = "1 name\n2 boardsize 5\n3 genmove b\n4 quit\n"
+
+pytestmark = pytest.mark.wheel
+
+
+def run(*command: str | Path, cwd: Path, text: str = "") -> str:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=cwd, env=environment, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the checkout without what earlier builds left there."""
+    folder = tmp_path_factory.mktemp("source") / "gtp_engine"
+    ignored = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "node_modules", "__pycache__")
+    shutil.copytree(ROOT, folder, ignore=ignored)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, source, cwd=folder)
+    [path] = folder.glob("*.whl")
+    return path
+
+
+def environment(folder: Path) -> Path:
+    """A new virtual environment that sees this one's libraries; returns the folder of its programs."""
+    run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder.parent)
+    [packages] = folder.glob("Lib/site-packages" if sys.platform == "win32" else "lib/python*/site-packages")
+    (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return folder / ("Scripts" if sys.platform == "win32" else "bin")
+
+
+def install(programs: Path, *what: str | Path) -> None:
+    pip = (sys.executable, "-m", "pip", "--python", programs / "python")
+    constraints = ROOT / "constraints.txt"
+    run(*pip, "install", "-q", "--ignore-installed", "--no-deps", "-c", constraints, *what, cwd=programs)
+    assert "No broken requirements" in run(*pip, "check", cwd=programs)
+
+
+def check_playing(programs: Path, installed: Path) -> None:
+    """The program lies under `installed`, knows its networks' folder and plays."""
+    where = "import gtp_engine, gtp_engine.weights as w; print(gtp_engine.__file__, w.__file__, sep='\\n')"
+    for file in run(programs / "python", "-c", where, cwd=programs).split():
+        assert Path(file).is_relative_to(installed)
+    replies = run(programs / "gtp_engine", "gtp", "--visits", "20", cwd=programs, text=SESSION).split("\n\n")
+    assert replies[0] == "=1 gtp_engine"
+    assert replies[2].startswith("=3 ")
+    assert replies[2][3:] != "resign"
+
+
+def test_wheel_holds_every_module(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "gtp_engine").rglob("*.py")}
+    assert modules <= names
+    assert {"gtp_engine/py.typed", "gtp_engine/weights/__init__.py"} <= names
+    assert not [name for name in names if name.startswith(("tests/", "benchmarks/"))]
+
+
+def test_installed_wheel_plays(wheel: Path, tmp_path: Path) -> None:
+    programs = environment(tmp_path / "venv")
+    install(programs, wheel)
+    check_playing(programs, tmp_path)
+
+
+def test_editable_install_plays(source: Path, tmp_path: Path) -> None:
+    programs = environment(tmp_path / "venv")
+    install(programs, "-e", source)
+    check_playing(programs, source)
