@@ -1,0 +1,35 @@
+"""What other programs need to be told to start this one."""
+
+import sys
+import sysconfig
+from pathlib import Path
+
+# CGOS plays Tromp-Taylor rules without suicide; parts missing from the JSON are Tromp-Taylor's.
+CGOS_RULES = '{"suicide":false}'
+
+
+def engine_command() -> list[str]:
+    """The command line that starts this program from any folder."""
+    script = Path(sysconfig.get_path("scripts")) / ("gtp_engine.exe" if sys.platform == "win32" else "gtp_engine")
+    return [str(script)] if script.is_file() else [sys.executable, "-m", "gtp_engine"]
+
+
+def client_lines(command: list[str]) -> str:
+    """The lines to paste, where `command` starts this program: a heading for each client, then what it takes."""
+    program, *first = command
+    arguments = " ".join([*first, "gtp"])
+    line = " ".join([*(f'"{word}"' if " " in word else word for word in command), "gtp"])
+    cgos = f"CommandLine = {' '.join(command)} gtp --rules {CGOS_RULES}"
+    if any(" " in word for word in command):
+        cgos = f"the CGOS client cannot start a program in a folder with blanks: {program}"
+    clients = {
+        "Sabaki": ("File > Preferences > Engines > Add: the path, then the arguments", [program, arguments]),
+        "GoGui": ("Program > New Program: the command", [line]),
+        "Lizzie, LizzieYzy": ("Settings > Engine: the engine command", [line]),
+        "CGOS": ("in the client's configuration, under GTPEngine", [cgos]),
+        "OGS (gtp2ogs)": ("on the command line, with the bot account's key", [f"gtp2ogs --apikey YOUR_KEY -- {line}"]),
+    }
+    text = []
+    for client, (where, entries) in clients.items():
+        text += [f"{client}: {where}", *(f"    {entry}" for entry in entries)]
+    return "\n".join(text)

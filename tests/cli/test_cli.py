@@ -1,0 +1,68 @@
+"""The command line as a whole: help of every command, light imports, one line for what is wrong."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gtp_engine
+from gtp_engine.cli import COMMANDS
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = ("torch", "numba", "numpy", "rich", "matplotlib", "sgfmill")
+
+
+def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gtp_engine", *arguments]
+    return subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, timeout=60)
+
+
+def test_help_lists_the_commands() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    assert all(f"  {name} " in done.stdout for name in COMMANDS)
+    assert "Examples:" in done.stdout
+
+
+def test_version() -> None:
+    assert run("--version").stdout == f"gtp_engine, version {gtp_engine.__version__}\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_has_examples_and_imports_nothing_heavy(name: str) -> None:
+    code = (
+        "import sys\n"
+        "from gtp_engine.cli import main\n"
+        f"main([{name!r}, '--help'], standalone_mode=False)\n"
+        f"print('heavy:', [module for module in {HEAVY!r} if module in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "Examples:" in done.stdout
+    assert f"gtp_engine {name}" in done.stdout
+    assert done.stdout.endswith("heavy: []\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nosuch"], "No such command 'nosuch'"),
+        (["play", "--board-size", "30"], "'30' is out of range; each side can be 2 to 25"),
+        (["play", "--board-size", "nine"], "'nine' is no board size; give N or WIDTHxHEIGHT, each 2 to 25"),
+        (["play", "--komi", "nan"], "'nan' is no komi; give a number such as 7.5, 7 or -3"),
+        (["play", "--rules", "mine"], "unknown rules: 'mine'"),
+        (["play", "--level", "11"], "'11' is no level; give 1 to 10, or max"),
+        (["play", "--visits", "0"], "0 is not in the range x>=1"),
+        (["play", "--set", "c_puct=-1"], "invalid c_puct '-1'"),
+        (["play", "--set", "c_putc=1"], "unknown parameter 'c_putc': expected c_puct"),
+        (["play", "--network", "nosuch.bin.gz"], "nosuch.bin.gz"),
+        (["review", "nosuch.sgf"], "nosuch.sgf"),
+    ],
+)
+def test_bad_input_gets_one_clear_line(arguments: list[str], message: str) -> None:
+    done = run(*arguments)
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stderr
+    assert message in done.stderr.splitlines()[-1]
+    assert done.stdout == ""

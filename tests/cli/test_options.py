@@ -1,0 +1,92 @@
+"""The options that several commands share."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from gtp_engine.cli.options import GameOptions, SearchOptions, engine_settings, game_options, search_options
+from gtp_engine.game.rules import RULESETS
+
+
+def parse(*arguments: str) -> tuple[GameOptions, SearchOptions]:
+    seen: list[Any] = []
+
+    @click.command()
+    @game_options
+    @search_options
+    def command(game: GameOptions, search: SearchOptions) -> None:
+        seen.extend((game, search))
+
+    result = CliRunner().invoke(command, arguments)
+    if result.exit_code:
+        raise ValueError(result.output)
+    return seen[0], seen[1]
+
+
+def test_defaults() -> None:
+    game, search = parse()
+    assert game == GameOptions(19, 19, None, RULESETS["chinese"])
+    assert search == SearchOptions("none", None, None, "max", search.threads, None, ())
+    assert search.threads >= 1
+
+
+@pytest.mark.parametrize(("text", "size"), [("9", (9, 9)), ("13x9", (13, 9)), ("2X25", (2, 25)), ("5:7", (5, 7))])
+def test_board_size(text: str, size: tuple[int, int]) -> None:
+    game, _ = parse("--board-size", text)
+    assert (game.width, game.height) == size
+
+
+@pytest.mark.parametrize("text", ["1", "26", "9x1", "9x", "x9", "9x9x9", "-9", "", "9.5"])
+def test_bad_board_size(text: str) -> None:
+    with pytest.raises(ValueError, match=r"board size|out of range"):
+        parse(f"--board-size={text}")
+
+
+@pytest.mark.parametrize(("text", "komi"), [("7", 7.0), ("6.5", 6.5), ("-3.5", -3.5), ("0", 0.0)])
+def test_komi(text: str, komi: float) -> None:
+    assert parse(f"--komi={text}")[0].komi == komi
+
+
+def test_rules_by_name_and_by_parts() -> None:
+    assert parse("--rules", "Japanese")[0].rules == RULESETS["japanese"]
+    parts = dataclasses.replace(RULESETS["tromp-taylor"], suicide=False)
+    assert parse("--rules", '{"suicide":false}')[0].rules == parts
+
+
+def test_settings_file_gives_defaults_for_options_and_parameters(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text('visits = 100\nboard_size = "9x7"\nlevel = 3\n[search]\nc_puct = 1.5\nreuse_tree = false\n')
+    game, search = parse("--visits", "50", "--set", "c_puct=2", "--settings", str(path))
+    assert (game.width, game.height) == (9, 7)
+    assert search.visits == 50
+    assert search.level == 3
+    parameters = engine_settings(search).parameters
+    assert parameters.c_puct == 2
+    assert parameters.reuse_tree is False
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("visits = ", "settings.toml"),
+        ("visit = 1", "unknown setting 'visit'"),
+        ("search = 1", "'search' is no table"),
+        ("visits = -1", "-1 is not in the range"),
+    ],
+)
+def test_bad_settings_file(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        parse("--settings", str(path))
+
+
+def test_engine_settings_take_every_option() -> None:
+    _, search = parse("--visits", "10", "--seconds", "2.5", "--level", "4", "--threads", "1", "--seed", "7")
+    settings = engine_settings(search, ponder=True)
+    assert (settings.visits, settings.seconds, settings.level) == (10, 2.5, 4)
+    assert (settings.threads, settings.seed, settings.ponder, settings.network) == (1, 7, True, "none")
