@@ -1,0 +1,93 @@
+"""How many move problems a GTP engine solves: files of `loadsgf` / `reg_genmove` / `#? [answers]`.
+
+Each answer is kept in `work/`, one folder a state of the code (or an engine command); a second run goes on from there.
+"""
+
+import argparse
+import hashlib
+import json
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from fingerprint import WORK, fingerprint
+
+from gtp_engine.match.elo import wilson_interval
+from gtp_engine.match.gtp_client import EngineError, GtpClient
+
+PROBLEMS = Path(__file__).resolve().parents[2] / "shared" / "regression"
+
+
+class Problem(NamedTuple):
+    """Load a position, ask for a move of `colour`, compare with the accepted vertices."""
+
+    number: str
+    load: str
+    colour: str
+    accepted: tuple[str, ...]
+
+
+def read_problems(file: Path) -> Iterator[Problem]:
+    """The problems of a .tst file; paths in it are relative to its folder."""
+    load, asked = "", None
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if line.startswith("loadsgf "):
+            _, name, *move = line.split()
+            load = " ".join(["loadsgf", str(file.parent / name), *move])
+        elif match := re.fullmatch(r"(\d+) reg_genmove (\S+)\s*", line):
+            asked = match
+        elif (answer := re.fullmatch(r"#\?\s*\[(.+)\]\s*", line)) and asked:
+            yield Problem(asked[1], load, asked[2], tuple(answer[1].upper().split("|")))
+            asked = None
+
+
+def solve(client: GtpClient, problem: Problem) -> dict[str, object]:
+    """One line of the results."""
+    client.send(problem.load)
+    move = client.send(f"reg_genmove {problem.colour}").upper()
+    return {"problem": problem.number, "move": move, "solved": move in problem.accepted}
+
+
+def run(command: str, file: Path, results: Path, timeout: float) -> None:
+    """Plays the problems of a file that have no result yet, then prints the count."""
+    known = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    done = {result["problem"] for result in known}
+    problems = [problem for problem in read_problems(file) if problem.number not in done]
+    if problems:
+        results.parent.mkdir(parents=True, exist_ok=True)
+        with GtpClient(command, timeout=timeout) as client, results.open("a") as out:
+            for problem in problems:
+                result = solve(client, problem)
+                known.append(result)
+                print(json.dumps(result), file=out, flush=True)
+                print(f"{file.name} {problem.number}: {result['move']}, {'solved' if result['solved'] else 'wrong'}")
+    solved = sum(result["solved"] for result in known)
+    low, high = wilson_interval(solved / max(len(known), 1), len(known))
+    print(f"{file.name}: {solved}/{len(known)} solved, {100 * low:.0f} to {100 * high:.0f} % (95 % interval)")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=Path, help="problem files (default: those beside the checkout)")
+    parser.add_argument("--engine", help="GTP command line (default: this engine, 1 s a move, 2 threads)")
+    parser.add_argument("--timeout", type=float, default=300.0, help="seconds for an answer (default: 300)")
+    options = parser.parse_args()
+    ours = shlex.join([sys.executable, "-m", "gtp_engine", "gtp", "--seconds", "1", "--threads", "2"])
+    name = hashlib.sha256(options.engine.encode()).hexdigest()[:10] if options.engine else fingerprint()
+    files = [file.resolve() for file in options.files] or sorted(PROBLEMS.glob("*.tst"))
+    if not files:
+        sys.exit(f"no problems in {PROBLEMS}; name the .tst files")
+    try:
+        for file in files:
+            run(options.engine or ours, file, WORK / f"regression-{name}" / f"{file.stem}.jsonl", options.timeout)
+    except (EngineError, OSError) as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit("\nstopped; run again to go on from here")
+
+
+if __name__ == "__main__":
+    main()

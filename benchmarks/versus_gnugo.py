@@ -1,0 +1,71 @@
+"""Strength against GNU Go: 9x9, komi 7, Chinese rules, 1 s a move and 2 threads for us, varied openings, both colours.
+
+Games and results are kept in `work/`, one folder a state of the code; a second run goes on from there.
+"""
+
+import argparse
+import os
+import shlex
+import shutil
+import sys
+
+from fingerprint import WORK, fingerprint
+
+from gtp_engine.match.elo import elo_difference, elo_interval, wilson_interval
+from gtp_engine.match.match import play_match
+from gtp_engine.match.results import MatchResult
+
+
+def gnugo(level: int) -> str:
+    """GNU Go's command line."""
+    # Debian's folder of games isn't on every account's path.
+    program = shutil.which("gnugo", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"]))
+    if program is None:
+        sys.exit("GNU Go is not installed (Debian: apt install gnugo)")
+    return shlex.join([program, "--mode", "gtp", "--chinese-rules", "--level", str(level)])
+
+
+def show(result: MatchResult) -> None:
+    """The figures so far, in one line."""
+    tally, last = result.tally, result.games[-1]
+    low, high = wilson_interval(tally.score, tally.games)
+    elo_low, elo_high = elo_interval(tally)
+    print(
+        f"{tally.games:4} games: {100 * tally.score:5.1f} % ({100 * low:.1f} to {100 * high:.1f}), "
+        f"Elo {elo_difference(tally.score):+.0f} ({elo_low:+.0f} to {elo_high:+.0f}), "
+        f"faults {result.faults('A')} : {result.faults('B')}, last: {last.result} ({last.reason})",
+        *last.notes,
+        sep="\n      ",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=int, default=100, help="default: 100")
+    parser.add_argument("--level", type=int, default=10, help="GNU Go's level (default: 10)")
+    parser.add_argument("--engine", default="", help="further words of our command line, such as --set c_puct=1.5")
+    options = parser.parse_args()
+    ours = [sys.executable, "-m", "gtp_engine", "gtp", "--seconds", "1", "--threads", "2", *shlex.split(options.engine)]
+    folder = WORK / f"versus_gnugo-{fingerprint()}"
+    if options.level != 10 or options.engine:
+        folder = folder.with_name(f"{folder.name} level {options.level} {options.engine}".strip().replace("/", "_"))
+    print(f"results in {folder}")
+    try:
+        play_match(
+            shlex.join(ours),
+            gnugo(options.level),
+            games=options.games,
+            width=9,
+            komi=7.0,
+            folder=folder,
+            on_game=show,
+        )
+    except (ValueError, OSError) as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit("\nstopped; run again to go on from here")
+
+
+if __name__ == "__main__":
+    main()
