@@ -3,7 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from ..game.coords import BLACK, WHITE
@@ -217,16 +217,18 @@ class Clock:
         in_main = side.main > 0 or not side.settings.has_overtime
         return (side.main, 0) if in_main else (side.period, side.count)
 
-    def budget(self, colour: int, area: int, move_number: int) -> float | None:
+    def budget(self, colour: int, area: int, move_number: int, spent: float = 0.0) -> float | None:
         """Seconds to spend on the next move of `colour`; None without a clock, 0.0 when it has to move at once.
 
-        area: the board's points; move_number: the moves played by both. Main time is spread over the moves to come;
+        area: the board's points; move_number: the moves played by both; spent: seconds since the move was asked for,
+        which the clock does not know of yet. Main time is spread over the moves to come;
         a period of byo-yomi, a Canadian stone's share and a Fischer increment are for this move. A reserve of a tenth
         of what may be used, at most a second, is left for the way to the controller.
         """
         side = self._sides[colour]
         if side.settings.system == "none":
             return None
+        side = replace(side, main=max(side.main - spent, 0.0), period=side.period - max(spent - side.main, 0.0))
         planned = own_moves_left(area, move_number)
         # Not the sum: our count of the main time may be some lag ahead of the clock that counts.
         usable = max(side.main, _overtime(side))
@@ -241,7 +243,7 @@ class Clock:
 
 def _overtime(side: _Side) -> float:
     """Seconds that follow the main time without a loss."""
-    return side.period if side.count > 0 else 0.0
+    return max(side.period, 0.0) if side.count > 0 else 0.0
 
 
 def _share_of_extras(side: _Side, usable: float) -> float:

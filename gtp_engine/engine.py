@@ -1,0 +1,379 @@
+"""One game being played: position, clock, search and the decision what to play.
+
+The position belongs to the thread that calls; searches run on a thread of the engine's own, on a copy of the game, and
+answer through futures. That thread imports and compiles the core and makes the evaluator: making an engine takes no
+time, and size, komi and rules can be set while it is busy.
+"""
+
+import math
+import os
+import time
+import weakref
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from .game.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE
+from .game.rules import RULESETS, Rules
+from .search.clock import Clock
+from .search.parameters import SearchParameters, find_parameter, parameter_names
+from .search.thinker import Request, SearchThread, Thinker
+
+if TYPE_CHECKING:
+    from .game.game import Game
+    from .search.report import SearchReport
+    from .search.search import Limits, RootMoves
+
+DEFAULT_SECONDS = 5.0
+DEFAULT_KOMI, SMALL_BOARD_KOMI, SMALL_BOARD = 7.5, 7.0, 9
+# An engine that nobody closed: how long the end of the program waits for the batch in flight.
+_LAST_WAIT = 0.5
+# KataGo's names of the limits that are settings of the engine, not of the search.
+_LIMIT_NAMES = {"visits": "visits", "maxVisits": "visits", "seconds": "seconds", "maxTime": "seconds"}
+
+
+def processor_threads() -> int:
+    """The processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def default_komi(width: int, height: int) -> float:
+    """The komi of a board for which none was given, under area scoring."""
+    return SMALL_BOARD_KOMI if max(width, height) <= SMALL_BOARD else DEFAULT_KOMI
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """How an engine thinks and behaves.
+
+    network: the evaluator, see `evaluate.factory`. threads: CPU threads. seed: with it, fixed visits and one thread a
+    game repeats exactly.
+    visits, seconds: limits for a move, None where not given; without both and without a clock it is 5 s.
+    level: 1 (weakest) to 10, or "max".
+    ponder: whether it thinks in the opponent's time.
+    resign: whether it may resign, when its win rate was below `resign_threshold` for `resign_moves` moves in a row.
+    """
+
+    network: str = "none"
+    threads: int = field(default_factory=processor_threads)
+    seed: int | None = None
+    visits: int | None = None
+    seconds: float | None = None
+    level: int | Literal["max"] = "max"
+    ponder: bool = False
+    resign: bool = True
+    resign_threshold: float = 0.05
+    resign_moves: int = 3
+    parameters: SearchParameters = field(default_factory=SearchParameters)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the engine wants to play for `colour`: a point, `PASS`, or to resign (`point` is PASS then).
+
+    started: `time.monotonic()` when it was asked; budget: the seconds it meant to take, None without a clock.
+    hopeless: whether the position counts as one to resign. report: the search behind it.
+    """
+
+    colour: int
+    point: int
+    resign: bool = False
+    report: "SearchReport | None" = None
+    started: float = 0.0
+    budget: float | None = None
+    hopeless: bool = False
+
+
+class Engine:
+    """One game against or by the engine.
+
+    The state methods act at once and end pondering; `genmove`, `analyze` and the other searches give futures. All of
+    them are for one thread. Closing ends the search thread; a `with` block does it.
+    """
+
+    def __init__(
+        self,
+        settings: EngineSettings | None = None,
+        *,
+        width: int = 19,
+        height: int | None = None,
+        rules: Rules = RULESETS["chinese"],
+        komi: float | None = None,
+    ) -> None:
+        self.settings = settings or EngineSettings()
+        self.clock = Clock()
+        self._rules = rules
+        self._sent_komi = komi
+        self._game: Game | None = None
+        self._hopeless_moves = {BLACK: 0, WHITE: 0}
+        self._thread = SearchThread()
+        weakref.finalize(self, self._thread.close, _LAST_WAIT)
+        self.set_board_size(width, height)
+        self._thinker = Thinker(self.settings.network, self.settings.threads, self.settings.seed)
+        self.ready: Future[None] = self._thread.submit(self._thinker.warm_up)
+        """Done when the core is compiled and the evaluator loaded; holds the error where that failed."""
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # The game.
+
+    @property
+    def width(self) -> int:
+        """The board's columns."""
+        return self._width
+
+    @property
+    def height(self) -> int:
+        """The board's rows."""
+        return self._height
+
+    @property
+    def komi(self) -> float:
+        """White's points: those that were given, or the usual ones of the board's size."""
+        return default_komi(self._width, self._height) if self._sent_komi is None else self._sent_komi
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the game."""
+        return self._rules
+
+    @property
+    def game(self) -> "Game":
+        """The game so far. To be changed through the engine's methods; the first access imports the compiled board."""
+        if self._game is None:
+            from .game.game import Game
+
+            self._game = Game(self._width, self._height, rules=self._rules, komi=self.komi)
+        return self._game
+
+    def set_board_size(self, width: int, height: int | None = None) -> None:
+        """Begins a game on an empty board of that size; ValueError for a size out of range. A given komi stays."""
+        height = width if height is None else height
+        if not (MIN_SIZE <= width <= MAX_SIZE and MIN_SIZE <= height <= MAX_SIZE):
+            raise ValueError(f"unacceptable size {width}x{height}: expected {MIN_SIZE} to {MAX_SIZE} each way")
+        self._width, self._height = width, height
+        self.clear_board()
+
+    def clear_board(self) -> None:
+        """Begins a game with full clocks on the empty board; komi, rules and time settings stay."""
+        self._change()
+        self._game = None
+        self.clock.restart()
+
+    def set_komi(self, komi: float) -> None:
+        """Changes the komi, in the middle of a game too."""
+        self._change()
+        self._sent_komi = komi
+        if self._game is not None:
+            self._game.set_komi(komi)
+
+    def set_rules(self, rules: Rules) -> None:
+        """Changes the rules, in the middle of a game too."""
+        self._change()
+        self._rules = rules
+        if self._game is not None:
+            self._game.set_rules(rules)
+
+    def play(self, colour: int, point: int) -> None:
+        """As Game.play."""
+        self._end_pondering()
+        self.game.play(colour, point)
+
+    def undo(self) -> None:
+        """As Game.undo."""
+        self._change()
+        self.game.undo()
+
+    def set_up(self, black: Iterable[int], white: Iterable[int], to_move: int = BLACK) -> None:
+        """As Game.set_up."""
+        self._change()
+        self.game.set_up(black, white, to_move)
+
+    def place_handicap(self, points: Iterable[int]) -> None:
+        """As Game.place_handicap."""
+        self._change()
+        self.game.place_handicap(points)
+
+    def load(self, game: "Game") -> None:
+        """Goes on from a copy of `game`, with its size, komi and rules; the clocks are full."""
+        self._change()
+        self._game = game.copy()
+        self._width, self._height = game.width, game.height
+        self._rules, self._sent_komi = game.rules, game.komi
+        self.clock.restart()
+
+    def _change(self) -> None:
+        """The game is not simply going on: what was counted of it is void."""
+        self._end_pondering()
+        self._hopeless_moves = {BLACK: 0, WHITE: 0}
+
+    # Parameters.
+
+    @property
+    def parameters(self) -> SearchParameters:
+        """The search's parameters; `set_parameter` changes them."""
+        return self.settings.parameters
+
+    @staticmethod
+    def parameter_names() -> list[str]:
+        """What `set_parameter` and `parameter` know: the limits of a move and the search's parameters."""
+        return ["visits", "seconds", *parameter_names()]
+
+    def parameter(self, name: str) -> Any:
+        """A parameter by its name or KataGo's; ValueError for an unknown one. A limit that is not set is None."""
+        if name in _LIMIT_NAMES:
+            return getattr(self.settings, _LIMIT_NAMES[name])
+        return getattr(self.parameters, find_parameter(name))
+
+    def set_parameter(self, name: str, value: str | float | bool) -> None:
+        """Changes a parameter from the next search on, by its name or KataGo's; ValueError says what is accepted."""
+        self._end_pondering()
+        if name in _LIMIT_NAMES:
+            change: dict[str, Any] = {_LIMIT_NAMES[name]: _limit(name, value)}
+        else:
+            change = {"parameters": self.parameters.with_value(name, value)}
+        self.settings = replace(self.settings, **change)
+
+    # Searches.
+
+    def genmove(
+        self,
+        colour: int,
+        *,
+        play: bool = True,
+        cleanup: bool = False,
+        on_report: "Callable[[SearchReport], None] | None" = None,
+        interval: float | None = None,
+        ownership: bool = False,
+        moves_ownership: bool = False,
+        root_moves: "RootMoves | None" = None,
+        limits: "Limits | None" = None,
+    ) -> "Future[Decision]":
+        """Decides what `colour` plays in the present position; `commit` plays it.
+
+        play: False decides without randomness and without resigning, and no clock runs.
+        cleanup: captures all dead stones before it passes. limits: instead of the settings' and the clock's.
+        on_report: called on the search thread with what was found so far, every `interval` seconds.
+        """
+        started = time.monotonic()
+        self._end_pondering()
+        game = self._position(colour)
+        settings, clock, thinker, stop = self.settings, self.clock, self._thinker, self._thread.stop_event
+
+        request = Request(
+            game, stop, None, settings.parameters, on_report, interval, root_moves, ownership, moves_ownership
+        )
+
+        def decide() -> Decision:
+            waited = time.monotonic() - started
+            budget = clock.budget(colour, game.area, len(game.moves), waited) if play and limits is None else None
+            report = thinker.search(replace(request, limits=limits or _move_limits(settings, budget)))
+            point = thinker.choose(report)
+            return Decision(colour, point, False, report, started, None if budget is None else waited + budget)
+
+        return self._thread.submit(decide)
+
+    def commit(self, decision: Decision) -> None:
+        """Plays a decision of `genmove` on the game and charges its time; nothing is played where it resigns."""
+        self._end_pondering()
+        self._hopeless_moves[decision.colour] = self._hopeless_moves[decision.colour] + 1 if decision.hopeless else 0
+        if decision.resign:
+            return
+        self.game.play(decision.colour, decision.point)
+        self.clock.charge(decision.colour, time.monotonic() - decision.started, decision.budget)
+
+    def analyze(
+        self,
+        colour: int | None = None,
+        *,
+        on_report: "Callable[[SearchReport], None] | None" = None,
+        interval: float | None = None,
+        root_moves: "RootMoves | None" = None,
+        ownership: bool = False,
+        moves_ownership: bool = False,
+        limits: "Limits | None" = None,
+    ) -> "Future[SearchReport]":
+        """Searches the present position for the player to move, or `colour`, until `stop` or up to `limits`."""
+        self._end_pondering()
+        game = self._position(self.game.to_move if colour is None else colour)
+        stop, thinker = self._thread.stop_event, self._thinker
+        request = Request(
+            game, stop, limits, self.parameters, on_report, interval, root_moves, ownership, moves_ownership
+        )
+        return self._thread.submit(lambda: thinker.search(request))
+
+    def ponder(self) -> None:
+        """Begins to think in the opponent's time, where the settings say so, until anything else is asked."""
+        if self.settings.ponder and not self.game.is_over:
+            self._end_pondering()
+            thinker, request = (
+                self._thinker,
+                Request(self.game.copy(), self._thread.pondering_stop, None, self.parameters),
+            )
+            self._thread.submit(lambda: thinker.search(request))
+
+    def stop(self) -> None:
+        """Ends whatever is being searched, which answers with what it has; returns at once."""
+        self._thread.stop()
+
+    def _end_pondering(self) -> None:
+        self._thread.stop_pondering()
+
+    def clear_cache(self) -> None:
+        """Forgets the search tree and kept evaluations."""
+        self._end_pondering()
+        self._thread.submit(self._thinker.clear)
+
+    def close(self) -> None:
+        """Ends the search thread and waits for it. The engine cannot search afterwards."""
+        self._thread.submit(self._thinker.close)
+        self._thread.close()
+
+    def best_move(self, colour: int | None = None) -> Decision:
+        """Decides for the player to move, or `colour`, plays it and returns it."""
+        decision = self.genmove(self.game.to_move if colour is None else colour).result()
+        self.commit(decision)
+        return decision
+
+    def evaluate(self) -> "SearchReport":
+        """What a search within the settings' limits finds here, with ownership, for the player to move."""
+        return self.analyze(ownership=True, limits=_move_limits(self.settings, None)).result()
+
+    def _position(self, colour: int) -> "Game":
+        """A copy of the game with `colour` to move."""
+        game = self.game.copy()
+        game.to_move = colour
+        return game
+
+
+def _limit(name: str, value: str | float | bool) -> int | float | None:
+    """A limit of a move from a client's text: a positive number, whole for visits; "none" or "" takes it away."""
+    if str(value).strip().lower() in ("", "none"):
+        return None
+    whole = _LIMIT_NAMES[name] == "visits"
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number > 0 and (number.is_integer() or not whole)):
+        raise ValueError(f"invalid {name} {value!r}: expected a {'whole ' if whole else ''}number above 0")
+    return int(number) if whole else number
+
+
+def _move_limits(settings: EngineSettings, budget: float | None) -> "Limits":
+    """The limits of one move: the settings', within the clock's budget of seconds."""
+    from .search.search import Limits
+
+    if budget == 0.0:
+        return Limits(visits=1)
+    seconds = [limit for limit in (settings.seconds, budget) if limit is not None]
+    if not seconds and settings.visits is None:
+        seconds = [DEFAULT_SECONDS]
+    return Limits(settings.visits, min(seconds, default=None))

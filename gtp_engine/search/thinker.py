@@ -1,0 +1,180 @@
+"""The search thread of an engine, and what belongs to it: the evaluator and the tree.
+
+torch is fast on one thread only, and compiling takes a while: all of it happens here, the thread that talks to a user
+stays free. Importing this module imports neither numba nor torch.
+"""
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from ..game.rules import RULESETS
+from .parameters import SearchParameters
+
+if TYPE_CHECKING:
+    from ..evaluate.interface import Evaluator
+    from ..game.game import Game
+    from .report import SearchReport
+    from .search import Limits, RootMoves, Search
+
+T = TypeVar("T")
+
+
+class SearchThread:
+    """Does jobs one after the other, in a daemon thread: a search that nobody ends must not keep a program running.
+
+    Searches get one of two events to stop at when they are submitted: `stop_event`, or `pondering_stop`, which is set
+    whenever anything else is asked.
+    """
+
+    def __init__(self) -> None:
+        self.stop_event = threading.Event()
+        self.pondering_stop = threading.Event()
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        # Not a bound method: the thread must not keep this object, and so its engine, alive.
+        self._thread = threading.Thread(target=_work, args=(self._jobs,), name="search", daemon=True)
+        self._thread.start()
+
+    def submit(self, function: Callable[[], T]) -> "Future[T]":
+        """Has `function` called after all that was submitted before."""
+        future: Future[T] = Future()
+
+        def job() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(function())
+            except BaseException as error:
+                future.set_exception(error)
+
+        self._jobs.put(job)
+        return future
+
+    def stop(self) -> None:
+        """Ends all searches that were submitted so far, the waiting ones as soon as they have begun."""
+        self.stop_event.set()
+        self.stop_event = threading.Event()
+        self.stop_pondering()
+
+    def stop_pondering(self) -> None:
+        """Ends the pondering that was submitted so far."""
+        self.pondering_stop.set()
+        self.pondering_stop = threading.Event()
+
+    def close(self, timeout: float | None = None) -> None:
+        """Ends the thread after the jobs that wait, and waits for it as long as `timeout` seconds."""
+        self.stop()
+        self._jobs.put(None)
+        self._thread.join(timeout)
+
+
+def _work(jobs: "queue.SimpleQueue[Callable[[], None] | None]") -> None:
+    while (job := jobs.get()) is not None:
+        job()
+        del job  # what it holds must not live on until the next one comes
+
+
+@dataclass(frozen=True)
+class Request:
+    """A search that was asked for: the position, and how to look at it. Without limits it runs until `stop`."""
+
+    game: "Game"
+    stop: threading.Event
+    limits: "Limits | None"
+    parameters: SearchParameters
+    on_report: "Callable[[SearchReport], None] | None" = None
+    interval: float | None = None
+    root_moves: "RootMoves | None" = None
+    ownership: bool = False
+    moves_ownership: bool = False
+
+
+class Thinker:
+    """What belongs to the search thread. All methods are for that thread."""
+
+    def __init__(self, network: str, threads: int, seed: int | None) -> None:
+        self._network, self._threads, self._seed = network, threads, seed
+        self._evaluator: Evaluator | None = None
+        self._search: Search | None = None
+
+    def evaluator(self) -> "Evaluator":
+        """The evaluator, made when first asked for; ValueError or OSError where that fails."""
+        if self._evaluator is None:
+            from ..evaluate.factory import make_evaluator
+
+            self._evaluator = make_evaluator(self._network, threads=self._threads, seed=self._seed)
+        return self._evaluator
+
+    def searcher(self, parameters: SearchParameters) -> "Search":
+        """The search with its tree; other parameters begin another tree."""
+        if self._search is None or self._search.parameters != parameters:
+            from .search import Search
+
+            self._search = Search(self.evaluator(), parameters, self._seed)
+        return self._search
+
+    def warm_up(self) -> None:
+        """Compiles the core, or loads it from its cache, and the evaluator."""
+        from ..compiled import warm_up
+
+        warm_up([("the rules", _use_board), ("the evaluator", self.evaluator), ("the search", self._use_search)])
+
+    def _use_search(self) -> None:
+        from ..game.game import Game
+        from .search import Limits, Search
+
+        # A search of its own: the random numbers of the game's search are for the game.
+        search = Search(self.evaluator(), SearchParameters(), self._seed)
+        search.set_position(Game(5))
+        search.run(Limits(visits=20), ownership=True)
+
+    def search(self, request: Request) -> "SearchReport":
+        """Searches on the kept tree."""
+        from .search import Limits
+
+        search = self.searcher(request.parameters)
+        search.set_position(request.game)
+        return search.run(
+            request.limits or Limits(),
+            stop=request.stop,
+            on_report=request.on_report,
+            interval=request.interval,
+            root_moves=request.root_moves,
+            ownership=request.ownership,
+            moves_ownership=request.moves_ownership,
+        )
+
+    def choose(self, report: "SearchReport", temperature: float | None = None) -> int:
+        """As Search.choose, for the report of the last search."""
+        assert self._search is not None
+        return self._search.choose(report, temperature)
+
+    def clear(self) -> None:
+        """Forgets tree and evaluations."""
+        if self._search is not None:
+            self._search.clear()
+        if self._evaluator is not None:
+            self._evaluator.clear_cache()
+
+    def close(self) -> None:
+        """Gives the evaluator's memory back."""
+        self._search = None
+        if self._evaluator is not None:
+            self._evaluator.close()
+            self._evaluator = None
+
+
+def _use_board() -> None:
+    """Calls what the board is made of."""
+    from ..game.coords import point_at
+    from ..game.game import Game
+
+    game = Game(5, rules=RULESETS["tromp-taylor"])
+    for x, y in ((1, 0), (0, 0), (0, 1), (4, 4)):
+        game.play(game.to_move, point_at(x, y, 5))
+    game.is_legal(point_at(0, 0, 5))
+    game.legal_moves()
+    game.set_up([point_at(0, 0, 5)], [point_at(1, 1, 5)])
