@@ -176,9 +176,11 @@ class Game:
     def superko_history(self) -> np.ndarray:
         """The `board.superko_key` of every position since the history began, the present one last, as uint64."""
         ko_rule = _KO_RULES[self._rules.ko]
-        since = self._boards[self._history_starts[-1] :]
-        keys = [boards.superko_key(board["hash"][0], int(board["to_move"][0]), ko_rule) for board in since]
-        return np.array(keys, np.uint64)
+        start = self._history_starts[-1]
+        # A move out of turn makes it that player's turn in the position before it, whoever was to move there.
+        turns = [move.colour for move in self.moves[start:]] + [self.to_move]
+        since = zip(self._boards[start:], turns, strict=True)
+        return np.array([boards.superko_key(board["hash"][0], turn, ko_rule) for board, turn in since], np.uint64)
 
     def play(self, colour: int, point: int) -> None:
         """Plays a move or a pass; IllegalMove where it is occupied, retakes a simple ko or is a forbidden suicide.
@@ -190,7 +192,7 @@ class Game:
         history_start = self._history_starts[-1]
         if colour != self.to_move:
             _forget_history(board, colour)
-            history_start = len(self._boards)
+            history_start = len(self._boards) - 1
         reason = self._refusal(board, point)
         if reason:
             raise IllegalMove(f"illegal move: {self._name(point)} {reason}")
