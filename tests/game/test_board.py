@@ -176,6 +176,21 @@ def test_a_move_out_of_turn_begins_a_new_history() -> None:
     assert game.stone_at(at["a"]) == EMPTY
 
 
+def test_the_position_before_a_move_out_of_turn_may_not_return() -> None:
+    game, at = drawn(
+        """
+        . X O .
+        X a X O
+        . X O .""",
+        POSITIONAL,
+        BLACK,
+    )
+    game.play(WHITE, at["a"])
+    game.play(BLACK, PASS)
+    game.play(WHITE, PASS)
+    assert not game.is_legal(parse_vertex("C2", 4, 3))
+
+
 SUICIDE = """
     a O . .
     O . O O
