@@ -98,6 +98,56 @@ def clear(board: np.ndarray, width: int, height: int) -> None:
     board["empty_count"] = count
 
 
+@njit
+def copy_board(target: np.ndarray, source: np.ndarray) -> None:
+    """Makes `target` the same position. Only the part of the arrays that the board's size uses is copied: 62 ns on 9x9,
+    where assigning the whole record takes 7,900 (numba copies a large record byte by byte).
+    """
+    target["hash"] = source["hash"]
+    target["komi"] = source["komi"]
+    target["move_count"] = source["move_count"]
+    target["width"] = source["width"]
+    target["height"] = source["height"]
+    target["ko_point"] = source["ko_point"]
+    target["empty_count"] = source["empty_count"]
+    target["to_move"] = source["to_move"]
+    target["passes"] = source["passes"]
+    target["ko_rule"] = source["ko_rule"]
+    target["suicide"] = source["suicide"]
+    target["scoring"] = source["scoring"]
+    target["tax"] = source["tax"]
+    target["button"] = source["button"]
+    target["friendly_pass"] = source["friendly_pass"]
+    for colour in range(3):
+        target["plays"][colour] = source["plays"][colour]
+        target["captures"][colour] = source["captures"][colour]
+    for slot in range(RECENT):
+        target["recent_points"][slot] = source["recent_points"][slot]
+        target["recent_colours"][slot] = source["recent_colours"][slot]
+    points = (source["height"] + 2) * (source["width"] + 1) + 1
+    # One loop an array: so each becomes a block copy.
+    for point in range(points):
+        target["stones"][point] = source["stones"][point]
+    for point in range(points):
+        target["captured_at"][point] = source["captured_at"][point]
+    for point in range(points):
+        target["chain"][point] = source["chain"][point]
+    for point in range(points):
+        target["next_stone"][point] = source["next_stone"][point]
+    for point in range(points):
+        target["chain_size"][point] = source["chain_size"][point]
+    for point in range(points):
+        target["liberties"][point] = source["liberties"][point]
+    for point in range(points):
+        target["liberty_sum"][point] = source["liberty_sum"][point]
+    for point in range(points):
+        target["liberty_squares"][point] = source["liberty_squares"][point]
+    for point in range(points):
+        target["empty_slot"][point] = source["empty_slot"][point]
+    for slot in range(source["empty_count"]):
+        target["empties"][slot] = source["empties"][slot]
+
+
 @inline
 def only_liberty_is(board: np.ndarray, head: int, point: int) -> bool:
     """Whether `point`, a liberty of the chain, is its last one."""

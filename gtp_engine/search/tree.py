@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled import inline, njit
-from ..game.board import AREA_SCORING, BOARD, is_legal, play, superko_key
+from ..game.board import AREA_SCORING, BOARD, copy_board, is_legal, play, superko_key
 from ..game.coords import BLACK, EMPTY, PASS, WALL
 
 UNEVALUATED, EXPANDED, TERMINAL = 0, 1, 2
@@ -356,8 +356,8 @@ def select_leaves(
     count = done = collisions = 0
     board_is_banning = root.banned_until.any()
     while count + done < wanted and collisions <= wanted:
-        boards[count] = root.boards[0]
         board = boards[count]
+        copy_board(board, root.boards[0])
         width, height = board["width"], board["height"]
         area = width * height
         node, depth, length = root.node, 0, root.length
