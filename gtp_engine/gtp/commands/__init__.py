@@ -1,0 +1,29 @@
+"""The GTP commands, a module a subject.
+
+`list_commands` shows them in the order of these imports: LizzieYzy recognises the list by `protocol_version` at its
+top.
+"""
+
+# isort: off
+from . import administrative, board, handicap, clock, genmove, analysis, scoring, rules, parameters, records
+from . import gogui, gogui_maps, servers
+
+# isort: on
+from ..registry import COMMANDS
+
+__all__ = [
+    "COMMANDS",
+    "administrative",
+    "analysis",
+    "board",
+    "clock",
+    "genmove",
+    "gogui",
+    "gogui_maps",
+    "handicap",
+    "parameters",
+    "records",
+    "rules",
+    "scoring",
+    "servers",
+]

@@ -1,0 +1,78 @@
+"""What GoGui's Analyze window shows: maps of the board, variations, the last search, the parameters."""
+
+from typing import TYPE_CHECKING
+
+from ...game.coords import colour_letter, point_of_index, vertex
+from ..formats import grid
+from ..graphics import influence, main_line, visit_map, win_rate_map
+from ..protocol import GtpError
+from ..registry import command
+from ..session import Session
+
+if TYPE_CHECKING:
+    from ...search.report import SearchReport
+
+_SMALLEST_PRIOR = 0.005  # below it a label would only be noise
+_SHOWN_MOVES = 10
+
+
+def last_report(session: Session) -> "SearchReport":
+    """The last search that found anything; GtpError where there is none."""
+    if session.last_report is None or not session.last_report.moves:
+        raise GtpError("nothing searched yet")
+    return session.last_report
+
+
+@command("gtp_engine-priors")
+def priors(session: Session, arguments: list[str]) -> str:
+    """The evaluator's policy in the present position, in per cent."""
+    from ...search.search import Limits
+
+    report = session.wait(session.engine.analyze(limits=Limits(visits=1)))
+    highest = float(report.priors.max()) or 1.0
+    points = [point_of_index(index, report.width, report.height) for index in range(len(report.priors))]
+    cells = [
+        (vertex(point, report.width, report.height), float(prior) / highest, f"{prior:.0%}".removesuffix("%"))
+        for point, prior in zip(points, report.priors, strict=True)
+        if prior >= _SMALLEST_PRIOR
+    ]
+    return influence(cells)
+
+
+@command("gtp_engine-visits")
+def visits(session: Session, arguments: list[str]) -> str:
+    """The visits of the last search's moves."""
+    return visit_map(last_report(session))
+
+
+@command("gtp_engine-win_rates")
+def win_rates(session: Session, arguments: list[str]) -> str:
+    """The win rates of the last search's moves."""
+    return win_rate_map(last_report(session))
+
+
+@command("gtp_engine-ownership")
+def ownership(session: Session, arguments: list[str]) -> str:
+    """Who will own each point, 1 for black, row by row."""
+    values = session.wait(session.engine.ownership())
+    return "\n" + "\n".join(grid(row) for row in values)
+
+
+@command("gtp_engine-principal_variation")
+def principal_variation(session: Session, arguments: list[str]) -> str:
+    return main_line(last_report(session))
+
+
+@command("gtp_engine-last_search")
+def last_search(session: Session, arguments: list[str]) -> str:
+    """The last search in words, a line a move."""
+    report = last_report(session)
+    lines = [
+        f"{colour_letter(report.to_move)} to move: win rate {report.winrate:.1%}, lead {report.lead:+.1f},"
+        f" {report.visits} visits ({report.playouts} new) in {report.seconds:.2f} s"
+    ]
+    for move in report.moves[:_SHOWN_MOVES]:
+        line = " ".join(vertex(point, report.width, report.height) for point in move.pv)
+        values = f"win rate {move.winrate:.1%} lead {move.lead:+.1f} prior {move.prior:.1%}"
+        lines.append(f"{move.visits:>7} visits {values} line {line}")
+    return "\n".join(lines)

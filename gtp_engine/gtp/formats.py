@@ -1,0 +1,194 @@
+"""Analysis as text: the lines of `lz-analyze` and `kata-analyze`, and the JSON that CGOS keeps.
+
+All values are for the side to move at the root, which is the colour that the command named. Floats are in fixed
+notation and always have a point: Sabaki up to 0.52 tells KataGo's form from Leela Zero's by it.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ..game.coords import index_of_point, point_of_index, vertex
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..search.report import MoveReport, SearchReport
+
+# What the CGOS client writes for an ownership of -1 to 1, in 63 steps.
+_CGOS_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The optional parts of a line, by the names that KataGo gives them."""
+
+    ownership: bool = False
+    ownership_stdev: bool = False
+    moves_ownership: bool = False
+    moves_ownership_stdev: bool = False
+    pv_visits: bool = False
+    pv_edge_visits: bool = False
+    root_info: bool = False
+    no_result_value: bool = False
+    most_moves: int | None = None
+
+
+def decimal(value: float, digits: int = 6) -> str:
+    """A float in fixed notation without needless zeros: 0.5, 1.0, -12.25."""
+    text = f"{value:.{digits}f}".rstrip("0")
+    text = text + "0" if text.endswith(".") else text
+    return "0.0" if text == "-0.0" else text
+
+
+def lz_line(report: "SearchReport", fields: Fields) -> str:
+    """Leela Zero's form, win rates and priors in ten-thousandths; empty where nothing has been searched."""
+    return " ".join(_lz_move(report, move) for move in report.moves[: fields.most_moves])
+
+
+def _lz_move(report: "SearchReport", move: "MoveReport") -> str:
+    return (
+        f"info move {vertex(move.point, report.width, report.height)} visits {move.visits}"
+        f" winrate {_parts(move.winrate)} prior {_parts(move.prior)} lcb {_parts(move.lcb)} order {move.order}"
+        f" pv {_variation(report, move)}"
+    )
+
+
+def _parts(value: float) -> int:
+    return min(max(round(value * 10000), 0), 10000)
+
+
+def _variation(report: "SearchReport", move: "MoveReport") -> str:
+    # Sabaki drops a move whose variation is empty.
+    return " ".join(vertex(point, report.width, report.height) for point in move.pv or (move.point,))
+
+
+def kata_line(report: "SearchReport", fields: Fields) -> str:
+    """KataGo's form; empty where nothing has been searched."""
+    if not report.moves:
+        return ""
+    words = [_kata_move(report, move, fields) for move in report.moves[: fields.most_moves]]
+    if fields.root_info:
+        words.append(_root_info(report))
+    if fields.ownership and report.ownership is not None:
+        words.append("ownership " + grid(report.ownership))
+    if fields.ownership_stdev and report.ownership is not None:
+        words.append("ownershipStdev " + grid(ownership_spread(report)))
+    return " ".join(words)
+
+
+def _kata_move(report: "SearchReport", move: "MoveReport", fields: Fields) -> str:
+    visits = " ".join(str(count) for count in move.pv_visits or (move.visits,))
+    words = [
+        f"info move {vertex(move.point, report.width, report.height)} visits {move.visits} edgeVisits {move.visits}",
+        f"utility {decimal(move.utility)} winrate {decimal(move.winrate)} scoreMean {decimal(move.lead)}",
+        f"scoreStdev {decimal(move.score_stdev)} scoreLead {decimal(move.lead)}",
+        f"scoreSelfplay {decimal(move.score_mean)} prior {decimal(move.prior)} lcb {decimal(move.lcb)}",
+        f"utilityLcb {decimal(move.utility_lcb)} weight {decimal(move.weight)}",
+        "noResultValue 0.0" if fields.no_result_value else "",
+        f"order {move.order} pv {_variation(report, move)}",
+        f"pvVisits {visits}" if fields.pv_visits else "",
+        # Without transpositions in the tree a position is reached by one edge only.
+        f"pvEdgeVisits {visits}" if fields.pv_edge_visits else "",
+        f"movesOwnership {grid(move.ownership)}" if fields.moves_ownership and move.ownership is not None else "",
+    ]
+    return " ".join(word for word in words if word)
+
+
+def _root_info(report: "SearchReport") -> str:
+    return (
+        f"rootInfo visits {report.visits} utility {decimal(report.utility)} winrate {decimal(report.winrate)}"
+        f" scoreMean {decimal(report.lead)} scoreStdev {decimal(report.score_stdev)} scoreLead {decimal(report.lead)}"
+        f" scoreSelfplay {decimal(report.score_mean)} weight {decimal(report.visits)}"
+        # KataGo's value where a network does not say.
+        " rawStWrError -1.0 rawStScoreError -1.0 rawVarTimeLeft -1.0"
+    )
+
+
+def grid(values: "NDArray[np.floating[Any]]") -> str:
+    """Values row by row from the top left."""
+    return " ".join(decimal(value, 3) for value in values.ravel().tolist())
+
+
+def ownership_spread(report: "SearchReport") -> "NDArray[np.floating[Any]]":
+    """The standard deviation of the moves' ownerships, weighted by visits, as [height, width]."""
+    import numpy as np
+
+    known = [(move.visits, move.ownership) for move in report.moves if move.ownership is not None and move.visits > 0]
+    if not known or report.ownership is None:
+        return np.zeros((report.height, report.width))
+    weights = [visits for visits, _ in known]
+    ownerships = np.array([ownership for _, ownership in known], dtype=np.float64)
+    mean = np.average(ownerships, axis=0, weights=weights)
+    return np.sqrt(np.average((ownerships - mean) ** 2, axis=0, weights=weights))
+
+
+def cgos_line(report: "SearchReport") -> str:
+    """The JSON object that CGOS stores with a move, as its client makes it of KataGo's lines."""
+    info: dict[str, Any] = {
+        "moves": [_cgos_move(report, move) for move in report.moves if move.visits > 0],
+        "visits": report.visits,
+        "winrate": round(report.winrate, 4),
+        "score": round(report.lead, 2),
+    }
+    if report.ownership is not None:
+        info["ownership"] = "".join(_cgos_digit(value) for value in report.ownership.ravel().tolist())
+    return json.dumps(info, separators=(",", ":"))
+
+
+def _cgos_move(report: "SearchReport", move: "MoveReport") -> dict[str, Any]:
+    values = {
+        "move": vertex(move.point, report.width, report.height),
+        "visits": move.visits,
+        "winrate": round(move.winrate, 4),
+        "score": round(move.lead, 2),
+        "prior": round(move.prior, 4),
+    }
+    rest = " ".join(_vertices(report, move.pv[1:]))
+    return values | ({"pv": rest} if rest else {})
+
+
+def _vertices(report: "SearchReport", points: Iterable[int]) -> list[str]:
+    return [vertex(point, report.width, report.height) for point in points]
+
+
+def _cgos_digit(value: float) -> str:
+    return _CGOS_DIGITS[round(min(max((value + 1) / 2, 0), 1) * 62)]
+
+
+def with_unvisited(report: "SearchReport", least: int) -> "SearchReport":
+    """The report with unvisited moves added in the order of their priors, so that it has `least` moves if it can.
+
+    They have the root's values and no visits, as a move that nothing is known of.
+    """
+    if len(report.moves) >= least:
+        return report
+    known = {move.point for move in report.moves}
+    order = (-report.priors).argsort(kind="stable").tolist()
+    points = [point_of_index(index, report.width, report.height) for index in order if report.priors[index] > 0]
+    added = [point for point in points if point not in known][: least - len(report.moves)]
+    moves = [_unvisited_move(report, point, len(report.moves) + number) for number, point in enumerate(added)]
+    return replace(report, moves=(*report.moves, *moves))
+
+
+def _unvisited_move(report: "SearchReport", point: int, order: int) -> "MoveReport":
+    from ..search.report import MoveReport
+
+    return MoveReport(
+        point=point,
+        visits=0,
+        winrate=report.winrate,
+        lead=report.lead,
+        score_mean=report.score_mean,
+        score_stdev=report.score_stdev,
+        utility=report.utility,
+        lcb=report.winrate,
+        utility_lcb=report.utility,
+        prior=float(report.priors[index_of_point(point, report.width, report.height)]),
+        weight=0.0,
+        order=order,
+        pv=(point,),
+        pv_visits=(0,),
+    )

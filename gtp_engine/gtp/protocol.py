@@ -1,0 +1,76 @@
+"""GTP version 2 on the level of lines: what a line asks for, and the form of the answer (sections 2.1 to 2.6)."""
+
+from typing import NamedTuple
+
+MAX_ID = 2**31 - 1  # section 2.3: an unsigned integer that fits 31 bits
+INTERRUPT = "# interrupt"  # GoGui's comment line that stops the running command
+
+_CONTROL = bytes(code for code in [*range(32), 127] if code not in b"\t\n")
+
+
+class GtpError(Exception):
+    """A command failed and changed nothing. `str()` is the answer; `detail` goes to stderr."""
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.detail = detail
+
+
+class Command(NamedTuple):
+    """A command as sent; `name` is empty where a line holds an id alone."""
+
+    id: int | None
+    name: str
+    arguments: list[str]
+
+
+def clean(line: bytes) -> str:
+    """The text of a line without control characters (TAB becomes a space); a comment is still in it.
+
+    Bytes that are not UTF-8 are kept (surrogateescape): a file's name may hold any.
+    """
+    return line.translate(None, _CONTROL).replace(b"\t", b" ").decode("utf-8", "surrogateescape").strip(" ")
+
+
+def parse(text: str) -> Command | None:
+    """The command of a cleaned line, None for an empty line or a comment."""
+    words = text.partition("#")[0].split(" ")
+    words = [word for word in words if word]
+    if not words:
+        return None
+    number = parse_id(words[0])
+    if number is not None:
+        words = words[1:]
+    return Command(number, words[0] if words else "", words[1:])
+
+
+def parse_id(word: str) -> int | None:
+    """The id that a word stands for, None where it is no id."""
+    if not (word.isascii() and word.isdecimal()) or len(word.lstrip("0")) > len(str(MAX_ID)):
+        return None
+    number = int(word.lstrip("0") or "0")
+    return number if number <= MAX_ID else None
+
+
+def response(number: int | None, text: str = "", *, failed: bool = False) -> str:
+    """A whole response with the empty line that ends it.
+
+    `text` may have several lines; empty ones are left out, because the first of them ends the response. Text that
+    begins with a line feed (a board) starts on the line below the sign.
+    """
+    first, *rest = text.split("\n")
+    lines = [opening(number, failed=failed) + (f" {first.rstrip()}" if first.strip() else "")]
+    lines += [line.rstrip() for line in rest if line.strip()]
+    return printable("\n".join(lines)) + "\n\n"
+
+
+def opening(number: int | None, *, failed: bool = False) -> str:
+    """The sign and the id that a response begins with."""
+    return ("?" if failed else "=") + ("" if number is None else str(number))
+
+
+def printable(text: str) -> str:
+    """`text` with control characters and exotic line separators replaced, so that it has the lines it seems to have."""
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return "".join(letter if letter == "\n" or letter.isprintable() else "?" for letter in text)
