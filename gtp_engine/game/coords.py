@@ -23,7 +23,8 @@ MIN_SIZE, MAX_SIZE = 2, 25
 
 # GTP version 2, section 2.11: the letter I is left out.
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-_SGF_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+# FF[4], "Go: Points": capitals beyond the 26th line.
+_SGF_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 
 
