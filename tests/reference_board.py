@@ -26,11 +26,12 @@ class ReferenceBoard:
         self.prisoners = {BLACK: 0, WHITE: 0}  # stones taken by that colour
         self.passes = 0
         self.earlier: list[tuple[Stones, int]] = [({}, BLACK)]  # with the colour to move
+        self.neighbours = {point: self._neighbours_of(point) for point in self.points()}
 
     def points(self) -> Iterator[Point]:
         return ((x, y) for y in range(self.height) for x in range(self.width))
 
-    def neighbours(self, point: Point) -> list[Point]:
+    def _neighbours_of(self, point: Point) -> list[Point]:
         x, y = point
         around = [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
         return [(a, b) for a, b in around if 0 <= a < self.width and 0 <= b < self.height]
@@ -42,7 +43,7 @@ class ReferenceBoard:
         """The connected points round `start` whose colours are among `colours`."""
         found, waiting = {start}, [start]
         while waiting:
-            for point in self.neighbours(waiting.pop()):
+            for point in self.neighbours[waiting.pop()]:
                 if point not in found and self.colour(point, stones) in colours:
                     found.add(point)
                     waiting.append(point)
@@ -54,7 +55,7 @@ class ReferenceBoard:
     def border(self, points: Iterable[Point]) -> set[Point]:
         """The points next to `points` that are not among them."""
         inside = set(points)
-        return {near for point in inside for near in self.neighbours(point)} - inside
+        return {near for point in inside for near in self.neighbours[point]} - inside
 
     def liberties(self, point: Point, stones: Stones | None = None) -> set[Point]:
         """The liberties of the chain at `point`."""
@@ -73,7 +74,7 @@ class ReferenceBoard:
         """The position after a move on an empty point, suicides taken off as well."""
         stones = dict(self.stones)
         stones[point] = colour
-        for near in self.neighbours(point):
+        for near in self.neighbours[point]:
             if self.colour(near, stones) == 3 - colour and not self.liberties(near, stones):
                 for dead in self.chain(near, stones):
                     del stones[dead]
@@ -92,7 +93,7 @@ class ReferenceBoard:
         if self.ko == (point, colour):
             return "ko"
         if self.is_suicide(point, colour):
-            own_chain = any(self.colour(near) == colour for near in self.neighbours(point))
+            own_chain = any(self.colour(near) == colour for near in self.neighbours[point])
             if not self.suicide or not own_chain:
                 return "suicide"
         return None

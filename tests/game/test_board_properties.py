@@ -68,10 +68,10 @@ class Pair:
         """Sizes and liberties of the chains, by both ways of counting, and the list of empty points."""
         board = self.game.board[0]
         for chain in self.reference.all_chains():
-            liberties = self.reference.liberties(next(iter(chain)))
-            for at in chain:
-                assert boards.count_liberties(board, self.point(at), 8) == min(8, len(liberties)), self._about(at)
-            head = board["chain"][self.point(next(iter(chain)))]
+            stone = next(iter(chain))
+            liberties = self.reference.liberties(stone)
+            assert boards.count_liberties(board, self.point(stone), 8) == min(8, len(liberties)), self._about(stone)
+            head = board["chain"][self.point(stone)]
             assert {board["chain"][self.point(at)] for at in chain} == {head}
             assert board["chain_size"][head] == len(chain)
             assert boards.in_atari(board, head) == (len(liberties) == 1), self._about()

@@ -1,0 +1,81 @@
+"""Ladders, areas, liberties and kos of the positions that KataGo's own input planes were recorded for."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gtp_engine.game import board as boards
+from gtp_engine.game.coords import BLACK, WHITE, parse_colour, parse_vertex
+from gtp_engine.game.game import Game
+from gtp_engine.game.life import find_area
+from gtp_engine.game.rules import parse_rules
+
+Record = dict[str, Any]
+
+
+def records(shared: Path) -> Iterator[Record]:
+    """Every recorded position but those of the cleanup phase, which this engine never enters."""
+    for file in sorted((shared / "katago" / "golden").glob("*.jsonl")):
+        for line in file.read_text().splitlines():
+            record = json.loads(line)
+            if record.get("preventCleanupPhase", True):
+                yield record
+
+
+def position_of(record: Record) -> Game:
+    width, height = record["size"]
+    game = Game(width, height, rules=parse_rules(json.dumps(record["rules_full"])), komi=record["komi"])
+    if "handicap" in record:
+        game.place_handicap([parse_vertex(name, width, height) for name in record["handicap"]])
+    if "setup" in record:
+        stones = [(parse_colour(colour), parse_vertex(name, width, height)) for colour, name in record["setup"]]
+        game.set_up([p for c, p in stones if c == BLACK], [p for c, p in stones if c == WHITE])
+    for colour, name in record["moves"]:
+        game.play(parse_colour(colour), parse_vertex(name, width, height))
+    game.to_move = parse_colour(record["to_move"])
+    return game
+
+
+def recorded(record: Record, plane: int) -> list[int]:
+    return record["inputs"]["planes"].get(str(plane), [])
+
+
+def ones(plane: np.ndarray) -> list[int]:
+    return np.flatnonzero(plane).tolist()
+
+
+def test_liberties_and_kos(shared: Path) -> None:
+    count = 0
+    for record in records(shared):
+        game = position_of(record)
+        board = game.board[0]
+        points = [(y + 1) * (game.width + 1) + x + 1 for y in range(game.height) for x in range(game.width)]
+        stones = game.stones().ravel()
+        assert ones(stones == game.to_move) == recorded(record, 1), record["id"]
+        assert ones(stones == 3 - game.to_move) == recorded(record, 2), record["id"]
+        liberties = [boards.count_liberties(board, p, 4) if board["stones"][p] else 0 for p in points]
+        for number in (1, 2, 3):
+            assert ones(np.array(liberties) == number) == recorded(record, 2 + number), record["id"]
+        simple = [boards.is_legal_but_superko(board, p) or p == board["ko_point"] for p in points]
+        assert ones(np.array(simple) & ~game.legal_moves()[:-1]) == recorded(record, 6), record["id"]
+        count += 1
+    assert count >= 150
+
+
+def test_areas(shared: Path) -> None:
+    """Planes 18 and 19."""
+    count = 0
+    for record in records(shared):
+        game = position_of(record)
+        if game.rules.scoring == "TERRITORY" or game.rules.tax != "NONE":
+            continue
+        owner = np.empty(game.area, np.int8)
+        find_area(game.board[0], game.rules.suicide, owner)
+        assert ones(owner == game.to_move) == recorded(record, 18), record["id"]
+        assert ones(owner == 3 - game.to_move) == recorded(record, 19), record["id"]
+        count += 1
+    assert count > 100
