@@ -11,7 +11,6 @@ A command decorated with `game_options` gets one argument `game: GameOptions`, w
 
 import functools
 import math
-import os
 import re
 import tomllib
 from collections.abc import Callable
@@ -41,13 +40,13 @@ class GameOptions:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How to think. `visits` and `seconds` are limits for a move; None means that it was not given."""
+    """How to think. `visits` and `seconds` are limits for a move; None means not given, all threads, no seed."""
 
     network: str
     visits: int | None
     seconds: float | None
     level: "int | Literal['max']"
-    threads: int
+    threads: int | None
     seed: int | None
     settings: tuple[str, ...]
 
@@ -116,13 +115,6 @@ class RulesName(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-def processor_threads() -> int:
-    """The processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def game_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds --board-size, --komi and --rules."""
 
@@ -159,11 +151,16 @@ def _read_settings(ctx: click.Context, _: click.Parameter, path: Path | None) ->
 
 
 def search_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds --visits, --seconds, --level, --threads, --seed, --network and --set."""
+    """Adds --level to `analysis_options`, for commands that play."""
+    option = click.option("--level", type=Level(), default="max", show_default=True, help="Strength: 1 to 10, or max.")
+    return option(analysis_options(function))
+
+
+def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --visits, --seconds, --threads, --seed, --network, --set and --settings."""
 
     @click.option("--visits", type=click.IntRange(1), help="Stop a search at so many visits.")
     @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Time for a move.  [default: 5]")
-    @click.option("--level", type=Level(), default="max", show_default=True, help="Playing strength: 1 to 10, or max.")
     @click.option("--threads", type=click.IntRange(1, 256), help="Processor threads.  [default: all]")
     @click.option("--seed", type=click.IntRange(0), help="Repeat a game: with --visits and --threads 1.")
     @click.option("--network", default="none", show_default=True, help="The evaluator; none: random playouts.")
@@ -182,16 +179,16 @@ def search_options(function: Callable[..., Any]) -> Callable[..., Any]:
         network: str,
         visits: int | None,
         seconds: float | None,
-        level: "int | Literal['max']",
         threads: int | None,
         seed: int | None,
         settings: tuple[str, ...],
         settings_file: tuple[str, ...],
+        level: "int | Literal['max']" = "max",
         **rest: Any,
     ) -> Any:
-        count = threads or processor_threads()
         parameters = settings_file + settings
-        return function(*args, search=SearchOptions(network, visits, seconds, level, count, seed, parameters), **rest)
+        search = SearchOptions(network, visits, seconds, level, threads, seed, parameters)
+        return function(*args, search=search, **rest)
 
     return wrapper
 
@@ -201,14 +198,6 @@ def engine_settings(options: SearchOptions, **others: Any) -> "EngineSettings":
     from gtp_engine.engine import EngineSettings
     from gtp_engine.search.parameters import SearchParameters, parse_setting
 
+    fields = {name: value for name, value in vars(options).items() if value is not None and name != "settings"}
     parameters = functools.reduce(parse_setting, options.settings, SearchParameters())
-    return EngineSettings(
-        network=options.network,
-        visits=options.visits,
-        seconds=options.seconds,
-        level=options.level,
-        threads=options.threads,
-        seed=options.seed,
-        parameters=parameters,
-        **others,
-    )
+    return EngineSettings(**fields, parameters=parameters, **others)

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from gtp_engine.cli.options import GameOptions, SearchOptions, engine_settings, game_options, search_options
+from gtp_engine.engine import EngineSettings
 from gtp_engine.game.rules import RULESETS
 
 
@@ -30,8 +31,8 @@ def parse(*arguments: str) -> tuple[GameOptions, SearchOptions]:
 def test_defaults() -> None:
     game, search = parse()
     assert game == GameOptions(19, 19, None, RULESETS["chinese"])
-    assert search == SearchOptions("none", None, None, "max", search.threads, None, ())
-    assert search.threads >= 1
+    assert search == SearchOptions("none", None, None, "max", None, None, ())
+    assert engine_settings(search) == EngineSettings()
 
 
 @pytest.mark.parametrize(("text", "size"), [("9", (9, 9)), ("13x9", (13, 9)), ("2X25", (2, 25)), ("5:7", (5, 7))])
