@@ -205,7 +205,7 @@ class Search:
         history = np.zeros(len(known) + trees.MAX_DEPTH, np.uint64)
         history[: len(known)] = known
         priors = np.ones(game.area + 1, np.float32)
-        root = Root(self._root, boards, history, len(known), priors, _banned(game, root_moves))
+        root = Root(self._root, boards, history, len(known), priors, bool(self.parameters.root_noise), _banned(game, root_moves))
         if tree.nodes["state"][self._root] == UNEVALUATED:
             self._visit(root, 1, ownership)
         priors[:] = self._priors()

@@ -15,6 +15,8 @@ from ..game.rules import RULESETS
 from .parameters import SearchParameters
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..evaluate.interface import Evaluator
     from ..game.game import Game
     from .report import SearchReport
@@ -99,6 +101,16 @@ class Thinker:
         self._network, self._threads, self._seed = network, threads, seed
         self._evaluator: Evaluator | None = None
         self._search: Search | None = None
+        self._random: np.random.Generator | None = None
+
+    @property
+    def random(self) -> "np.random.Generator":
+        """Chance in the choice of moves, beside the search's own."""
+        if self._random is None:
+            from numpy.random import default_rng
+
+            self._random = default_rng(self._seed)
+        return self._random
 
     def evaluator(self) -> "Evaluator":
         """The evaluator, made when first asked for; ValueError or OSError where that fails."""

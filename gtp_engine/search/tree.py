@@ -60,7 +60,7 @@ class Root(NamedTuple):
     """Where a search starts.
 
     boards: BOARD [1]; history: uint64, superko keys up to the root in its first `length[0]` places, room for the path.
-    priors: float32 [area+1], the root's policy with noise.
+    priors: float32 [area+1], the root's policy, noise included; noisy: whether there is any.
     banned_until: int16 [3, area+1], at depths below it a colour may not make a move.
     """
 
@@ -69,6 +69,7 @@ class Root(NamedTuple):
     history: np.ndarray
     length: int
     priors: np.ndarray
+    noisy: bool
     banned_until: np.ndarray
 
 
@@ -148,8 +149,8 @@ def _scan_start(node: int, moves: int) -> int:
 
 
 @njit
-def _best_unvisited_at_root(tree: Tree, root: Root, colour: int, depth: int, node: int) -> int:
-    """As `_largest_prior`, with the root's noise and what is banned."""
+def _best_unvisited_by_scan(tree: Tree, root: Root, colour: int, depth: int, node: int) -> int:
+    """As `_largest_prior`, with the root's noise and without what is banned."""
     row = tree.priors[node]
     moves = len(row)
     best, best_prior = NOBODY, np.float32(-1.0)
@@ -160,7 +161,7 @@ def _best_unvisited_at_root(tree: Tree, root: Root, colour: int, depth: int, nod
             move -= moves
         if row[move] == 0 or root.banned_until[colour, move] > depth:
             continue
-        prior = root.priors[move] if node == root.node else np.float32(row[move]) / PRIOR_ONE
+        prior = root.priors[move] if root.noisy and node == root.node else np.float32(row[move]) / PRIOR_ONE
         if prior > best_prior:
             best, best_prior = move, prior
     return best
@@ -171,9 +172,9 @@ def _select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: i
     """The child to visit, or NOBODY and the move to make one of; NOBODY twice where nothing is allowed."""
     nodes = tree.nodes
     record = nodes[node]
-    at_root = node == root.node
-    if at_root or banning:
-        unvisited = _best_unvisited_at_root(tree, root, colour, depth, node)
+    noisy = root.noisy and node == root.node
+    if noisy or banning:
+        unvisited = _best_unvisited_by_scan(tree, root, colour, depth, node)
     else:
         unvisited = record["unvisited"]
     if rule.uct and unvisited != NOBODY:
@@ -197,14 +198,14 @@ def _select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: i
         if rule.uct:
             urgency = value + explore / math.sqrt(max(visits, 0.5))
         else:
-            prior = root.priors[candidate["move"]] if at_root else candidate["prior"]
+            prior = root.priors[candidate["move"]] if noisy else candidate["prior"]
             urgency = value + explore * prior / (1.0 + visits)
         if urgency > best_urgency:
             best, best_urgency = child, urgency
         child = candidate["next_sibling"]
     if unvisited == NOBODY or rule.uct:
         return best, NOBODY
-    prior = root.priors[unvisited] if at_root else np.float32(tree.priors[node, unvisited]) / PRIOR_ONE
+    prior = root.priors[unvisited] if noisy else np.float32(tree.priors[node, unvisited]) / PRIOR_ONE
     if first_play + explore * prior > best_urgency:
         return NOBODY, unvisited
     return best, NOBODY
@@ -229,11 +230,23 @@ def _mark_legal(tree: Tree, node: int, board: np.ndarray, history: np.ndarray, l
     if board["passes"] >= 2:
         return  # territory rules: evaluated once, then terminal
     width, height = board["width"], board["height"]
-    for slot in range(board["empty_count"]):
-        point = board["empties"][slot]
-        if is_legal(board, point, history, length):
-            x, y = point % (width + 1) - 1, point // (width + 1) - 1
-            row[y * width + x] = 1
+    stride = width + 1
+    stones = board["stones"]
+    move = 0
+    for y in range(height):
+        for point in range((y + 1) * stride + 1, (y + 2) * stride):
+            if stones[point] == EMPTY:
+                free = (
+                    stones[point - stride] == EMPTY
+                    or stones[point - 1] == EMPTY
+                    or stones[point + 1] == EMPTY
+                    or stones[point + stride] == EMPTY
+                )
+                # Most points need no more: a liberty beside, and never a stone taken there that superko could bring back.
+                easy = free and not board["captured_at"][point] and point != board["ko_point"]
+                if easy or is_legal(board, point, history, length):
+                    row[move] = 1
+            move += 1
     row[width * height] = 1
 
 
