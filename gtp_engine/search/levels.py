@@ -1,0 +1,53 @@
+"""Playing strength on purpose below the best: fewer visits, and a choice among moves that are nearly as good."""
+
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .report import MoveReport, SearchReport
+
+Level = int | Literal["max"]
+
+HIGHEST = 10
+# Each level searches twice as much as the one below.
+_FIRST_VISITS = 64
+# At level 1; the levels above come nearer to the best move in even steps, level 10 takes it.
+_WIDEST_LOSS = 0.1
+_WIDEST_LEAD_LOSS = 0.02  # points for each point of the board: 1.6 on 9x9, 7 on 19x19
+_HIGHEST_TEMPERATURE = 1.0
+_LEAST_SHARE = 0.05
+
+
+def check_level(level: Level) -> None:
+    """Raises ValueError for what is no level."""
+    if level != "max" and not (isinstance(level, int) and 1 <= level <= HIGHEST):
+        raise ValueError(f"invalid level {level!r}: expected 1 to {HIGHEST}, or max")
+
+
+def visits_at(level: Level) -> int | None:
+    """The visits that a level gives a move; None for no limit."""
+    return None if level == "max" else _FIRST_VISITS * 2 ** (level - 1)
+
+
+def choose_at(level: int, report: "SearchReport", random: "np.random.Generator") -> int:
+    """The point to play at a level, for a report with moves.
+
+    By chance in proportion to visits^(1/temperature), among the moves whose win rate and lead are near the best one's
+    and that have visits enough to know it: a weak level gives points away, it plays no absurd move.
+    """
+    ease = (HIGHEST - level) / (HIGHEST - 1)
+    best = report.moves[0]
+    lead_loss = _WIDEST_LEAD_LOSS * report.width * report.height * ease
+    near = [move for move in report.moves if _is_near(move, best, _WIDEST_LOSS * ease, lead_loss)]
+    if ease == 0 or len(near) == 1:
+        return best.point
+    most = max(move.visits for move in near)
+    weights = [(move.visits / most) ** (1 / (_HIGHEST_TEMPERATURE * ease)) for move in near]
+    return near[int(random.choice(len(near), p=[weight / sum(weights) for weight in weights]))].point
+
+
+def _is_near(move: "MoveReport", best: "MoveReport", loss: float, lead_loss: float) -> bool:
+    enough = move.visits >= max(2, _LEAST_SHARE * best.visits)
+    near = move.winrate >= best.winrate - loss and move.lead >= best.lead - lead_loss
+    return move is best or (enough and near)
