@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from gtp_engine.game import board as boards
 from gtp_engine.game.coords import BLACK, WHITE, parse_colour, parse_vertex
 from gtp_engine.game.game import Game
+from gtp_engine.game.ladders import find_ladders, new_workspace
 from gtp_engine.game.life import find_area
 from gtp_engine.game.rules import parse_rules
 
@@ -79,3 +79,21 @@ def test_areas(shared: Path) -> None:
         assert ones(owner == 3 - game.to_move) == recorded(record, 19), record["id"]
         count += 1
     assert count > 100
+
+
+def test_ladders(shared: Path) -> None:
+    """Planes 14 and 17, and 15 and 16 where two moves are shown."""
+    workspace = new_workspace()
+    count = 0
+    for record in records(shared):
+        game = position_of(record)
+        caught, working = np.empty((2, game.area), np.bool_)
+        find_ladders(game.board[0], workspace, caught, working)
+        assert ones(caught) == recorded(record, 14), record["id"]
+        assert ones(working) == recorded(record, 17), record["id"]
+        shown = sum(bool(recorded(record, plane)) for plane in (9, 10))
+        for moves_ago in range(1, shown + 1):
+            find_ladders(game.previous_board(moves_ago)[0], workspace, caught, working)
+            assert ones(caught) == recorded(record, 14 + moves_ago), record["id"]
+        count += 1
+    assert count >= 150
