@@ -13,7 +13,7 @@ from fingerprint import WORK, fingerprint
 
 from gtp_engine.match.elo import elo_difference, elo_interval, wilson_interval
 from gtp_engine.match.match import play_match
-from gtp_engine.match.results import MatchResult
+from gtp_engine.match.results import GameResult, MatchResult
 
 
 def gnugo(level: int) -> str:
@@ -25,16 +25,16 @@ def gnugo(level: int) -> str:
     return shlex.join([program, "--mode", "gtp", "--chinese-rules", "--level", str(level)])
 
 
-def show(result: MatchResult) -> None:
-    """The figures so far, in one line."""
-    tally, last = result.tally, result.games[-1]
+def show(result: MatchResult, game: GameResult) -> None:
+    """The figures so far, in one line, and what went wrong in the last game."""
+    tally = result.tally
     low, high = wilson_interval(tally.score, tally.games)
     elo_low, elo_high = elo_interval(tally)
     print(
         f"{tally.games:4} games: {100 * tally.score:5.1f} % ({100 * low:.1f} to {100 * high:.1f}), "
         f"Elo {elo_difference(tally.score):+.0f} ({elo_low:+.0f} to {elo_high:+.0f}), "
-        f"faults {result.faults('A')} : {result.faults('B')}, last: {last.result} ({last.reason})",
-        *last.notes,
+        f"faults {result.faults('A')} : {result.faults('B')}, last: {game.result} ({game.reason})",
+        *game.notes,
         sep="\n      ",
         flush=True,
     )

@@ -52,7 +52,8 @@ class GtpClient:
     command: the command line, split as a POSIX shell does (on Windows handed over as it is); no shell runs it.
     timeout: seconds that a command may take where `send` isn't told otherwise.
 
-    After EngineDiedError, EngineSilentError or EngineGarbageError the engine is out of step: only `close` is left.
+    After EngineDiedError, EngineSilentError or EngineGarbageError the engine is out of step and no longer `usable`:
+    only `close` is left.
     """
 
     def __init__(self, command: str, *, timeout: float = 60.0) -> None:
@@ -60,7 +61,7 @@ class GtpClient:
         self.timeout = timeout
         self._stderr: deque[str] = deque(maxlen=STDERR_LINES)
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._usable = True
+        self.usable = True
         self._floods = False
         self._process = self._start()
         self._readers = [
@@ -93,7 +94,7 @@ class GtpClient:
         try:
             reply = self._exchange(command, self.timeout if timeout is None else timeout)
         except EngineError:
-            self._usable = False
+            self.usable = False
             raise
         if reply.startswith("?"):
             raise CommandError(f"{self._label} answered {command!r} with an error: {_first_line(reply[1:])}")
@@ -105,8 +106,8 @@ class GtpClient:
 
     def close(self) -> None:
         """Asks the engine to quit, then makes it. May be called twice, and after any error."""
-        if self._usable:
-            self._usable = False
+        if self.usable:
+            self.usable = False
             with contextlib.suppress(OSError):  # it may be gone
                 self._stdin.write(b"quit\n")
             self._end(QUIT_SECONDS)
@@ -115,8 +116,8 @@ class GtpClient:
 
     def abort(self) -> None:
         """Ends the process at once, from any thread; a `send` that waits in another one raises EngineDiedError."""
-        self._usable = False
-        self._process.terminate()
+        self.usable = False
+        self._terminate()
 
     @property
     def _label(self) -> str:
@@ -244,7 +245,7 @@ class GtpClient:
     def _end(self, patience: float) -> None:
         """Waits for the process, then makes it end, then frees what belongs to it."""
         if not self._ended(patience):
-            self._process.terminate()
+            self._terminate()
             self._ended(TERMINATE_SECONDS)
         self._kill()
         self._process.wait()
@@ -262,13 +263,23 @@ class GtpClient:
             return False
         return True
 
+    # Where the system has process groups, what the process has started (the engine behind a script) ends with it.
+
+    def _terminate(self) -> None:
+        if os.name == "nt":
+            self._process.terminate()
+        else:
+            self._signal(signal.SIGTERM)
+
     def _kill(self) -> None:
-        """Kills the process, and what it has started where the system has process groups (an engine behind a script)."""
+        if os.name == "nt":
+            self._process.kill()
+        else:
+            self._signal(signal.SIGKILL)
+
+    def _signal(self, number: int) -> None:
         with contextlib.suppress(OSError):  # all have ended
-            if os.name == "nt":
-                self._process.kill()
-            else:
-                os.killpg(self._process.pid, signal.SIGKILL)
+            os.killpg(self._process.pid, number)
 
 
 def _read(descriptor: int) -> bytes:

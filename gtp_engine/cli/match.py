@@ -1,0 +1,223 @@
+"""`gtp_engine match`: two GTP engines play each other; score, Elo and its interval are shown as the games come in."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gtp_engine.cli.options import GameOptions, game_options
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+    from gtp_engine.match.results import GameResult, MatchResult
+
+# What shells report for a program that Ctrl-C has ended.
+INTERRUPTED = 130
+
+
+@click.command()
+@click.argument("engine_a")
+@click.argument("engine_b")
+@click.option("--games", type=click.IntRange(1), default=100, show_default=True, help="Games to play.")
+@game_options
+@click.option(
+    "--time",
+    "clock",
+    type=click.IntRange(0),
+    nargs=3,
+    default=(0, 0, 0),
+    metavar="MAIN BYO STONES",
+    help="Time as in GTP's time_settings, refereed; 0 2 1 is 2 s a move.  [default: no clock]",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=300.0,
+    show_default=True,
+    help="Seconds without an answer after which an engine without a clock has lost.",
+)
+@click.option(
+    "--openings",
+    type=click.Path(exists=True, path_type=Path),
+    help="SGF file or folder: begin with the first moves of these games.  [default: random moves]",
+)
+@click.option("--opening-moves", type=click.IntRange(0), default=2, show_default=True, help="Moves of an opening.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Chooses the random openings.")
+@click.option("--concurrency", type=click.IntRange(1), default=1, show_default=True, help="Games at a time.")
+@click.option(
+    "--sprt",
+    type=float,
+    nargs=2,
+    metavar="ELO0 ELO1",
+    help="Stop when the games decide whether A is ELO1 or only ELO0 stronger (5 % errors).",
+)
+@click.option(
+    "--sgf-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where games and results lie; the same match goes on there.  [default: a new folder]",
+)
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the result here.")
+def match(
+    engine_a: str,
+    engine_b: str,
+    games: int,
+    game: GameOptions,
+    clock: tuple[int, int, int],
+    timeout: float,
+    openings: Path | None,
+    opening_moves: int,
+    seed: int,
+    concurrency: int,
+    sprt: tuple[float, float] | None,
+    sgf_dir: Path | None,
+    json_file: Path | None,
+) -> None:
+    """Let two GTP engines, given by their command lines, play each other.
+
+    Each opening is played twice, with either engine as black. An engine that crashes, falls silent, plays an illegal
+    move or oversteps its time loses that game. Ctrl-C ends the match and keeps what is done; with the same --sgf-dir
+    it goes on.
+
+    \b
+    Examples:
+      gtp_engine match "gtp_engine gtp --seconds 1" "gnugo --mode gtp --chinese-rules --level 10" \\
+          --board-size 9 --games 20
+      gtp_engine match "gtp_engine gtp --visits 400" "gtp_engine gtp --visits 400 --set c_puct=1.5" \\
+          --board-size 9 --games 1000 --sprt 0 30 --concurrency 4 --sgf-dir cpuct
+      gtp_engine match A.sh B.sh --time 300 10 5 --json result.json
+    """
+    from gtp_engine.engine import default_komi
+    from gtp_engine.match.match import play_match
+    from gtp_engine.match.results import write_json
+    from gtp_engine.match.sprt import Sprt
+
+    folder = sgf_dir or _new_folder()
+    display = _Display(folder)
+    test = Sprt(*sprt) if sprt else None
+    try:
+        with display:
+            result = play_match(
+                engine_a,
+                engine_b,
+                games=games,
+                width=game.width,
+                height=game.height,
+                komi=default_komi(game.width, game.height) if game.komi is None else game.komi,
+                rules=game.rules,
+                time=clock,
+                openings=openings,
+                opening_moves=opening_moves,
+                seed=seed,
+                patience=timeout,
+                concurrency=concurrency,
+                sprt=test,
+                folder=folder,
+                on_game=display.show,
+            )
+        display.finish(result)
+    except KeyboardInterrupt:
+        click.echo(f"stopped; go on with --sgf-dir {folder}")
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    finally:
+        if display.result and json_file:
+            write_json(json_file, display.result)
+
+
+def _new_folder() -> Path:
+    from datetime import datetime
+
+    from gtp_engine.paths import games_dir
+
+    return games_dir() / f"match-{datetime.now():%Y%m%d-%H%M%S}"
+
+
+class _Display:
+    """The state of the match: on a terminal a table that is redrawn, elsewhere a line a game."""
+
+    def __init__(self, folder: Path) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self.folder = folder
+        self.result: MatchResult | None = None
+        self.console = Console(highlight=False)
+        self.live = Live(console=self.console, auto_refresh=False) if self.console.is_terminal else None
+
+    def __enter__(self) -> "_Display":
+        if self.live:
+            self.live.start()
+            self.live.update("starting the engines ...", refresh=True)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.live:
+            self.live.stop()
+
+    def show(self, result: "MatchResult", game: "GameResult | None" = None) -> None:
+        """Takes the games so far; on a terminal only what went wrong in the last one is told in words."""
+        self.result = result
+        if game and (game.notes or not self.live):
+            self.console.print(game_line(game), markup=False, soft_wrap=True)
+        if self.live:
+            self.live.update(_status(result), refresh=True)
+
+    def finish(self, result: "MatchResult") -> None:
+        """Shows the end: the whole match, and where it lies."""
+        self.show(result)
+        if not self.live:
+            click.echo(summary(result))
+        click.echo(f"games and results: {self.folder}")
+
+
+def _status(result: "MatchResult") -> "Group":
+    from rich.console import Group
+    from rich.table import Table
+
+    table = Table()
+    table.add_column("engine", overflow="fold")
+    for title in ("wins", "as black", "as white", "draws", "faults", "seconds a game"):
+        table.add_column(title, justify="right")
+    alike = result.name("A") == result.name("B")
+    for engine in result.commands:
+        won = [game for game in result.games if game.winner == engine]
+        black = [game for game in result.games if game.black == engine]
+        seconds = sum(game.seconds[engine] for game in result.games) / max(1, len(result.games))
+        as_black = sum(game.black == engine for game in won)
+        table.add_row(
+            f"{engine}: {result.name(engine)}" + (f"\n{result.commands[engine]}" if alike else ""),
+            str(len(won)),
+            f"{as_black} of {len(black)}",
+            f"{len(won) - as_black} of {len(result.games) - len(black)}",
+            str(result.tally.draws),
+            str(result.faults(engine)),
+            f"{seconds:.1f}",
+        )
+    return Group(table, summary(result))
+
+
+def game_line(game: "GameResult") -> str:
+    """One game in one line, with what went wrong."""
+    black, white = (f"{game.names[engine]} ({engine})" for engine in (game.black, "B" if game.black == "A" else "A"))
+    notes = "".join(f"; {note}" for note in game.notes)
+    return f"game {game.number + 1}: {black} - {white}: {game.result}, {game.reason}{notes}"
+
+
+def summary(result: "MatchResult") -> str:
+    """Score, Elo and the sequential test in a line or two, from the view of engine A."""
+    from gtp_engine.match.elo import elo_difference, elo_interval, wilson_interval
+
+    tally = result.tally
+    low, high = (100 * end for end in wilson_interval(tally.score, tally.games))
+    elo_low, elo_high = elo_interval(tally)
+    text = (
+        f"{tally.games} of {result.planned} games: A won {tally.wins}, lost {tally.losses}, drew {tally.draws}; "
+        f"score {100 * tally.score:.1f} % ({low:.1f} to {high:.1f}), "
+        f"Elo {elo_difference(tally.score):+.0f} ({elo_low:+.0f} to {elo_high:+.0f})"
+    )
+    if result.sprt:
+        lower, upper = result.sprt.bounds
+        accepted = {"H0": f"Elo {result.sprt.elo0:g} accepted", "H1": f"Elo {result.sprt.elo1:g} accepted"}
+        verdict = accepted.get(result.verdict or "", "undecided")
+        text += f"\nsequential test: {verdict}, {result.sprt.ratio(tally):+.2f} between {lower:+.2f} and {upper:+.2f}"
+    return text

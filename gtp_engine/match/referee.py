@@ -1,0 +1,254 @@
+"""One game between two GTP engines, refereed by our own rules and our own clock.
+
+An engine loses the game it spoils: by an illegal move, a crash, silence, an answer that is none, a refusal of what is
+legal, or by overstepping the time. After two passes the referee counts; which stones are dead the engines say.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..game.coords import BLACK, EMPTY, PASS, WHITE, colour_letter, colour_name, opponent, parse_vertex, vertex
+from ..game.game import Game, IllegalMove, Move
+from ..game.rules import RULESETS, Rules, rules_name
+from ..game.scoring import Score, final_score
+from ..search.clock import NO_LIMIT, Clock, TimeSettings
+from .gtp_client import CommandError, EngineDiedError, EngineError, EngineGarbageError, GtpClient
+
+# Seconds of each move that are not charged: what pipes and a busy machine take.
+LEEWAY = 0.25
+# An engine that has overstepped its time is waited for so long before it is ended: most just think a little longer.
+OVERTIME_PATIENCE = 5.0
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a game is played under.
+
+    time: one of the systems that GTP's `time_settings` can say (none, absolute, canadian).
+    move_cap: moves of both after which the game ends without a winner.
+    patience: seconds after which an engine without a clock counts as silent, at any command.
+    """
+
+    width: int
+    height: int
+    komi: float
+    rules: Rules = RULESETS["chinese"]
+    time: TimeSettings = NO_LIMIT
+    move_cap: int = 1000
+    patience: float = 300.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a game ended.
+
+    winner: BLACK, WHITE, or EMPTY for a draw or none. result: as in SGF (`B+3.5`, `W+R`, `B+T`, `B+F`, `0`, `Void`).
+    reason: score, resignation, time, illegal move, crash, silence, garbage, refusal or move cap.
+    seconds: time used by each colour. claims: what each colour's engine answered to `final_score`, where it did.
+    notes: one line for each thing that went wrong, disagreement about the score among them.
+    """
+
+    game: Game
+    winner: int
+    result: str
+    reason: str
+    seconds: dict[int, float]
+    claims: dict[int, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class _ForfeitError(Exception):
+    """The game is over by a fault of `colour`."""
+
+    def __init__(self, colour: int, reason: str, note: str) -> None:
+        super().__init__(note)
+        self.colour = colour
+        self.reason = reason
+
+
+def play_game(black: GtpClient, white: GtpClient, opening: Sequence[Move], conditions: Conditions) -> Outcome:
+    """Plays one game from the position after `opening` and blocks until it is over.
+
+    Raises EngineError where an engine refuses board size, komi or rules: such a match makes no sense.
+    """
+    table = _Table({BLACK: black, WHITE: white}, conditions)
+    try:
+        table.set_up(opening)
+        return table.play()
+    except _ForfeitError as fault:
+        winner = opponent(fault.colour)
+        letter = "T" if fault.reason == "time" else "F"
+        return table.outcome(winner, f"{colour_letter(winner)}+{letter}", fault.reason, notes=(str(fault),))
+
+
+class _Table:
+    """One game on its way."""
+
+    def __init__(self, players: dict[int, GtpClient], conditions: Conditions) -> None:
+        self.players = players
+        self.conditions = conditions
+        self.game = Game(conditions.width, conditions.height, rules=conditions.rules, komi=conditions.komi)
+        self.clock = Clock(conditions.time)
+        self.seconds = {BLACK: 0.0, WHITE: 0.0}
+
+    def set_up(self, opening: Sequence[Move]) -> None:
+        width, height = self.conditions.width, self.conditions.height
+        size = f"{width}" if width == height else f"{width} {height}"
+        rules = rules_name(self.conditions.rules) or self.conditions.rules.to_json()
+        for colour, player in self.players.items():
+            commands = [f"boardsize {size}", "clear_board", f"komi {self.conditions.komi:g}"]
+            if player.knows("kata-set-rules"):
+                commands.append(f"kata-set-rules {rules}")
+            if player.knows("time_settings") and self.conditions.time != NO_LIMIT:
+                commands.append(f"time_settings {_time_arguments(self.conditions.time)}")
+            for command in commands:
+                self.ask(colour, command)
+        for move in opening:
+            self.game.play(*move)
+            for colour in self.players:
+                self.tell(colour, move)
+
+    def play(self) -> Outcome:
+        while not self.game.is_over:
+            if len(self.game.moves) >= self.conditions.move_cap:
+                return self.outcome(EMPTY, "Void", "move cap")
+            colour = self.game.to_move
+            point = self.next_move(colour)
+            if point is None:
+                winner = opponent(colour)
+                return self.outcome(winner, f"{colour_letter(winner)}+R", "resignation")
+            self.game.play(colour, point)
+            self.tell(opponent(colour), Move(colour, point))
+        return self.counted()
+
+    def ask(self, colour: int, command: str, timeout: float | None = None) -> str:
+        """The engine's answer; an engine that fails loses. Raises CommandError where it answers with an error."""
+        try:
+            return self.players[colour].send(command, self.conditions.patience if timeout is None else timeout)
+        except CommandError:
+            raise
+        except EngineError as error:
+            raise _ForfeitError(colour, _fault(error), str(error)) from error
+
+    def tell(self, colour: int, move: Move) -> None:
+        """Plays a move on an engine's board."""
+        name = vertex(move.point, self.game.width, self.game.height)
+        try:
+            self.ask(colour, f"play {colour_letter(move.colour).lower()} {name}")
+        except CommandError as error:
+            raise _ForfeitError(colour, "refusal", f"{error} ({name} is legal)") from error
+
+    def next_move(self, colour: int) -> int | None:
+        """The point that the player chooses, which is legal; None when it resigns."""
+        answer = self.think(colour)
+        if answer.lower() == "resign":
+            return None
+        who = f"{self.players[colour].name} ({colour_name(colour)})"
+        try:
+            point = parse_vertex(answer, self.game.width, self.game.height)
+        except ValueError:
+            raise _ForfeitError(colour, "garbage", f"{who} answered genmove with {answer[:60]!r}") from None
+        if not self.game.is_legal(point):
+            why = _why_illegal(self.game, colour, point)
+            raise _ForfeitError(colour, "illegal move", f"{who} at move {len(self.game.moves) + 1}: {why}")
+        return point
+
+    def think(self, colour: int) -> str:
+        """The answer to genmove, within the time that the clock leaves."""
+        player, allowed = self.players[colour], self.time_allowed(colour)
+        left = self.clock.remaining(colour)
+        if left is not None and player.knows("time_left"):
+            self.ask(colour, f"time_left {colour_letter(colour).lower()} {int(left[0])} {left[1]}")
+        timeout = None if allowed is None else allowed + LEEWAY + OVERTIME_PATIENCE
+        start = time.monotonic()
+        try:
+            answer = self.ask(colour, f"genmove {colour_letter(colour).lower()}", timeout)
+        except CommandError as error:
+            raise _ForfeitError(colour, "refusal", str(error)) from error
+        except _ForfeitError as fault:
+            if allowed is not None and fault.reason == "silence":
+                fault.reason = "time"
+            raise
+        finally:
+            spent = time.monotonic() - start
+            self.seconds[colour] += spent
+        charged = max(0.0, spent - LEEWAY)
+        if allowed is not None and charged > allowed:
+            note = f"{player.name} ({colour_name(colour)}) thought {spent:.2f} s and had {allowed:.2f} s left"
+            raise _ForfeitError(colour, "time", note)
+        self.clock.charge(colour, charged)
+        return answer
+
+    def time_allowed(self, colour: int) -> float | None:
+        """Seconds until the flag falls; None without a clock."""
+        left = self.clock.remaining(colour)
+        if left is None:
+            return None
+        seconds, stones = left
+        settings = self.conditions.time
+        return seconds + settings.period if stones == 0 and settings.has_overtime else seconds
+
+    def counted(self) -> Outcome:
+        """The outcome by counting, dead stones as the engines say."""
+        notes: list[str] = []
+        claims, dead_stones = {}, []
+        for colour, player in self.players.items():
+            try:
+                if player.knows("final_score"):
+                    claims[colour] = self.ask(colour, "final_score")
+                if player.knows("final_status_list"):
+                    dead_stones.append(self.dead_stones(colour))
+            except (_ForfeitError, ValueError) as error:
+                notes.append(f"{player.name} could not score: {error}")
+        if len(dead_stones) == 2 and dead_stones[0] != dead_stones[1]:
+            notes.append("the engines disagree about dead stones; those count as dead on which they agree")
+        dead = set.intersection(*dead_stones) if dead_stones else set()
+        margin = final_score(self.game, dead)
+        for colour, claim in claims.items():
+            if not _same_score(claim, margin):
+                notes.append(f"{self.players[colour].name} scored {claim}, the referee {Score(margin)}")
+        winner = BLACK if margin > 0 else WHITE if margin < 0 else EMPTY
+        return self.outcome(winner, str(Score(margin)), "score", claims, tuple(notes))
+
+    def dead_stones(self, colour: int) -> set[int]:
+        width, height = self.game.width, self.game.height
+        points = {parse_vertex(word, width, height) for word in self.ask(colour, "final_status_list dead").split()}
+        return {point for point in points if point != PASS and self.game.stone_at(point) != EMPTY}
+
+    def outcome(
+        self,
+        winner: int,
+        result: str,
+        reason: str,
+        claims: dict[int, str] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Outcome:
+        return Outcome(self.game, winner, result, reason, self.seconds, claims or {}, notes)
+
+
+def _fault(error: EngineError) -> str:
+    if isinstance(error, EngineDiedError):
+        return "crash"
+    return "garbage" if isinstance(error, EngineGarbageError) else "silence"
+
+
+def _why_illegal(game: Game, colour: int, point: int) -> str:
+    try:
+        game.copy().play(colour, point)
+    except IllegalMove as error:
+        return str(error)
+    return f"illegal move: {vertex(point, game.width, game.height)} repeats a position"
+
+
+def _time_arguments(settings: TimeSettings) -> str:
+    return f"{settings.main:g} {settings.period:g} {settings.count}"
+
+
+def _same_score(claim: str, margin: float) -> bool:
+    """Whether a `final_score` answer says the same as black's margin."""
+    try:
+        claimed = float(claim[2:]) if claim[:2] in ("B+", "W+") else float(claim)
+    except ValueError:
+        return False
+    return abs((-claimed if claim.startswith("W") else claimed) - margin) < 1e-6
