@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled import njit
-from ..game.board import BOARD
+from ..game.board import BOARD, copy_board
 from ..game.coords import BLACK
 from .interface import Outputs
 from .playout import MAX_CANDIDATES, count_area, next_random, play_out, score_offset
@@ -57,7 +57,7 @@ def _judge(
         total = 0.0
         squares = 0.0
         for _ in range(playouts):
-            scratch[0] = source
+            copy_board(scratch[0], source)
             play_out(scratch[0], state, heavy, candidates)
             score = sign * (count_area(scratch[0], owned) + offset)
             points += 1.0 if score > 0.0 else (0.5 if score == 0.0 else 0.0)
