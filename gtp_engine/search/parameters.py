@@ -50,7 +50,7 @@ class SearchParameters:
     choice: str = _choice("lcb", "visits", "lcb")
     lcb_stdevs: float = _parameter(5.0, "lcbStdevs", low=0)
     reuse_tree: bool = _parameter(True)
-    max_nodes: int = _parameter(2_000_000, low=1000)
+    max_nodes: int = _parameter(1_000_000, low=1000)
 
     def with_value(self, name: str, value: str | float | bool) -> "SearchParameters":
         """A copy with one parameter changed, by its name or KataGo's; ValueError names what is accepted."""

@@ -116,7 +116,7 @@ class Search:
         """The tree with room for a batch, and for ownership where it is asked for."""
         tree = self._tree
         if tree is None:
-            tree = self._new_arena(_FIRST_CAPACITY, ownership)
+            tree = self._new_arena(min(_FIRST_CAPACITY, self.parameters.max_nodes), ownership)
             self._root = 0
             self._origin_to_move = self._game.to_move
         full = tree.size[0] + self._batch_size() > len(tree.nodes)

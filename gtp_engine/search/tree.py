@@ -180,7 +180,7 @@ def _select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: i
     if rule.uct and unvisited != NOBODY:
         return NOBODY, unvisited
 
-    total = record["visits"] + record["in_flight"] * rule.virtual_loss
+    total = record["visits"] + (record["in_flight"] - 1) * rule.virtual_loss  # this visit itself is one in flight
     mean = record["utility_sum"] / record["visits"]
     first_play = mean - rule.fpu_reduction * math.sqrt(record["visited_prior"])
     # KataGo adds 0.01 so that priors decide before the first child has a visit.

@@ -1,0 +1,274 @@
+"""The compiled search against a slow reference, and what it promises to its callers."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from hash_evaluator import HashEvaluator
+from reference_search import search as reference_search
+
+from gtp_engine.evaluate.uniform import UniformEvaluator
+from gtp_engine.game.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex
+from gtp_engine.game.game import Game
+from gtp_engine.game.rules import RULESETS
+from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.search import Limits, RootMoves, Search
+
+
+def searched(game: Game, visits: int, batch: int = 1, **settings: object) -> tuple[Search, object]:
+    search = Search(HashEvaluator(batch), SearchParameters(**settings), seed=1)  # type: ignore[arg-type]
+    search.set_position(game)
+    return search, search.run(Limits(visits=visits))
+
+
+def check_tree(search: Search) -> None:
+    """Every visit of a node but its first went to a child, and nothing is left in flight."""
+    tree = search._tree
+    assert tree is not None
+    nodes = tree.nodes[: tree.size[0]]
+    assert not nodes["in_flight"].any()
+    below = np.zeros(len(nodes), int)
+    parents = nodes["parent"][1:]
+    np.add.at(below, parents, nodes["visits"][1:])
+    inner = nodes["first_child"] >= 0
+    assert (nodes["visits"][inner] == 1 + below[inner]).all()
+
+
+@pytest.mark.parametrize("rules", ["tromp-taylor", "new-zealand", "ing"])
+@pytest.mark.parametrize(("width", "height", "moves"), [(3, 3, ""), (3, 2, ""), (5, 5, "C3 B3 C2 D3"), (2, 2, "A1 B2")])
+def test_visits_equal_the_reference(width: int, height: int, moves: str, rules: str) -> None:
+    game = Game(width, height, rules=RULESETS[rules], komi=0.5)
+    for name in moves.split():
+        game.play(game.to_move, parse_vertex(name, width, height))
+    settings = SearchParameters(c_puct=1.5)
+    root = reference_search(game, 300, settings)
+    _, report = searched(game, 300, c_puct=1.5)
+    found = {index_of_point(move.point, width, height): move.visits for move in report.moves}
+    assert found == {move: child.visits for move, child in root.children.items()}
+    assert report.utility == pytest.approx(root.utility / root.visits, abs=1e-5)
+
+
+def test_values_are_for_the_side_to_move() -> None:
+    game = Game(5, komi=-30)  # black has won whatever happens
+    for colour, winrate in ((BLACK, 1.0), (WHITE, 0.0)):
+        game.to_move = colour
+        game_over = game.copy()
+        search = Search(UniformEvaluator(), SearchParameters(), seed=1)
+        search.set_position(game_over)
+        report = search.run(Limits(visits=200), root_moves=RootMoves(allow=tuple((c, PASS, 9) for c in (BLACK, WHITE))))
+        assert report.to_move == colour
+        assert report.moves[0].winrate == pytest.approx(winrate, abs=0.01)  # but for the first, unfinished visit
+        assert (report.moves[0].lead > 0) == (colour == BLACK)
+
+
+def test_batches_and_virtual_loss_leave_a_consistent_tree() -> None:
+    search, report = searched(Game(7), 2000, batch=16)
+    check_tree(search)
+    assert report.visits == 2000
+    assert sum(move.visits for move in report.moves) == 1999
+
+
+def test_superko_is_obeyed_in_the_tree() -> None:
+    # On 2x2 under positional superko every line of play is short; a cycle would fill the tree with repetitions.
+    search, _ = searched(Game(2, rules=RULESETS["tromp-taylor"], komi=0.5), 3000, batch=4)
+    check_tree(search)
+    tree = search._tree
+    assert tree is not None
+    for node in np.flatnonzero(tree.nodes["visits"][: tree.size[0]] > 0):
+        path = []
+        while node > 0:
+            path.append(int(tree.nodes["move"][node]))
+            node = tree.nodes["parent"][node]
+        game = Game(2, rules=RULESETS["tromp-taylor"], komi=0.5)
+        for move in reversed(path):
+            assert game.legal_moves()[move]
+            game.play(game.to_move, 0 if move == 4 else (move // 2 + 1) * 3 + move % 2 + 1)
+
+
+def test_uct_tries_every_move_once_before_any_twice() -> None:
+    _, report = searched(Game(3), 11, selection="uct")
+    assert sorted(move.visits for move in report.moves) == [1] * 10
+
+
+def test_the_tree_goes_on_with_the_game() -> None:
+    game = Game(5)
+    search, report = searched(game, 500)
+    best = report.moves[0]
+    game.play(BLACK, best.point)
+    search.set_position(game)
+    assert search.visits == best.visits
+    answer = search.run(Limits(visits=300)).moves[0]
+    check_tree(search)
+    game.play(WHITE, answer.point)
+    search.set_position(game)
+    assert search.visits == answer.visits
+
+    game.undo()
+    game.undo()
+    search.set_position(game)
+    assert search.visits >= 500  # back at the origin, later visits included
+
+    replayed = Game(5)
+    replayed.play(BLACK, best.point)
+    search.set_position(replayed)
+    assert search.visits >= best.visits
+
+
+@pytest.mark.parametrize("change", ["komi", "rules", "setup", "turn", "size"])
+def test_another_game_begins_another_tree(change: str) -> None:
+    game = Game(5)
+    search, _ = searched(game, 100)
+    if change == "komi":
+        game.set_komi(3)
+    elif change == "rules":
+        game.set_rules(RULESETS["japanese"])
+    elif change == "setup":
+        game.set_up([parse_vertex("C3", 5, 5)], [])
+    elif change == "turn":
+        game.play(WHITE, parse_vertex("C3", 5, 5))
+    else:
+        game = Game(6)
+    search.set_position(game)
+    assert search.visits == 0
+    assert search.run(Limits(visits=20)).visits == 20
+
+
+def test_a_full_tree_is_thinned_to_what_is_below_the_root() -> None:
+    game = Game(5)
+    search, report = searched(game, 1500, max_nodes=1000)
+    assert report.visits < 1500
+    best = report.moves[0]
+    game.play(BLACK, best.point)
+    search.set_position(game)
+    assert search.visits == best.visits
+    after = search.run(Limits(visits=best.visits + 50))
+    assert after.visits == best.visits + 50
+    check_tree(search)
+
+
+def test_after_two_passes_it_still_finds_a_move() -> None:
+    game = Game(5)
+    game.play(BLACK, PASS)
+    game.play(WHITE, PASS)
+    _, report = searched(game, 50)
+    assert report.visits == 50
+
+
+def test_territory_games_end_with_the_evaluators_word() -> None:
+    search, _ = searched(Game(3, rules=RULESETS["japanese"], komi=0.5), 2000, batch=4)
+    check_tree(search)
+
+
+def test_moves_to_avoid_and_to_allow() -> None:
+    c3, b2 = parse_vertex("C3", 5, 5), parse_vertex("B2", 5, 5)
+    search = Search(HashEvaluator(), SearchParameters(), seed=1)
+    search.set_position(Game(5))
+    report = search.run(Limits(visits=200), root_moves=RootMoves(avoid=((BLACK, c3, 1),)))
+    assert c3 not in {move.point for move in report.moves}
+    search.clear()
+    report = search.run(Limits(visits=200), root_moves=RootMoves(allow=((BLACK, c3, 1), (BLACK, b2, 1))))
+    assert {move.point for move in report.moves} == {c3, b2}
+    # A tree that has visited a move still keeps it out of the answer.
+    report = search.run(Limits(visits=300), root_moves=RootMoves(avoid=((BLACK, c3, 1),)))
+    assert c3 not in {move.point for move in report.moves}
+
+
+def test_deep_avoidance_holds_below_the_root() -> None:
+    c3 = parse_vertex("C3", 5, 5)
+    search = Search(HashEvaluator(), SearchParameters(), seed=1)
+    search.set_position(Game(5))
+    search.run(Limits(visits=500), root_moves=RootMoves(avoid=((BLACK, c3, 9), (WHITE, c3, 9))))
+    tree = search._tree
+    assert tree is not None
+    assert index_of_point(c3, 5, 5) not in tree.nodes["move"][: tree.size[0]]
+
+
+def test_nothing_allowed_ends_instead_of_hanging() -> None:
+    everything = tuple((BLACK, point, 1) for point in [PASS, *(p for p in range(7, 36) if p % 6)])
+    search = Search(HashEvaluator(), SearchParameters(), seed=1)
+    search.set_position(Game(5))
+    report = search.run(Limits(visits=100), root_moves=RootMoves(avoid=everything))
+    assert report.moves == ()
+
+
+def test_noise_moves_the_choice_and_not_the_reported_priors() -> None:
+    _, plain = searched(Game(5), 100)
+    _, noisy = searched(Game(5), 100, root_noise=0.9)
+    assert [m.visits for m in plain.moves] != [m.visits for m in noisy.moves]
+    assert np.array_equal(plain.priors, noisy.priors)
+
+
+def test_temperature_spreads_the_choice() -> None:
+    search, report = searched(Game(5), 300)
+    assert search.choose(report) == report.moves[0].point
+    assert len({search.choose(report, 1.0) for _ in range(100)}) > 3
+    assert {search.choose(report, 1e-3) for _ in range(20)} <= {move.point for move in report.moves[:2]}
+
+
+def test_lower_bound_prefers_the_surer_of_two_alike() -> None:
+    search, _ = searched(Game(5), 1)
+    visits, bound = np.array([100, 90, 5]), np.array([0.1, 0.2, 0.9])
+    banned = np.zeros(3, bool)
+    assert search._order(visits, bound, banned)[0] == 1
+    search.parameters = SearchParameters(choice="visits")
+    assert search._order(visits, bound, banned) == [0, 1, 2]
+
+
+def test_one_visit_chooses_by_the_policy() -> None:
+    search, report = searched(Game(5), 1)
+    assert report.visits == 1
+    assert index_of_point(search.choose(report), 5, 5) == int(np.argmax(report.priors))
+
+
+def test_a_search_stops_when_told() -> None:
+    search = Search(UniformEvaluator(), SearchParameters(), seed=1)
+    search.set_position(Game(9))
+    stop = threading.Event()
+    threading.Timer(0.2, stop.set).start()
+    begin = time.monotonic()
+    search.run(Limits(), stop=stop)
+    assert time.monotonic() - begin < 5
+    assert search.run(Limits(), stop=stop).playouts == 0
+
+
+def test_reports_come_while_it_searches() -> None:
+    search = Search(UniformEvaluator(), SearchParameters(), seed=1)
+    search.set_position(Game(9))
+    reports = []
+    search.run(Limits(seconds=0.3), on_report=reports.append, interval=0.02)
+    assert len(reports) >= 3
+    visits = [report.visits for report in reports]
+    assert visits == sorted(visits)
+    assert all(move.pv[0] == move.point for move in reports[-1].moves)
+
+
+def test_a_visit_limit_is_played_out_and_a_time_limit_is_not() -> None:
+    # One legal move: nothing can catch up.
+    game = Game(2)
+    game.set_up([parse_vertex(name, 2, 2) for name in ("A1", "B2")], [], WHITE)
+    search, report = searched(game, 400)
+    assert report.visits == 400
+
+
+def test_ownership_is_for_the_side_to_move() -> None:
+    for colour, sign in ((BLACK, 1), (WHITE, -1)):
+        game = Game(5)
+        game.to_move = colour
+        search = Search(HashEvaluator(4), SearchParameters(), seed=1)
+        search.set_position(game)
+        report = search.run(Limits(visits=100), ownership=True, moves_ownership=True)
+        assert report.ownership is not None
+        assert report.ownership[0, :3].tolist() == [sign, -sign, 0]
+        assert all(move.ownership is not None and move.ownership[0, 0] == sign for move in report.moves)
+
+
+def test_ownership_asked_for_later_covers_what_is_new() -> None:
+    search, _ = searched(Game(5), 100)
+    report = search.run(Limits(visits=150), ownership=True)
+    assert report.ownership is not None and report.ownership[0, 0] == 1
+
+
+def test_the_same_seed_repeats_the_same_search() -> None:
+    first, second = (searched(Game(7), 500, batch=8, root_noise=0.25)[1] for _ in range(2))
+    assert [(m.point, m.visits, m.pv) for m in first.moves] == [(m.point, m.visits, m.pv) for m in second.moves]
