@@ -47,7 +47,8 @@ class CommandError(EngineError):
 
 
 class GtpClient:
-    """One engine process. Commands go out one at a time; one thread at a time may send.
+    """One engine process. Commands go out one at a time; one thread at a time may send. `connect` comes first, and is
+    part of `with`.
 
     command: the command line, split as a POSIX shell does (on Windows handed over as it is); no shell runs it.
     timeout: seconds that a command may take where `send` isn't told otherwise.
@@ -59,6 +60,7 @@ class GtpClient:
     def __init__(self, command: str, *, timeout: float = 60.0) -> None:
         self.command = command
         self.timeout = timeout
+        self.name, self.version, self.commands = command, "", frozenset[str]()
         self._stderr: deque[str] = deque(maxlen=STDERR_LINES)
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.usable = True
@@ -70,16 +72,20 @@ class GtpClient:
         ]
         for reader in self._readers:
             reader.start()
+
+    def connect(self) -> "GtpClient":
+        """Asks for name, version and commands; EngineStartError, and the process is ended, where that fails."""
         try:
-            self.name = self.send("name") or command
+            self.name = self.send("name") or self.command
             self.version = self._optional("version")
             self.commands = frozenset(self.send("list_commands").split())
-        except (EngineDiedError, EngineSilentError, EngineGarbageError, CommandError) as error:
+        except EngineError as error:
             self.close()
             raise EngineStartError(str(error)) from error
+        return self
 
     def __enter__(self) -> "GtpClient":
-        return self
+        return self.connect()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -121,7 +127,7 @@ class GtpClient:
 
     @property
     def _label(self) -> str:
-        return f"engine {getattr(self, 'name', self.command)!r}"
+        return f"engine {self.name!r}"
 
     @property
     def _stdin(self) -> IO[bytes]:
@@ -177,29 +183,30 @@ class GtpClient:
             self._stderr.append(_text(rest))
 
     def _exchange(self, command: str, timeout: float) -> str:
-        self._refuse_unasked(command)
-        try:
+        stray = self._stray_line(command)
+        with contextlib.suppress(OSError):  # it has ended: what it wrote before says more
             self._stdin.write(f"{command}\n".encode())
-        except OSError as error:
-            raise self._lost(command) from error
-        return self._reply(command, time.monotonic() + timeout, timeout)
+        return self._reply(command, timeout, stray)
 
-    def _refuse_unasked(self, command: str) -> None:
-        """An answer that is there before the question belongs to none: from here on all answers would be shifted."""
+    def _stray_line(self, command: str) -> str:
+        """What it wrote unasked; an answer without a question is an error, since all that follow would be shifted."""
+        stray = ""
         while True:
             try:
                 line = self._lines.get_nowait()
             except queue.Empty:
-                return
+                return stray
             if line is None:
-                raise self._lost(command)
+                raise self._lost(command, stray)
             if line.startswith(("=", "?")):
                 raise EngineGarbageError(f"{self._label} wrote {line[:60]!r} without being asked")
+            stray = stray or line
 
-    def _reply(self, command: str, deadline: float, timeout: float) -> str:
+    def _reply(self, command: str, timeout: float, stray: str) -> str:
         """The next answer, status character included; stray lines before it are passed over, as GUIs do."""
+        deadline = time.monotonic() + timeout
         reply: list[str] = []
-        stray, size = "", 0
+        size = 0
         while True:
             try:
                 line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
@@ -208,7 +215,7 @@ class GtpClient:
                 kind = EngineGarbageError if stray and not reply else EngineSilentError
                 raise kind(f"{self._label} gave no answer to {command!r} within {timeout:g} s{wrote}") from None
             if line is None:
-                raise self._lost(command)
+                raise self._lost(command, stray)
             size += len(line)
             if size > LONGEST_REPLY:
                 raise EngineGarbageError(
@@ -221,8 +228,8 @@ class GtpClient:
             else:
                 return "\n".join(reply)
 
-    def _lost(self, command: str) -> EngineDiedError | EngineGarbageError:
-        """Why nothing more can be read."""
+    def _lost(self, command: str, wrote: str = "") -> EngineDiedError | EngineGarbageError:
+        """Why nothing more can be read; what it `wrote` instead of an answer stands in for an empty stderr."""
         self._lines.put(None)  # for the next command that is tried
         if self._floods:
             return EngineGarbageError(f"{self._label} writes without end, last at {command!r}")
@@ -233,8 +240,8 @@ class GtpClient:
         else:
             how = f"ended with exit status {status}" if status >= 0 else f"was killed by signal {-status}"
         self._readers[1].join(timeout=TERMINATE_SECONDS)
-        said = f": {self._stderr[-1]}" if self._stderr else ""
-        return EngineDiedError(f"{self._label} {how} at {command!r}{said}")
+        last_words = self._stderr[-1] if self._stderr else wrote[:200]
+        return EngineDiedError(f"{self._label} {how} at {command!r}" + (f": {last_words}" if last_words else ""))
 
     def _optional(self, command: str) -> str:
         try:

@@ -240,6 +240,7 @@ class _Seat:
             self.clients[engine] = client
             if self.stop.is_set():  # `abort` may have come too early for this one
                 client.abort()
+            client.connect()
         return client
 
     def abort(self) -> None:
