@@ -14,17 +14,21 @@ BIN := .venv/bin
 INDEX := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 LARGE := /Downloading .*([0-9][0-9]\.[0-9] MB|[0-9] GB)/ {print "  " $$2, $$3, $$4}
 
-.PHONY: play test check
+.PHONY: play test check compiled
 
-play: .venv/installed
+play: compiled
 	@$(BIN)/gtp_engine play
 
-test: .venv/installed
+test: compiled
 	@$(BIN)/python -m pytest -q
 
 check: .venv/installed
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+
+# Takes a minute where the core changed or was never compiled on this machine, and shows it; else a second.
+compiled: .venv/installed
+	@$(BIN)/python -c 'from gtp_engine import Engine; Engine().ready.result()'
 
 .venv/installed: setup.cfg pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("gtp_engine needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'

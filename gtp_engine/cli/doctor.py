@@ -1,0 +1,172 @@
+"""`gtp_engine doctor`: what is installed where, whether it works, and what to enter in other programs."""
+
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from .. import __version__, paths
+from .clients import client_lines, engine_command
+from .machine import gpu, processor
+
+LIBRARIES = ("numpy", "numba", "torch", "click", "sgfmill", "rich", "matplotlib", "tomlkit")
+START_LIMIT = 180.0  # seconds; the first start compiles the core
+
+
+@click.command()
+def doctor() -> None:
+    """Check the installation and print the lines that GUIs and servers need.
+
+    \b
+    Examples:
+      gtp_engine doctor                 versions, folders, a self-test, lines to paste
+      gtp_engine doctor > doctor.txt    the same, for a bug report
+
+    The exit status is 1 if a check fails.
+    """
+    command = engine_command()
+    _section("Program", _program())
+    _section("Folders", _folders())
+    click.echo("Self-test")
+    sound = [_check(name, check) for name, check in _checks(command)]
+    click.echo()
+    click.echo("Other programs\n")
+    click.echo(client_lines(command))
+    if not all(sound):
+        sys.exit(1)
+
+
+def _section(title: str, rows: list[tuple[str, str]]) -> None:
+    click.echo(title)
+    for name, value in rows:
+        click.echo(f"  {name:<12} {value}")
+    click.echo()
+
+
+def _program() -> list[tuple[str, str]]:
+    from ..engine import processor_threads
+
+    return [
+        ("gtp_engine", f"{__version__} in {Path(__file__).resolve().parents[1]}"),
+        ("Python", f"{platform.python_version()} at {sys.executable}"),
+        ("libraries", ", ".join(f"{name} {_version(name)}" for name in LIBRARIES)),
+        ("system", platform.platform()),
+        ("processor", f"{processor()}, {processor_threads()} threads"),
+        ("GPU", gpu()),
+    ]
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "missing"
+
+
+def _folders() -> list[tuple[str, str]]:
+    folders = [("cache", paths.cache_dir()), ("data", paths.data_dir()), ("games", paths.games_dir())]
+    rows = [(name, f"{path}{_writable(path)}") for name, path in folders]
+    return [*rows, ("networks", _shipped_networks())]
+
+
+def _shipped_networks() -> str:
+    weights = find_spec("gtp_engine.weights")
+    if weights is None or weights.origin is None:
+        return "none: the package gtp_engine.weights is not installed"
+    folder = Path(weights.origin).parent
+    return f"{folder}: {len(list(folder.glob('*.bin.gz')))} files"
+
+
+def _writable(path: Path) -> str:
+    """A remark on a folder that can neither be written nor made."""
+    existing = next(folder for folder in (path, *path.parents) if folder.exists())
+    return "" if os.access(existing, os.W_OK) else "  (not writable)"
+
+
+def _checks(command: list[str]) -> list[tuple[str, Callable[[], str]]]:
+    return [
+        ("compiled", _check_compiled),
+        ("search", _check_search),
+        ("SGF", _check_sgf),
+        ("GTP", lambda: _check_gtp(command)),
+    ]
+
+
+def _check(name: str, check: Callable[[], str]) -> bool:
+    """Runs a check and prints its line: what it found, or why it failed."""
+    try:
+        found, sound = f"ok, {check()}", True
+    except Exception as error:  # whatever fails is what the doctor is asked about
+        found, sound = f"FAILED: {type(error).__name__}: {error}", False
+    click.echo(f"  {name:<12} {found}")
+    return sound
+
+
+def _check_compiled() -> str:
+    from ..engine import Engine, EngineSettings
+
+    start = time.perf_counter()
+    with Engine(EngineSettings(threads=1)) as engine:
+        engine.ready.result()
+    return f"ready in {time.perf_counter() - start:.1f} s"
+
+
+def _check_search() -> str:
+    """Two rows of seven stones are in atari, one of each colour: who moves captures."""
+    from ..engine import Engine, EngineSettings
+    from ..game.coords import parse_vertex, vertex
+
+    rows = {
+        "black": ("A5 B5 C5 D5 E5 F5", "A3 B3 C3 D3 E3 F3 G3"),
+        "white": ("A4 B4 C4 D4 E4 F4 G4", "A2 B2 C2 D2 E2 F2"),
+    }
+    stones = {colour: [parse_vertex(name, 7, 7) for name in " ".join(rows[colour]).split()] for colour in rows}
+    with Engine(EngineSettings(visits=400, seed=1, threads=1), width=7) as engine:
+        engine.set_up(stones["black"], stones["white"])
+        report = engine.evaluate()
+    best = vertex(report.moves[0].point, 7, 7)
+    if best != "G5":
+        raise ValueError(f"chose {best} where G5 captures seven stones")
+    return f"{report.visits / report.seconds:,.0f} visits/s on one thread"
+
+
+def _check_sgf() -> str:
+    """Writes a record in the folder of games and reads it again."""
+    from ..game.coords import BLACK, parse_vertex
+    from ..game.game import Game
+    from ..sgf import GameRecord, read_sgf, write_sgf
+
+    game = Game(9)
+    game.play(BLACK, parse_vertex("D4", 9, 9))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "doctor.sgf"
+        write_sgf(GameRecord.from_game(game), file)
+        if read_sgf(file).to_game().moves != game.moves:
+            raise ValueError(f"a record came back changed: {file.read_text()}")
+    return "written and read"
+
+
+def _check_gtp(command: list[str]) -> str:
+    """Starts the program as a GUI does, from another folder."""
+    done = subprocess.run(
+        [*command, "gtp", "--visits", "20"],
+        input="1 name\n2 boardsize 9\n3 genmove b\n4 quit\n",
+        capture_output=True,
+        text=True,
+        timeout=START_LIMIT,
+        cwd=tempfile.gettempdir(),
+    )
+    starts = ["=1 gtp_engine", "=2", "=3 ", "=4"]
+    replies = done.stdout.split("\n\n")
+    if done.returncode or not all(reply.startswith(start) for reply, start in zip(replies, starts, strict=False)):
+        last_words = done.stderr.strip().rpartition("\n")[2] or done.stdout
+        raise ValueError(f"{' '.join(command)} gtp: exit status {done.returncode}, {last_words}")
+    return f"played {replies[2][3:]}"

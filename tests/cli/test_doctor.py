@@ -1,0 +1,69 @@
+"""What the doctor checks, and the lines that it prints for other programs."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gtp_engine.cli.clients import client_lines, engine_command
+from gtp_engine.cli.doctor import doctor
+from gtp_engine.game.rules import parse_rules
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_sound_installation_passes() -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "gtp_engine", "doctor"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("  ok, ") == 4
+    assert client_lines(engine_command()) in done.stdout
+
+
+def test_what_fails_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("gtp_engine.cli.doctor.engine_command", lambda: [sys.executable, "-c", "print('hello')"])
+    with pytest.raises(SystemExit) as stop:
+        doctor.main([])
+    assert stop.value.code == 1
+    [failure] = [line for line in capsys.readouterr().out.splitlines() if "FAILED" in line]
+    assert failure.startswith("  GTP          FAILED: ValueError: ")
+    assert failure.endswith("gtp: exit status 0, hello")
+
+
+def test_lines_for_other_programs() -> None:
+    assert client_lines(["/opt/go/bin/gtp_engine"]).splitlines() == [
+        "Sabaki: File > Preferences > Engines > Add: the path, then the arguments",
+        "    /opt/go/bin/gtp_engine",
+        "    gtp",
+        "GoGui: Program > New Program: the command",
+        "    /opt/go/bin/gtp_engine gtp",
+        "Lizzie, LizzieYzy: Settings > Engine: the engine command",
+        "    /opt/go/bin/gtp_engine gtp",
+        "CGOS: in the client's configuration, under GTPEngine",
+        '    CommandLine = /opt/go/bin/gtp_engine gtp --rules {"suicide":false}',
+        "OGS (gtp2ogs): on the command line, with the bot account's key",
+        "    gtp2ogs --apikey YOUR_KEY -- /opt/go/bin/gtp_engine gtp",
+    ]
+
+
+def test_blanks_in_the_path_are_quoted_where_the_client_knows_quotes() -> None:
+    text = client_lines(["/my go/python", "-m", "gtp_engine"])
+    assert '    "/my go/python" -m gtp_engine gtp' in text
+    assert "    /my go/python\n    -m gtp_engine gtp\n" in text
+    assert "cannot start a program in a folder with blanks: /my go/python" in text
+
+
+def test_cgos_rules_are_tromp_taylor_without_suicide() -> None:
+    rules = parse_rules('{"suicide":false}')
+    assert (rules.ko, rules.scoring, rules.suicide, rules.friendly_pass_ok) == ("POSITIONAL", "AREA", False, False)
+
+
+def test_program_is_found_by_its_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "gtp_engine.exe" if sys.platform == "win32" else "gtp_engine"
+    monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
+    assert engine_command() == [sys.executable, "-m", "gtp_engine"]
+    (tmp_path / name).touch()
+    assert engine_command() == [str(tmp_path / name)]
