@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Decision, Engine, EngineSettings
-    from gtp_engine.game.board import BLACK, EMPTY, WHITE
-    from gtp_engine.game.coords import PASS, parse_vertex, vertex
+    from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, vertex
     from gtp_engine.game.game import Game, IllegalMove, Move
     from gtp_engine.game.rules import RULESETS, Rules, parse_rules
     from gtp_engine.match.match import play_match
@@ -50,8 +49,7 @@ __all__ = [
 
 _MODULES = {
     "engine": ("Decision", "Engine", "EngineSettings"),
-    "game.board": ("BLACK", "EMPTY", "WHITE"),
-    "game.coords": ("PASS", "parse_vertex", "vertex"),
+    "game.coords": ("BLACK", "EMPTY", "PASS", "WHITE", "parse_vertex", "vertex"),
     "game.game": ("Game", "IllegalMove", "Move"),
     "game.rules": ("RULESETS", "Rules", "parse_rules"),
     "match.match": ("play_match",),

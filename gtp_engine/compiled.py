@@ -1,7 +1,7 @@
 """The one place that imports numba: the decorators of the compiled core and its cache folder.
 
-Compiled functions release the GIL, divide as C does and are cached on disk. The cache lies in a folder of its own, named
-by a hash of all that decides what is compiled (the sources, numba, the processor): numba's own check looks at one
+Compiled functions release the GIL, divide as C does and are cached on disk. The cache lies in a folder of its own,
+named by a hash of all that decides what is compiled (the sources, numba, the processor): numba's own check looks at one
 file only and would leave a caller stale when a function that it calls changes in another file. Our folder holds for our
 decorations alone, so that the functions of a program that imports this package keep their own cache.
 
@@ -18,10 +18,11 @@ from typing import Any, TypeVar
 
 import llvmlite.binding
 import numba
-from numba.core import config
+from numba.core import config as numba_config
 
 from . import paths
 
+config: Any = numba_config  # its settings are made at run time, mypy sees none of them
 F = TypeVar("F", bound=Callable[..., Any])
 
 _COMPILED_FOLDERS = ("game", "evaluate", "search")
@@ -37,7 +38,8 @@ def _fingerprint() -> str:
     sources = [Path(__file__), *(file for folder in _COMPILED_FOLDERS for file in (package / folder).glob("*.py"))]
     for source in sorted(sources):
         digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
-    facts = (numba.__version__, _OPTIONS, config.BOUNDSCHECK, llvmlite.binding.get_host_cpu_name(), sys.version_info[:2])
+    processor = llvmlite.binding.get_host_cpu_name()
+    facts = (numba.__version__, _OPTIONS, config.BOUNDSCHECK, processor, sys.version_info[:2])
     digest.update(repr(facts).encode())
     return digest.hexdigest()[:16]
 

@@ -10,6 +10,8 @@ the sum and the sum of squares of their points: n counted liberties are all the 
 squares - 2 p sum + n p^2 = 0, which tells atari without walking (Lukasz Lew's libego counts them so).
 """
 
+from typing import Any, TypeAlias
+
 import numpy as np
 
 from ..compiled import inline, njit
@@ -59,6 +61,9 @@ BOARD = np.dtype(
     align=True,
 )
 
+Board: TypeAlias = Any
+"""One record of a BOARD array: no type that mypy knows fits what numba makes of it."""
+
 # Fixed seeds: hashes are kept in files and compared between processes.
 ZOBRIST = np.random.default_rng(20260101).integers(1, 2**64, (MAX_POINTS, 3), np.uint64)
 WHITE_TO_MOVE = np.uint64(0x9E3779B97F4A7C15)  # any odd constant; this is the golden ratio's, as in splitmix64
@@ -72,7 +77,7 @@ def new_board(width: int, height: int) -> np.ndarray:
 
 
 @njit
-def clear(board: np.ndarray, width: int, height: int) -> None:
+def clear(board: Board, width: int, height: int) -> None:
     """Empties the board and gives it a size; the rules and komi stay."""
     board["hash"] = 0
     board["move_count"] = 0
@@ -99,7 +104,7 @@ def clear(board: np.ndarray, width: int, height: int) -> None:
 
 
 @njit
-def copy_board(target: np.ndarray, source: np.ndarray) -> None:
+def copy_board(target: Board, source: Board) -> None:
     """Makes `target` the same position. Only the part of the arrays that the board's size uses is copied: 62 ns on 9x9,
     where assigning the whole record takes 7,900 (numba copies a large record byte by byte).
     """
@@ -149,7 +154,7 @@ def copy_board(target: np.ndarray, source: np.ndarray) -> None:
 
 
 @inline
-def only_liberty_is(board: np.ndarray, head: int, point: int) -> bool:
+def only_liberty_is(board: Board, head: int, point: int) -> bool:
     """Whether `point`, a liberty of the chain, is its last one."""
     wide = np.int64(point)
     return (
@@ -159,20 +164,20 @@ def only_liberty_is(board: np.ndarray, head: int, point: int) -> bool:
 
 
 @inline
-def in_atari(board: np.ndarray, head: int) -> bool:
+def in_atari(board: Board, head: int) -> bool:
     """Whether the chain has exactly one liberty (Cauchy-Schwarz: equality just when all counted are the same)."""
     total = np.int64(board["liberty_sum"][head])
     return np.int64(board["liberties"][head]) * board["liberty_squares"][head] == total * total
 
 
 @inline
-def atari_liberty(board: np.ndarray, head: int) -> int:
+def atari_liberty(board: Board, head: int) -> int:
     """The liberty of a chain that has exactly one."""
     return board["liberty_sum"][head] // board["liberties"][head]
 
 
 @njit
-def count_liberties(board: np.ndarray, point: int, limit: int) -> int:
+def count_liberties(board: Board, point: int, limit: int) -> int:
     """The liberties of the chain at `point`, counted no further than `limit` (at most 8)."""
     stride = board["width"] + 1
     stones = board["stones"]
@@ -181,9 +186,9 @@ def count_liberties(board: np.ndarray, point: int, limit: int) -> int:
     stone = point
     while True:
         for neighbour in (stone - stride, stone - 1, stone + 1, stone + stride):
-            if stones[neighbour] != EMPTY or neighbour == first or neighbour == second or neighbour == third:
+            if stones[neighbour] != EMPTY or neighbour in (first, second, third):
                 continue
-            if neighbour == fourth or neighbour == fifth or neighbour == sixth or neighbour == seventh:
+            if neighbour in (fourth, fifth, sixth, seventh):
                 continue
             count += 1
             if count >= limit:
@@ -195,21 +200,21 @@ def count_liberties(board: np.ndarray, point: int, limit: int) -> int:
 
 
 @inline
-def _add_liberty(board: np.ndarray, head: int, point: int) -> None:
+def _add_liberty(board: Board, head: int, point: int) -> None:
     board["liberties"][head] += 1
     board["liberty_sum"][head] += point
     board["liberty_squares"][head] += point * point
 
 
 @inline
-def _remove_liberty(board: np.ndarray, head: int, point: int) -> None:
+def _remove_liberty(board: Board, head: int, point: int) -> None:
     board["liberties"][head] -= 1
     board["liberty_sum"][head] -= point
     board["liberty_squares"][head] -= point * point
 
 
 @njit
-def _merge(board: np.ndarray, first: int, second: int) -> None:
+def _merge(board: Board, first: int, second: int) -> None:
     """Joins two chains under the larger one's head."""
     if board["chain_size"][first] < board["chain_size"][second]:
         first, second = second, first
@@ -229,7 +234,7 @@ def _merge(board: np.ndarray, first: int, second: int) -> None:
 
 
 @njit
-def _remove_chain(board: np.ndarray, head: int) -> None:
+def _remove_chain(board: Board, head: int) -> None:
     """Takes a chain without liberties off the board."""
     stride = board["width"] + 1
     stones = board["stones"]
@@ -252,7 +257,7 @@ def _remove_chain(board: np.ndarray, head: int) -> None:
 
 
 @njit
-def _place(board: np.ndarray, point: int, colour: int) -> int:
+def _place(board: Board, point: int, colour: int) -> int:
     """Puts a stone on an empty point, removes what has no liberty left; the number of prisoners it took."""
     stride = board["width"] + 1
     stones = board["stones"]
@@ -288,7 +293,7 @@ def _place(board: np.ndarray, point: int, colour: int) -> int:
 
 
 @njit
-def play(board: np.ndarray, point: int) -> None:
+def play(board: Board, point: int) -> None:
     """Plays a legal move, or a pass, for the player to move."""
     colour = board["to_move"]
     slot = board["move_count"] % RECENT
@@ -315,7 +320,7 @@ def play(board: np.ndarray, point: int) -> None:
 
 
 @njit
-def is_suicide(board: np.ndarray, point: int) -> bool:
+def is_suicide(board: Board, point: int) -> bool:
     """Whether a stone of the player to move on this empty point would have no liberty after captures."""
     stride = board["width"] + 1
     stones = board["stones"]
@@ -330,7 +335,7 @@ def is_suicide(board: np.ndarray, point: int) -> bool:
 
 
 @njit
-def _touches_own(board: np.ndarray, point: int) -> bool:
+def _touches_own(board: Board, point: int) -> bool:
     stride = board["width"] + 1
     for neighbour in (point - stride, point - 1, point + 1, point + stride):
         if board["stones"][neighbour] == board["to_move"]:
@@ -339,7 +344,7 @@ def _touches_own(board: np.ndarray, point: int) -> bool:
 
 
 @njit
-def is_legal_but_superko(board: np.ndarray, point: int) -> bool:
+def is_legal_but_superko(board: Board, point: int) -> bool:
     """Whether the player to move may play here as far as stones, the simple ko and suicide go."""
     if point == PASS:
         return True
@@ -349,7 +354,7 @@ def is_legal_but_superko(board: np.ndarray, point: int) -> bool:
 
 
 @njit
-def hash_after(board: np.ndarray, point: int) -> np.uint64:
+def hash_after(board: Board, point: int) -> np.uint64:
     """The stones' hash after a play that `is_legal_but_superko` allows, without making it."""
     stride = board["width"] + 1
     colour = board["to_move"]
@@ -363,7 +368,7 @@ def hash_after(board: np.ndarray, point: int) -> np.uint64:
         if board["stones"][neighbour] != taken_colour:
             continue
         head = board["chain"][neighbour]
-        if head == first or head == second or head == third or not only_liberty_is(board, head, point):
+        if head in (first, second, third) or not only_liberty_is(board, head, point):
             continue
         third, second, first = second, first, head
         stone = head
@@ -384,7 +389,7 @@ def superko_key(stones_hash: np.uint64, to_move: int, ko_rule: int) -> np.uint64
 
 
 @njit
-def repeats(board: np.ndarray, point: int, history: np.ndarray, history_length: int) -> bool:
+def repeats(board: Board, point: int, history: np.ndarray, history_length: int) -> bool:
     """Whether superko forbids a play that is legal otherwise.
 
     `history` (uint64) holds the `superko_key` of every position since the start, the present one included. Only a stone
@@ -402,13 +407,13 @@ def repeats(board: np.ndarray, point: int, history: np.ndarray, history_length: 
 
 
 @njit
-def is_legal(board: np.ndarray, point: int, history: np.ndarray, history_length: int) -> bool:
+def is_legal(board: Board, point: int, history: np.ndarray, history_length: int) -> bool:
     """Whether the player to move may play here (or pass), superko included; `history` as in `repeats`."""
     return is_legal_but_superko(board, point) and not repeats(board, point, history, history_length)
 
 
 @njit
-def legal_moves(board: np.ndarray, history: np.ndarray, history_length: int, legal: np.ndarray) -> None:
+def legal_moves(board: Board, history: np.ndarray, history_length: int, legal: np.ndarray) -> None:
     """Writes into `legal` (bool, area+1, move-index order) what the player to move may do."""
     width, height = board["width"], board["height"]
     area = width * height
@@ -421,6 +426,6 @@ def legal_moves(board: np.ndarray, history: np.ndarray, history_length: int, leg
 
 
 @njit
-def set_up_stone(board: np.ndarray, point: int, colour: int) -> None:
+def set_up_stone(board: Board, point: int, colour: int) -> None:
     """Puts a stone where the board is empty, taking nothing; the caller sees to chains without liberties."""
     _place(board, point, colour)

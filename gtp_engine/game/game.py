@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import board as boards
-from .coords import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, PASS, WALL, WHITE, opponent, vertex
+from .coords import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, PASS, WALL, WHITE, vertex
 from .rules import RULESETS, Rules
 
 _KO_RULES = {

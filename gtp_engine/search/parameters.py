@@ -91,7 +91,7 @@ def parse_setting(parameters: SearchParameters, text: str) -> SearchParameters:
 def _convert(name: str, value: str | float | bool) -> Any:
     """`value` in the type of the parameter, in its range."""
     item = _FIELDS[name]
-    kind = type(item.default)
+    kind: type = type(item.default)
     text = str(value).strip()
     if kind is str:
         if text not in item.metadata["accepted"]:

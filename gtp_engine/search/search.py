@@ -189,10 +189,12 @@ class Search:
         remaining = self._playouts / elapsed * (limits.seconds - elapsed)
         if limits.visits is not None:
             remaining = min(remaining, limits.visits - visits)
-        counts = np.sort(self._tree.nodes["visits"][self._children()]) if self._tree is not None else np.zeros(0)
-        if len(counts) < 2:
+        assert self._tree is not None
+        counts = np.sort(self._tree.nodes["visits"][self._children()])[::-1]
+        if not len(counts):
             return False
-        return bool(counts[-1] - counts[-2] > remaining)
+        runner_up = counts[1] if len(counts) > 1 else 0
+        return bool(counts[0] - runner_up > remaining)
 
     def _prepare_root(self, root_moves: RootMoves, ownership: bool) -> Root:
         """The root with its own priors, evaluated."""
@@ -205,7 +207,8 @@ class Search:
         history = np.zeros(len(known) + trees.MAX_DEPTH, np.uint64)
         history[: len(known)] = known
         priors = np.ones(game.area + 1, np.float32)
-        root = Root(self._root, boards, history, len(known), priors, bool(self.parameters.root_noise), _banned(game, root_moves))
+        noisy = self.parameters.root_noise > 0
+        root = Root(self._root, boards, history, len(known), priors, noisy, _banned(game, root_moves))
         if tree.nodes["state"][self._root] == UNEVALUATED:
             self._visit(root, 1, ownership)
         priors[:] = self._priors()
@@ -345,6 +348,7 @@ class Search:
 
     def _line(self, node: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The main line through a child of the root, as points, and its visits."""
+        assert self._tree is not None
         moves, visits = np.zeros(_LONGEST_LINE, np.int32), np.zeros(_LONGEST_LINE, np.int32)
         length = trees.main_line(self._tree, node, moves, visits)
         width, height = self._game.width, self._game.height

@@ -4,8 +4,8 @@ Nodes hold no positions: a leaf's is the root's copy with the path replayed. All
 move there; they change sign in one place, `_back_up`. Node 0 is the tree's origin; the root of a search may lie below
 it, so that an undo finds its tree again, and visits are backed up to the origin.
 
-A node's row of `priors` holds the evaluator's policy as uint16: 0 for what is illegal or already a child, at least 1 for
-the rest. Moves without visits share one first-play value, so only the largest prior left can be the best of them.
+A node's row of `priors` holds the evaluator's policy as uint16: 0 for what is illegal or already a child, at least 1
+for the rest. Moves without visits share one first-play value, so only the largest prior left can be the best of them.
 """
 
 import math
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled import inline, njit
-from ..game.board import AREA_SCORING, BOARD, copy_board, is_legal, play, superko_key
+from ..game.board import AREA_SCORING, BOARD, Board, copy_board, is_legal, play, superko_key
 from ..game.coords import BLACK, EMPTY, PASS, WALL
 
 UNEVALUATED, EXPANDED, TERMINAL = 0, 1, 2
@@ -96,7 +96,7 @@ def new_tree(capacity: int, area: int, *, ownership: bool = False) -> Tree:
 
 
 @njit
-def add_node(tree: Tree, parent: int, move: int, prior: float) -> int:
+def add_node(tree: Tree, parent: int, move: int, prior: float | np.float32) -> int:
     """Appends an unevaluated node and makes it its parent's child."""
     index = tree.size[0]
     tree.size[0] += 1
@@ -173,10 +173,8 @@ def _select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: i
     nodes = tree.nodes
     record = nodes[node]
     noisy = root.noisy and node == root.node
-    if noisy or banning:
-        unvisited = _best_unvisited_by_scan(tree, root, colour, depth, node)
-    else:
-        unvisited = record["unvisited"]
+    scanning = noisy or banning
+    unvisited = _best_unvisited_by_scan(tree, root, colour, depth, node) if scanning else record["unvisited"]
     if rule.uct and unvisited != NOBODY:
         return NOBODY, unvisited
 
@@ -223,7 +221,7 @@ def _make_child(tree: Tree, node: int, move: int) -> int:
 
 
 @njit
-def _mark_legal(tree: Tree, node: int, board: np.ndarray, history: np.ndarray, length: int) -> None:
+def _mark_legal(tree: Tree, node: int, board: Board, history: np.ndarray, length: int) -> None:
     """Writes 1 for each legal move, superko included, into the leaf's row of priors; none after two passes."""
     row = tree.priors[node]
     row[:] = 0
@@ -242,7 +240,7 @@ def _mark_legal(tree: Tree, node: int, board: np.ndarray, history: np.ndarray, l
                     or stones[point + 1] == EMPTY
                     or stones[point + stride] == EMPTY
                 )
-                # Most points need no more: a liberty beside, and never a stone taken there that superko could bring back.
+                # Most points need no more: a liberty beside, and no stone ever taken there that could come back.
                 easy = free and not board["captured_at"][point] and point != board["ko_point"]
                 if easy or is_legal(board, point, history, length):
                     row[move] = 1
@@ -251,7 +249,7 @@ def _mark_legal(tree: Tree, node: int, board: np.ndarray, history: np.ndarray, l
 
 
 @njit
-def area_margin(board: np.ndarray) -> float:
+def area_margin(board: Board) -> float:
     """Black's margin when every stone stands as it is: stones, points that one colour alone surrounds, komi, button."""
     stride = board["width"] + 1
     stones = board["stones"]
@@ -288,7 +286,7 @@ def area_margin(board: np.ndarray) -> float:
             elif stones[point] != EMPTY:
                 margin -= 1
     button = 0.5 if board["button"] == 2 else (-0.5 if board["button"] == 3 else 0.0)
-    return margin - board["komi"] + button
+    return float(margin - board["komi"] + button)
 
 
 @njit
@@ -298,7 +296,9 @@ def utility_of(value: float, score: float, area: int, score_utility: float) -> f
 
 
 @njit
-def _back_up(tree: Tree, root: int, leaf: int, value: float, utility: float, lead: float, mean: float, square: float) -> None:
+def _back_up(
+    tree: Tree, root: int, leaf: int, value: float, utility: float, lead: float, mean: float, square: float
+) -> None:
     """Adds a visit with its values, given for the side to move at the leaf, to the leaf and all above it."""
     below_root = True
     node = leaf
@@ -319,7 +319,7 @@ def _back_up(tree: Tree, root: int, leaf: int, value: float, utility: float, lea
 
 
 @njit
-def _count_final_position(tree: Tree, root: int, leaf: int, board: np.ndarray, score_utility: float) -> None:
+def _count_final_position(tree: Tree, root: int, leaf: int, board: Board, score_utility: float) -> None:
     """Makes a leaf after two passes terminal and backs the exact count up."""
     margin = area_margin(board)
     if board["to_move"] != BLACK:
@@ -367,7 +367,7 @@ def select_leaves(
     nothing is allowed.
     """
     count = done = collisions = 0
-    board_is_banning = root.banned_until.any()
+    banning = bool(root.banned_until.any())
     while count + done < wanted and collisions <= wanted:
         board = boards[count]
         copy_board(board, root.boards[0])
@@ -394,7 +394,7 @@ def select_leaves(
                 leaves[count] = node
                 count += 1
                 break
-            child, move = _select(tree, root, rule, node, board["to_move"], depth, board_is_banning)
+            child, move = _select(tree, root, rule, node, board["to_move"], depth, banning)
             if child == NOBODY:
                 if move == NOBODY or tree.size[0] == len(tree.nodes) or depth == MAX_DEPTH - 1:
                     _cancel(tree, root.node, node)

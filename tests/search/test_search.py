@@ -244,11 +244,13 @@ def test_reports_come_while_it_searches() -> None:
 
 
 def test_a_visit_limit_is_played_out_and_a_time_limit_is_not() -> None:
-    # One legal move: nothing can catch up.
-    game = Game(2)
-    game.set_up([parse_vertex(name, 2, 2) for name in ("A1", "B2")], [], WHITE)
-    search, report = searched(game, 400)
-    assert report.visits == 400
+    # With one move allowed nothing can catch up from half of the way on.
+    only = RootMoves(allow=((BLACK, parse_vertex("C3", 5, 5), 1),))
+    search = Search(UniformEvaluator(), SearchParameters(), seed=1)
+    search.set_position(Game(5))
+    assert search.run(Limits(visits=400), root_moves=only).visits == 400
+    search.clear()
+    assert search.run(Limits(seconds=1.0), root_moves=only).seconds < 0.9
 
 
 def test_ownership_is_for_the_side_to_move() -> None:
