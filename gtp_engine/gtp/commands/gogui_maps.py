@@ -1,8 +1,9 @@
 """What GoGui's Analyze window shows: maps of the board, variations, the last search, the parameters."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ...game.coords import colour_letter, point_of_index, vertex
+from ...game.coords import BLACK, WHITE, colour_letter, point_of_index, vertex
 from ..formats import grid
 from ..graphics import influence, main_line, visit_map, win_rate_map
 from ..protocol import GtpError
@@ -10,6 +11,9 @@ from ..registry import command
 from ..session import Session
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ...search.report import SearchReport
 
 _SMALLEST_PRIOR = 0.005  # below it a label would only be noise
@@ -76,3 +80,40 @@ def last_search(session: Session, arguments: list[str]) -> str:
         values = f"win rate {move.winrate:.1%} lead {move.lead:+.1f} prior {move.prior:.1%}"
         lines.append(f"{move.visits:>7} visits {values} line {line}")
     return "\n".join(lines)
+
+
+@command("gtp_engine-pass_alive")
+def pass_alive(session: Session, arguments: list[str]) -> str:
+    """What each colour keeps even if it always passes (Benson)."""
+    import numpy as np
+
+    from ...game.life import find_pass_alive
+
+    game = session.game
+    owner = np.zeros(game.area, np.int8)
+    find_pass_alive(game.board[0], game.rules.suicide, owner)
+    return _marks(session, {"BLACK": owner == BLACK, "WHITE": owner == WHITE})
+
+
+@command("gtp_engine-ladders")
+def ladders(session: Session, arguments: list[str]) -> str:
+    """Stones that a ladder catches (marked), and the moves that catch now (in circles)."""
+    import numpy as np
+
+    from ...game.ladders import find_ladders, new_workspace
+
+    game = session.game
+    caught, working = np.zeros(game.area, np.bool_), np.zeros(game.area, np.bool_)
+    find_ladders(game.board[0], new_workspace(), caught, working)
+    return _marks(session, {"MARK": caught, "CIRCLE": working})
+
+
+def _marks(session: Session, marks: Mapping[str, "NDArray[np.bool_]"]) -> str:
+    """GoGui's graphics for points in move-index order under each keyword."""
+    lines = []
+    for keyword, marked in marks.items():
+        width, height = session.engine.width, session.engine.height
+        names = [session.vertex(point_of_index(int(index), width, height)) for index in marked.nonzero()[0]]
+        if names:
+            lines.append(f"{keyword} {' '.join(names)}")
+    return "\n".join(lines) or "CLEAR"

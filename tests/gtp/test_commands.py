@@ -1,0 +1,384 @@
+"""Commands that need no search, asked of the real program."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conversation import Conversation
+
+FAILURES = [
+    ("foo", "unknown command"),
+    ("NAME", "unknown command"),
+    ("known_command", "syntax error"),
+    ("boardsize", "syntax error"),
+    ("boardsize nine", "syntax error"),
+    ("boardsize 9 9 9", "syntax error"),
+    ("boardsize 1", "unacceptable size"),
+    ("boardsize 26", "unacceptable size"),
+    ("boardsize -9", "unacceptable size"),
+    ("boardsize 9 99", "unacceptable size"),
+    ("komi", "syntax error"),
+    ("komi much", "syntax error"),
+    ("komi nan", "syntax error"),
+    ("komi 1e999", "syntax error"),
+    ("komi 1_0", "syntax error"),
+    ("play b", "syntax error"),
+    ("play d4 b", "syntax error"),
+    ("play green d4", "syntax error"),
+    ("play b i5", "syntax error"),
+    ("play b d", "syntax error"),
+    ("play b resign", "syntax error"),
+    ("play b k5", "illegal move"),
+    ("play w d10", "illegal move"),
+    ("play w c3", "illegal move"),
+    ("gg-undo 3", "cannot undo"),
+    ("gg-undo x", "syntax error"),
+    ("set_position b", "syntax error"),
+    ("set_position b d4 w d4", "illegal move"),
+    ("set_position b a1 w a2 w b1", "illegal move"),
+    ("set_position b pass", "illegal move"),
+    ("fixed_handicap 2", "board not empty"),
+    ("place_free_handicap 2", "board not empty"),
+    ("set_free_handicap d4 e5", "board not empty"),
+    ("gogui-setup b e5", "board not empty"),
+    ("gogui-play_sequence b e5 w e5", "illegal move"),
+    ("gogui-setup_player x", "syntax error"),
+    ("time_settings 1 2", "syntax error"),
+    ("time_settings a b c", "syntax error"),
+    ("time_settings -1 0 0", "syntax error"),
+    ("kgs-time_settings fischer 10 2", "syntax error"),
+    ("kgs-time_settings byoyomi 10", "syntax error"),
+    ("kata-time_settings sundial 10", "syntax error"),
+    ("time_left b soon 0", "syntax error"),
+    ("genmove", "syntax error"),
+    ("genmove x", "syntax error"),
+    ("reg_genmove", "syntax error"),
+    ("final_status_list asleep", "syntax error"),
+    ("lz-analyze foo", "syntax error"),
+    ("lz-analyze b 10 ownership true", "syntax error"),
+    ("kata-analyze interval", "syntax error"),
+    ("kata-analyze b -5", "syntax error"),
+    ("kata-analyze ownership maybe", "syntax error"),
+    ("kata-analyze avoid b d4", "syntax error"),
+    ("kata-analyze avoid b d4,i5 3", "syntax error"),
+    ("kata-analyze allow b d4 1 avoid b e5 1", "syntax error"),
+    ("kata-genmove_analyze b interval x", "syntax error"),
+    ("loadsgf", "syntax error"),
+    ("loadsgf no_such_file.sgf", "cannot load file"),
+    ("loadsgf .", "cannot load file"),
+    ("printsgf no_such_folder/game.sgf", "cannot write file"),
+    ("kata-set-rule ko", "syntax error"),
+    ("kata-set-params [1]", "syntax error"),
+    ("kata-set-params {", "syntax error"),
+]
+
+
+def state(engine: Conversation) -> list[str]:
+    questions = ("showboard", "get_komi", "kata-get-rules", "kata-get-params", "printsgf")
+    return [engine.ask(question) for question in questions]
+
+
+@pytest.mark.parametrize(("command", "text"), FAILURES)
+def test_failure(engine: Conversation, command: str, text: str) -> None:
+    engine.ask("play b C3")
+    before = state(engine)
+    assert engine.fail(command) == text
+    assert state(engine) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        ("kata-set-rules kyu", "kyu"),
+        ('kata-set-rules {"ko":"TRIPLE"}', "TRIPLE"),
+        ("kata-set-rules {]", "JSON"),
+        ("kata-set-rule ko TRIPLE", "TRIPLE"),
+        ("kata-set-rule eyes 2", "eyes"),
+        ("kgs-rules kyu", "kyu"),
+        ("kata-set-param no_such_parameter 1", "no_such_parameter"),
+        ("kata-set-param c_puct high", "high"),
+        ("kata-get-param no_such_parameter", "no_such_parameter"),
+        ('kata-set-params {"c_puct":2,"fpu_reduction":"x"}', "fpu_reduction"),
+    ],
+)
+def test_failure_names_the_bad_value(engine: Conversation, command: str, named: str) -> None:
+    before = state(engine)
+    assert named in engine.fail(command)
+    assert state(engine) == before
+
+
+def test_about_the_program(engine: Conversation) -> None:
+    assert engine.ask("name") == "gtp_engine"
+    assert engine.ask("protocol_version") == "2"
+    # Lizzie reads the second part as a number and wants 15 or more.
+    assert int(engine.ask("version").split(".")[1]) >= 15
+    assert engine.ask("known_command genmove") == "true"
+    assert engine.ask("known_command Genmove") == "false"
+    assert engine.ask("cputime").replace(".", "").isdecimal()
+
+
+def test_list_of_commands(engine: Conversation) -> None:
+    names = engine.ask("list_commands").split("\n")
+    assert names[0] == "protocol_version"  # by which LizzieYzy recognises the list
+    assert len(names) == len(set(names))
+    assert not {"analyze", "genmove_analyze"} & set(names)  # Sabaki takes these for another form
+    assert not [name for name in names if name.startswith("gogui-rules_")]  # GoGui would take the engine for a ruler
+    for name in names:
+        assert engine.ask(f"known_command {name}") == "true"
+
+
+def test_ids_and_line_ends(engine: Conversation) -> None:
+    engine.send("0 name", "2147483647 name", b"5 na\x00me\r", b"\t6\tname\t# what?")
+    engine.send("", "# a comment", b"\r", "7", "8 foo")
+    answers = [engine.response() for _ in range(6)]
+    assert answers[:4] == ["=0 gtp_engine", "=2147483647 gtp_engine", "=5 gtp_engine", "=6 gtp_engine"]
+    assert answers[4:] == ["?7 unknown command", "?8 unknown command"]
+
+
+def test_pipelined_commands_are_answered_in_order(engine: Conversation) -> None:
+    engine.send(*(f"{number} known_command {'play' if number % 3 else 'x'}" for number in range(1000)))
+    for number in range(1000):
+        assert engine.response() == f"={number} {'true' if number % 3 else 'false'}"
+
+
+def test_replay_at_once(engine: Conversation) -> None:
+    moves = [f"play {'BW'[number % 2]} {'ABCDEFGHJ'[number % 9]}{number // 9 + 1}" for number in range(40)]
+    engine.send("clear_board", *moves, *["undo"] * 40, "undo")
+    assert [engine.response() for _ in range(81)] == ["="] * 81
+    assert engine.response() == "? cannot undo"
+
+
+def test_komi_is_never_refused_and_stays(engine: Conversation) -> None:
+    for komi in ("0", "0.0", "-5", "7", "6.5", "3.75", "+0.5", "1e2", "361"):
+        engine.ask(f"komi {komi}")
+        engine.ask("boardsize 7")
+        engine.ask("clear_board")
+        assert float(engine.ask("get_komi")) == float(komi)
+
+
+def test_usual_komi_where_none_was_sent(start: Callable[..., Conversation]) -> None:
+    fresh = start()
+    assert fresh.ask("get_komi") == "7.5"
+    fresh.ask("boardsize 9")
+    assert fresh.ask("get_komi") == "7"
+    fresh.ask("boardsize 13")
+    assert fresh.ask("get_komi") == "7.5"
+
+
+def test_board_can_be_read(engine: Conversation) -> None:
+    engine.ask("play b D4")
+    engine.send("showboard")
+    lines = [engine.line() for _ in range(13)]
+    assert lines[0] == "=" and lines[1] == "   A B C D E F G H J" and lines[7] == " 4 . . .(X). . . . . 4"
+    assert lines[12] == "" or engine.line() == ""
+
+
+def test_oblong_boards(engine: Conversation) -> None:
+    for command in ("boardsize 13 7", "rectangular_boardsize 13 7"):
+        engine.ask(command)
+        engine.ask("play b N7")
+        assert engine.fail("play w A8") == "illegal move"
+        assert engine.fail("play w O1") == "illegal move"
+        assert "SZ[13:7]" in engine.ask("printsgf")
+        assert engine.ask("genmove w")
+
+
+def test_colours_and_vertices_in_any_case(engine: Conversation) -> None:
+    for command in ("play B d4", "play black e5", "play White E6", "play w PASS", "play BLACK f1", "play b Pass"):
+        engine.ask(command)
+
+
+def test_play_is_lenient(engine: Conversation) -> None:
+    for move in ("b A1", "b B1", "w pass", "w pass", "b pass", "w C1", "w D1"):
+        engine.ask(f"play {move}")
+
+
+def test_capture_ko_and_suicide(engine: Conversation) -> None:
+    for move in ("b B1", "b A2", "b C2", "b B3", "w C1", "w D2", "w C3"):
+        engine.ask(f"play {move}")
+    assert engine.fail("play w A1") == "illegal move"  # suicide
+    engine.ask("play w B2")  # takes nothing: C2 has been left a liberty or is taken
+    engine.ask("undo")
+    assert engine.fail("play b C2") == "illegal move"
+    engine.ask("clear_board")
+    for move in ("b B2", "b A1", "b C1", "w C2", "w D1", "w B1"):
+        engine.ask(f"play {move}")
+    assert engine.fail("play b C1") == "illegal move"  # retakes the ko
+    engine.ask("undo")
+    engine.ask("play b B1")
+
+
+def test_set_up_stones_in_any_order(engine: Conversation) -> None:
+    stones = ("W E5", "B D5", "B F5", "W C3", "B E4", "W G7", "W G6", "B E6")
+    for stone in stones:  # the last one captures
+        engine.ask(f"play {stone}")
+    board = engine.ask("showboard")
+    assert board.count("X") >= 4 and board.count("O") >= 3
+
+
+def test_set_position(engine: Conversation) -> None:
+    engine.ask("set_position b D4 w E5 b F6 w A1")
+    assert engine.fail("undo") == "cannot undo"
+    engine.ask("play w B2")
+    engine.ask("set_position")
+    assert "X" not in engine.ask("showboard").replace("(X)", "", 1)
+
+
+def test_gogui_setup(engine: Conversation) -> None:
+    engine.ask("gogui-setup b D4 w E5")
+    engine.ask("gogui-setup_player w")
+    assert "White (O) to move" in engine.ask("showboard")
+    engine.ask("gogui-play_sequence w D5 b E4")
+    engine.ask("gg-undo 2")
+    assert engine.fail("undo") == "cannot undo"
+
+
+@pytest.mark.parametrize(
+    ("size", "stones"),
+    [
+        ("9", "C3 G7 C7 G3 C5 G5 E3 E7 E5"),
+        ("13", "D4 K10 D10 K4 D7 K7 G4 G10 G7"),
+        ("19", "D4 Q16 D16 Q4 D10 Q10 K4 K16 K10"),
+    ],
+)
+def test_fixed_handicap(engine: Conversation, size: str, stones: str) -> None:
+    table = stones.split()
+    engine.ask(f"boardsize {size}")
+    for count in range(2, 10):
+        expected = [*table[: count - 1], table[8]] if count in (5, 7) else table[:count]
+        assert set(engine.ask(f"fixed_handicap {count}").split()) == set(expected)
+        assert "White (O) to move" in engine.ask("showboard")
+        assert engine.fail("fixed_handicap 2") == "board not empty"
+        assert engine.fail("undo") == "cannot undo"
+        engine.ask("clear_board")
+    for count in (-1, 0, 1, 10):
+        assert engine.fail(f"fixed_handicap {count}") == "invalid number of stones"
+
+
+@pytest.mark.parametrize(("size", "most"), [("6", 0), ("7", 4), ("8", 4), ("10 13", 4), ("11 9", 9)])
+def test_most_fixed_handicap(engine: Conversation, size: str, most: int) -> None:
+    engine.ask(f"boardsize {size}")
+    assert engine.fail(f"fixed_handicap {most + 1}") == "invalid number of stones"
+    if most:
+        assert len(engine.ask(f"fixed_handicap {most}").split()) == most
+
+
+def test_free_handicap(engine: Conversation) -> None:
+    for count in (2, 5, 9, 20):
+        stones = engine.ask(f"place_free_handicap {count}").split()
+        assert len(set(stones)) == count
+        engine.ask("clear_board")
+        engine.ask("set_free_handicap " + " ".join(stones).lower())
+        assert f"HA[{count}]" in engine.ask("printsgf")
+        engine.ask("clear_board")
+    for stones in ("D4", "D4 d4", "D4 pass", "D4 K10"):
+        assert engine.fail(f"set_free_handicap {stones}") == "bad vertex list"
+    assert engine.fail("set_free_handicap D4 I5") == "syntax error"
+    assert engine.fail("place_free_handicap 1") == "invalid number of stones"
+    assert engine.fail("place_free_handicap 81") == "invalid number of stones"
+
+
+def test_rules(engine: Conversation) -> None:
+    assert json.loads(engine.ask("kata-get-rules")) == {
+        "friendlyPassOk": True,
+        "hasButton": False,
+        "ko": "SIMPLE",
+        "scoring": "AREA",
+        "suicide": False,
+        "tax": "NONE",
+        "whiteHandicapBonus": "N",
+    }
+    engine.ask('kata-set-rules {"ko": "SITUATIONAL", "scoring":"TERRITORY", "tax": "ALL"}')
+    rules = json.loads(engine.ask("kata-get-rules"))
+    assert (rules["ko"], rules["scoring"], rules["tax"]) == ("SITUATIONAL", "TERRITORY", "ALL")
+    engine.ask("kata-set-rule suicide true")
+    assert json.loads(engine.ask("kata-get-rules"))["suicide"] is True
+    engine.ask("kgs-rules chinese")
+    assert json.loads(engine.ask("kata-get-rules"))["ko"] == "POSITIONAL"
+    engine.ask("kgs-rules new_zealand")
+    for name in ("tromp-taylor", "chinese-ogs", "japanese", "korean", "aga", "bga", "aga-button", "stone-scoring"):
+        engine.ask(f"kata-set-rules {name}")
+
+
+def test_suicide_by_the_rules(engine: Conversation) -> None:
+    engine.ask("kata-set-rules tromp-taylor")
+    for move in ("b A1", "w A3", "w B2", "w C1", "b B1"):
+        engine.ask(f"play {move}")
+    engine.ask("play b A2")
+    assert "X" not in engine.ask("showboard").partition("Black")[0].replace("(X)", "")
+
+
+def test_parameters(engine: Conversation) -> None:
+    names = engine.ask("kata-list-params").split()
+    values = json.loads(engine.ask("kata-get-params"))
+    assert set(names) == set(values)
+    for name in names:
+        engine.ask(f"kata-get-param {name}")
+    engine.ask("kata-set-param maxVisits 25")
+    assert engine.ask("kata-get-param visits") == "25"
+    old = values["c_puct"]
+    engine.ask('kata-set-params {"c_puct": 1.75, "reuse_tree": false, "maxTime": 3}')
+    assert engine.ask("kata-get-param cpuctExploration") == "1.75"
+    assert engine.ask("kata-get-param reuse_tree") == "false"
+    assert "[bool] reuse_tree 0" in engine.ask("gtp_engine-param").split("\n")
+    engine.ask("gtp_engine-param reuse_tree 1")
+    engine.ask(f"kata-set-param c_puct {old}")
+    engine.ask("kata-set-param maxTime none")
+
+
+def test_time_commands(engine: Conversation) -> None:
+    assert engine.ask("kata-list_time_settings") == "none absolute byoyomi canadian fischer fischer-capped"
+    for command in (
+        "time_settings 0 1 0",
+        "time_settings 0 0 0",
+        "time_settings 300 0 0",
+        "time_settings 0 5 1",
+        "time_settings 60 30 5",
+        "time_left b 20 3",
+        "time_left w -1 0",
+        "kgs-time_settings none",
+        "kgs-time_settings absolute 300",
+        "kgs-time_settings byoyomi 300 30 5",
+        "kgs-time_settings canadian 300 30 5",
+        "kata-time_settings fischer 30.5 2.5",
+        "kata-time_settings fischer-capped 30 2 60 -1",
+        "time_left black 12 0",
+    ):
+        engine.ask(command)
+
+
+def test_records(engine: Conversation, tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text("(;FF[4]GM[1]SZ[9]KM[5.5]RU[Japanese]AB[cc][gg]PL[W];W[ee];B[ec];W[tt];B[gc])")
+    engine.ask(f"loadsgf {path}")
+    assert engine.ask("get_komi") == "5.5"
+    assert "move 4: B G7" in engine.ask("showboard")
+    engine.ask(f"loadsgf {path} 1")
+    assert engine.fail("undo") == "cannot undo"
+    engine.ask(f"loadsgf {path} 3")
+    assert "move 2: B E7" in engine.ask("showboard")
+    assert engine.ask("printsgf") == engine.ask("printsgf -")
+    copy = tmp_path / "copy.sgf"
+    engine.ask(f"printsgf {copy}")
+    before = copy.read_bytes()
+    assert engine.fail(f"printsgf {copy}") == "cannot write file"  # nothing is overwritten
+    assert copy.read_bytes() == before
+    engine.ask(f"loadsgf {copy}")
+    assert "move 2: B E7" in engine.ask("showboard")
+
+
+def test_broken_record(engine: Conversation, tmp_path: Path) -> None:
+    path = tmp_path / "broken.sgf"
+    for content in (b"", b"no game", b"(;SZ[9];B[ee];W[ee])", b"(;SZ[99])", b"\x00\xff" * 100):
+        path.write_bytes(content)
+        before = state(engine)
+        assert engine.fail(f"loadsgf {path}") == "cannot load file"
+        assert state(engine) == before
+    assert str(path) in engine.log()  # stderr says what is wrong with it
+
+
+def test_news_from_servers(engine: Conversation) -> None:
+    for command in ("cgos-opponent_name Some One", "cgos-opponent_rating 2345", "cgos-gameover 2026-01-01 W+Resign"):
+        assert engine.ask(command) == ""
+    assert engine.ask("kgs-chat private somebody hello there")

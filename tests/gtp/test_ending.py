@@ -1,0 +1,206 @@
+"""How the program starts, stops thinking, and ends."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conversation import PATIENCE, Conversation
+
+Starter = Callable[..., Conversation]
+
+LONG = ("--seconds", "600", "--threads", "1")
+
+
+def test_front_end_imports_nothing_heavy() -> None:
+    code = """
+import sys
+import gtp_engine.engine, gtp_engine.cli.gtp, gtp_engine.gtp.loop
+heavy = {"numba", "torch", "llvmlite", "matplotlib", "rich", "sgfmill"} & set(sys.modules)
+sys.exit(f"imported: {heavy}" if heavy else 0)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_quit_behind_genmove_makes_it_answer(start: Starter) -> None:
+    engine = start(*LONG)
+    engine.ask("boardsize 9")
+    engine.send("1 genmove b", "2 quit")
+    assert re.fullmatch(r"=1 ([A-J]\d|pass)", engine.response())
+    assert engine.response() == "=2"
+    assert engine.rest() == []
+    assert engine.wait() == 0
+
+
+@pytest.mark.parametrize("command", ["genmove b", "kata-genmove_analyze b 10", "reg_genmove b", "final_score"])
+def test_end_of_input_in_a_search(start: Starter, command: str) -> None:
+    engine = start(*LONG)
+    engine.ask("boardsize 9")
+    engine.send(command)
+    time.sleep(0.3)
+    engine.end_input()
+    assert engine.response().startswith("=")
+    assert engine.rest() == []
+    assert engine.wait() == 0
+    assert "Traceback" not in engine.log()
+
+
+def test_end_of_input_in_an_analysis(start: Starter) -> None:
+    engine = start(*LONG)
+    engine.send("boardsize 9", "kata-analyze 5")
+    assert engine.response() == "="
+    assert [engine.line(), (engine.line() or "")[:9]] == ["=", "info move"]
+    engine.end_input()
+    assert engine.rest()[-1] == ""
+    assert engine.wait() == 0
+
+
+def test_end_of_input_while_pondering(start: Starter) -> None:
+    engine = start("--visits", "5", "--threads", "1", "--ponder")
+    engine.ask("boardsize 9")
+    engine.ask("genmove b")
+    assert engine.ask("name") == "gtp_engine"
+    engine.ask("play w A1")
+    engine.ask("genmove b")
+    engine.end_input()
+    assert engine.wait() == 0
+
+
+def test_last_line_without_line_feed(start: Starter) -> None:
+    engine = start()
+    assert engine.process.stdin is not None
+    engine.process.stdin.write(b"1 name\n2 name")
+    engine.end_input()
+    assert engine.rest() == ["=1 gtp_engine", "", "=2 gtp_engine", ""]
+    assert engine.wait() == 0
+
+
+def test_nothing_follows_quit(start: Starter) -> None:
+    engine = start()
+    engine.send("quit", "name")
+    assert engine.rest() == ["=", ""]
+    assert engine.wait() == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child alone")
+@pytest.mark.parametrize("command", ["genmove b", "kata-analyze 10", "name"])
+def test_sigint_ends_the_program(start: Starter, command: str) -> None:
+    engine = start(*LONG)
+    engine.send("boardsize 9", "reg_genmove b", "# interrupt", command)
+    time.sleep(0.5)
+    engine.process.send_signal(signal.SIGINT)
+    assert engine.wait() == 130
+    assert "Traceback" not in engine.log()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child alone")
+def test_gogui_may_interrupt(start: Starter) -> None:
+    engine = start(*LONG)
+    engine.ask("boardsize 9")
+    for _ in range(2):
+        engine.send("genmove b")
+        time.sleep(0.2)
+        engine.send("# interrupt")
+        assert re.fullmatch(r"= ([A-J]\d|pass)", engine.response())
+    process = int(engine.ask("gogui-sigint"))
+    for _ in range(2):
+        engine.send("genmove b")
+        time.sleep(0.2)
+        os.kill(process, signal.SIGINT)
+        assert re.fullmatch(r"= ([A-J]\d|pass)", engine.response())
+    os.kill(process, signal.SIGINT)
+    assert engine.ask("name") == "gtp_engine"
+    engine.send("quit")
+    assert engine.wait() == 0
+
+
+def test_other_lines_do_not_interrupt_genmove(start: Starter) -> None:
+    engine = start("--visits", "300", "--threads", "1")
+    engine.ask("boardsize 9")
+    engine.send("kata-genmove_analyze b rootInfo true", "", "# comment", "name")
+    assert int(re.findall(r"rootInfo visits (\d+)", engine.response())[0]) >= 300
+    assert engine.response() == "= gtp_engine"
+
+
+def test_closed_output_ends_the_program(tmp_path: Path) -> None:
+    with (tmp_path / "stderr").open("wb") as log:
+        command = [sys.executable, "-m", "gtp_engine", "gtp", *LONG]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(b"boardsize 9\nkata-analyze 5\n")
+    process.stdin.flush()
+    assert [process.stdout.readline() for _ in range(3)] == [b"=\n", b"\n", b"=\n"]
+    process.stdout.close()
+    assert process.wait(PATIENCE) == 0
+    assert "Traceback" not in (tmp_path / "stderr").read_text()
+
+
+def test_stdout_is_for_gtp_alone(start: Starter, tmp_path: Path) -> None:
+    script = tmp_path / "noisy.py"
+    script.write_text("""
+import os, subprocess, sys
+import gtp_engine.engine
+from gtp_engine.gtp import loop
+
+class Noisy(gtp_engine.engine.Engine):
+    def set_komi(self, komi):
+        print("printed", flush=True)
+        os.write(1, b"written\\n")
+        subprocess.run(["echo", "echoed"])
+        super().set_komi(komi)
+
+    def undo(self):
+        raise ZeroDivisionError("one line\\nand another")
+
+sys.exit(loop.run(Noisy()))
+""")
+    engine = start(launcher=(str(script),))
+    engine.send("1 komi 5", "play b D4", "2 undo", "3 name", "quit")
+    assert engine.rest() == [
+        "=1", "", "=", "", "?2 internal error: ZeroDivisionError: one line and another", "",
+        "=3 gtp_engine", "", "=", "",
+    ]  # fmt: skip
+    assert {"printed", "written", "echoed"} <= set(engine.log().split("\n"))
+    assert "Traceback" not in engine.log() and "noisy.py:" in engine.log()
+
+
+def test_stderr_is_not_taken_for_gtp(start: Starter) -> None:
+    engine = start("--visits", "10", "--threads", "1")
+    for command in (
+        "boardsize 9",
+        "foo -> bar",
+        "play b =5",
+        "loadsgf info -> =.sgf",
+        "genmove b",
+        "kata-set-rule a ->",
+    ):
+        engine.send(command)
+        engine.response()
+    engine.send("quit")
+    engine.wait()
+    lines = engine.log().split("\n")
+    assert [line for line in lines if line.startswith("gtp_engine: ")]
+    assert not [line for line in lines if re.match(r"=|\?|info|play", line) or " -> " in line]
+
+
+def test_live_graphics(start: Starter) -> None:
+    engine = start("--seconds", "1.2", "--threads", "1", "--live-graphics")
+    engine.ask("boardsize 9")
+    engine.ask("genmove b")
+    engine.send("quit")
+    engine.wait()
+    blocks = re.findall(r"^gogui-gfx:\nINFLUENCE .+\nLABEL .+\nVAR b? ?.+\nTEXT .+\n\n", engine.log(), re.MULTILINE)
+    assert blocks
+
+
+def test_bad_options_are_one_line(start: Starter) -> None:
+    for options in (("--network", "no/such/file"), ("--set", "c_puct=high"), ("--set", "nothing=1")):
+        engine = start(*options)
+        engine.send("name", "genmove b", "quit")
+        assert engine.wait() in (0, 1)
+        assert "Traceback" not in engine.log() and options[1].split("=")[0] in engine.log()
