@@ -23,15 +23,18 @@ from .coords import EMPTY, PASS, WALL
 MAX_MOVES = 25_000  # played in one reading, then the chain counts as escaped
 _DEPTH = 3 * MAX_AREA // 2 + 1  # moves in one line, then it counts as caught
 
-# The workspace: one int32 array, its parts by offset. The first six are the board's, indexed by point.
+# The board counts a chain's pseudo-liberties, with the sum and the sum of squares of their points. Here the three lie in
+# one number, so that one write changes them all: at most 1,248 of them, their sum < 2^20, of squares < 2^30.
+_SUM_SHIFT, _COUNT_SHIFT = 31, 52
+_SQUARES_MASK, _SUM_MASK = (1 << 31) - 1, (1 << 21) - 1
+
+# The workspace: one int64 array, its parts by offset. The first five are the board's, indexed by point.
 _STONES = 0
 _CHAIN = MAX_POINTS
 _NEXT = 2 * MAX_POINTS
 _SIZE = 3 * MAX_POINTS
 _LIBERTIES = 4 * MAX_POINTS
-_SUM = 5 * MAX_POINTS
-_SQUARES = 6 * MAX_POINTS
-_STRIDE = 7 * MAX_POINTS
+_STRIDE = 5 * MAX_POINTS
 _KO = _STRIDE + 1
 _MAX_DEPTH = _KO + 1
 _WRITES = _MAX_DEPTH + 1  # how many writes are recorded
@@ -40,8 +43,8 @@ _CANDIDATES = _LEVELS + 3 * (_DEPTH + 2)
 _MAX_CANDIDATES = 4 * _DEPTH + MAX_AREA
 _RECORD = _CANDIDATES + _MAX_CANDIDATES
 _MAX_WRITES = 1 << 16
-# One move writes fewer than this: each stone taken tells four neighbours three numbers, chains are joined.
-_WRITES_A_MOVE = 20 * MAX_AREA
+# One move writes fewer than this: each stone taken tells four neighbours, chains are joined.
+_WRITES_A_MOVE = 8 * MAX_AREA
 WORKSPACE_SIZE = _RECORD + 2 * _MAX_WRITES
 
 _UNKNOWN, _CAUGHT, _ESCAPED = 0, 1, 2
@@ -49,7 +52,7 @@ _UNKNOWN, _CAUGHT, _ESCAPED = 0, 1, 2
 
 def new_workspace() -> np.ndarray:
     """Memory for `find_ladders`; one for each thread."""
-    return np.zeros(WORKSPACE_SIZE, np.int32)
+    return np.zeros(WORKSPACE_SIZE, np.int64)
 
 
 @njit
@@ -64,9 +67,8 @@ def _load(board: np.ndarray, w: np.ndarray) -> None:
         w[_CHAIN + point] = board["chain"][point]
         w[_NEXT + point] = board["next_stone"][point]
         w[_SIZE + point] = board["chain_size"][point]
-        w[_LIBERTIES + point] = board["liberties"][point]
-        w[_SUM + point] = board["liberty_sum"][point]
-        w[_SQUARES + point] = board["liberty_squares"][point]
+        count, total = np.int64(board["liberties"][point]), np.int64(board["liberty_sum"][point])
+        w[_LIBERTIES + point] = (count << _COUNT_SHIFT) + (total << _SUM_SHIFT) + board["liberty_squares"][point]
 
 
 @inline
@@ -90,29 +92,28 @@ def _take_back(w: np.ndarray, writes: int) -> None:
 
 
 @inline
-def _count_liberty(w: np.ndarray, head: int, point: int, count: int) -> None:
-    """Counts a liberty `count` times more, as the board does (`game.board`)."""
-    _set(w, _LIBERTIES + head, w[_LIBERTIES + head] + count)
-    _set(w, _SUM + head, w[_SUM + head] + count * point)
-    _set(w, _SQUARES + head, w[_SQUARES + head] + count * point * point)
+def _liberty(point: int) -> int:
+    """One liberty in the packed form."""
+    return (1 << _COUNT_SHIFT) + (point << _SUM_SHIFT) + point * point
 
 
 @inline
 def _in_atari(w: np.ndarray, head: int) -> bool:
-    total = np.int64(w[_SUM + head])
-    return np.int64(w[_LIBERTIES + head]) * w[_SQUARES + head] == total * total
+    packed = w[_LIBERTIES + head]
+    total = (packed >> _SUM_SHIFT) & _SUM_MASK
+    return (packed >> _COUNT_SHIFT) * (packed & _SQUARES_MASK) == total * total
 
 
 @inline
 def _last_liberty(w: np.ndarray, head: int) -> int:
     """The liberty of a chain in atari."""
-    return w[_SUM + head] // w[_LIBERTIES + head]
+    packed = w[_LIBERTIES + head]
+    return ((packed >> _SUM_SHIFT) & _SUM_MASK) // (packed >> _COUNT_SHIFT)
 
 
 @inline
 def _only_liberty_is(w: np.ndarray, head: int, point: int) -> bool:
-    wide = np.int64(point)
-    return w[_SQUARES + head] - 2 * wide * w[_SUM + head] + wide * wide * w[_LIBERTIES + head] == 0
+    return w[_LIBERTIES + head] == (w[_LIBERTIES + head] >> _COUNT_SHIFT) * _liberty(point)
 
 
 @njit
@@ -170,8 +171,7 @@ def _join(w: np.ndarray, first: int, second: int) -> None:
         if stone == second:
             break
     _set(w, _SIZE + first, w[_SIZE + first] + w[_SIZE + second])
-    for part in (_LIBERTIES, _SUM, _SQUARES):
-        _set(w, part + first, w[part + first] + w[part + second])
+    _set(w, _LIBERTIES + first, w[_LIBERTIES + first] + w[_LIBERTIES + second])
     # The joined stones follow the head, so that a walk meets the newest liberties first.
     after = w[_NEXT + first]
     _set(w, _NEXT + first, w[_NEXT + second])
@@ -186,7 +186,8 @@ def _remove(w: np.ndarray, head: int) -> None:
         _set(w, _STONES + stone, EMPTY)
         for near in (stone - stride, stone - 1, stone + 1, stone + stride):
             if w[_STONES + near] != EMPTY and w[_STONES + near] != WALL:
-                _count_liberty(w, w[_CHAIN + near], stone, 1)
+                place = _LIBERTIES + w[_CHAIN + near]
+                _set(w, place, w[place] + _liberty(stone))
         stone = w[_NEXT + stone]
         if stone == head:
             return
@@ -200,18 +201,15 @@ def _place(w: np.ndarray, point: int, colour: int) -> None:
     _set(w, _CHAIN + point, point)
     _set(w, _NEXT + point, point)
     _set(w, _SIZE + point, 1)
-    liberties = total = squares = 0
+    liberties = 0
     for near in (point - stride, point - 1, point + 1, point + stride):
         stone = w[_STONES + near]
         if stone == EMPTY:
-            liberties += 1
-            total += near
-            squares += near * near
+            liberties += _liberty(near)
         elif stone != WALL:
-            _count_liberty(w, w[_CHAIN + near], point, -1)
+            place = _LIBERTIES + w[_CHAIN + near]
+            _set(w, place, w[place] - _liberty(point))
     _set(w, _LIBERTIES + point, liberties)
-    _set(w, _SUM + point, total)
-    _set(w, _SQUARES + point, squares)
     taken = 0
     for near in (point - stride, point - 1, point + 1, point + stride):
         stone = w[_STONES + near]
@@ -222,8 +220,10 @@ def _place(w: np.ndarray, point: int, colour: int) -> None:
             taken += w[_SIZE + head]
             _remove(w, head)
     head = w[_CHAIN + point]
-    is_ko = taken == 1 and w[_SIZE + head] == 1 and w[_LIBERTIES + head] == 1
-    _set(w, _KO, w[_SUM + head] if is_ko else PASS)
+    is_ko = taken == 1 and w[_SIZE + head] == 1 and w[_LIBERTIES + head] >> _COUNT_SHIFT == 1
+    ko_point = _last_liberty(w, head) if is_ko else PASS
+    if w[_KO] != ko_point:
+        _set(w, _KO, ko_point)
 
 
 @njit

@@ -136,26 +136,61 @@ def _find_alive(
     for region in range(1, count + 1):
         points = order[starts[region] : starts[region + 1]]
         vital_count[region] = _vital_chains(board, colour, suicide, points, vital[region])
+    heads = np.empty(MAX_AREA, np.int16)
     alive = np.zeros(MAX_POINTS, np.bool_)
     stride = board["width"] + 1
-    points_end = (board["height"] + 1) * stride
-    for point in range(stride + 1, points_end):
-        alive[point] = board["stones"][point] == colour and board["chain"][point] == point
+    chains = 0
+    for point in range(stride + 1, (board["height"] + 1) * stride):
+        if board["stones"][point] == colour and board["chain"][point] == point:
+            alive[point] = True
+            heads[chains] = point
+            chains += 1
     eyes = np.zeros(MAX_POINTS, np.int16)
-    dropped = True
-    while dropped:
-        dropped = False
-        eyes[:points_end] = 0
+    left = 0
+    while chains != left:
+        left = chains
+        for head in heads[:chains]:
+            eyes[head] = 0
         for region in range(1, count + 1):
             if usable[region]:
                 for index in range(vital_count[region]):
                     eyes[vital[region, index]] += 1
-        for point in range(stride + 1, points_end):
-            if alive[point] and eyes[point] < 2:
-                alive[point] = False
-                _drop_chain(board, point, region_of, usable)
-                dropped = True
+        chains = 0
+        for head in heads[:left]:
+            if eyes[head] >= 2:
+                heads[chains] = head
+                chains += 1
+            else:
+                alive[head] = False
+                _drop_chain(board, head, region_of, usable)
     return alive
+
+
+@inline
+def _has_stones(board: np.ndarray, points: np.ndarray) -> bool:
+    for point in points:
+        if board["stones"][point] != EMPTY:
+            return True
+    return False
+
+
+@njit
+def _room(board: np.ndarray, colour: int, points: np.ndarray) -> int:
+    """The points that touch no stone of a colour, counted no further than 2: the opponent needs two to live there."""
+    stride = board["width"] + 1
+    stones = board["stones"]
+    count = 0
+    for point in points:
+        if (
+            stones[point - stride] != colour
+            and stones[point - 1] != colour
+            and stones[point + 1] != colour
+            and stones[point + stride] != colour
+        ):
+            count += 1
+            if count == 2:
+                break
+    return count
 
 
 @njit
@@ -174,18 +209,11 @@ def _mark(board: np.ndarray, colour: int, suicide: bool, proven_only: bool, owne
         return  # without a stone nothing is enclosed
     alive = _find_alive(board, colour, suicide, region_of, order, starts, count, usable)
     for region in range(1, count + 1):
-        opposed = False
-        apart = 0  # points that do not touch the colour: an opponent needs two to live
-        for point in order[starts[region] : starts[region + 1]]:
-            opposed = opposed or stones[point] != EMPTY
-            touching = False
-            for near in (point - stride, point - 1, point + 1, point + stride):
-                touching = touching or stones[near] == colour
-            apart += not touching
-        proven = usable[region] and (apart <= 1 or not opposed)
-        if not proven and (opposed or proven_only):
+        points = order[starts[region] : starts[region + 1]]
+        proven = usable[region] and (not _has_stones(board, points) or _room(board, colour, points) <= 1)
+        if not proven and (proven_only or _has_stones(board, points)):
             continue
-        for point in order[starts[region] : starts[region + 1]]:
+        for point in points:
             if proven or owner[point] == EMPTY:
                 owner[point] = colour
     for point in range(stride + 1, (board["height"] + 1) * stride):
