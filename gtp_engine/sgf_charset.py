@@ -47,7 +47,7 @@ def decode_sgf(data: bytes) -> str:
     for mark, charset in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(charset, "replace")
-    wide = _wide_charset(data[:64])
+    wide = _wide_charset(data[:8])
     if wide:
         return data.decode(wide, "replace")
     declarations = list(_DECLARATION.finditer(data))
@@ -57,7 +57,7 @@ def decode_sgf(data: bytes) -> str:
 
 
 def _wide_charset(head: bytes) -> str | None:
-    """UTF-16 without a byte order mark: every other byte of the ASCII at the start is NUL."""
+    """UTF-16 without a byte order mark: every other byte of the first four letters is NUL."""
     high, low = head[0::2], head[1::2]
     if len(head) >= 8 and high.count(0) == len(high) and 0 not in low:
         return "utf-16-be"
@@ -93,7 +93,7 @@ def _codec(name: str) -> str | None:
     """Python's name of a charset that has ASCII inside, in its widest extension; None for all else."""
     try:
         codec = codecs.lookup(name.removeprefix("x-")).name
-        ascii_text = bytes(range(0x20, 0x7F))
+        ascii_text = b"(;AZ[az09]):\\u0041+AGE-~{"
         if ascii_text.decode(codec) != ascii_text.decode():
             return None
     # Python's codecs are no charsets all: some map bytes to bytes, some ("undefined") only raise.
