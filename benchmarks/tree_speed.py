@@ -1,0 +1,92 @@
+"""Speed and size of the search tree: visits/s in one thread with an evaluator that costs nothing, bytes a visit.
+
+A visit includes all but the evaluation: replaying the path, legality with superko, priors, selection, expansion,
+back-up. The evaluator hands out outputs made up in advance, policies and values as uneven as a network's; with
+`--uniform` all moves and positions are alike, the worst case: every node has all children. Trees are cleared.
+"""
+
+import argparse
+import statistics
+import time
+
+import numpy as np
+
+from gtp_engine.evaluate.interface import Evaluator, Outputs
+from gtp_engine.evaluate.uniform import UniformEvaluator
+from gtp_engine.game.game import Game
+from gtp_engine.game.rules import RULESETS
+from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.search import Limits, Search
+
+BATCH = 128
+VISITS = 100_000
+
+
+class PreparedEvaluator:
+    """Implements `Evaluator` with 4,096 outputs drawn at random in advance."""
+
+    name = "prepared"
+
+    def __init__(self, area: int) -> None:
+        random = np.random.default_rng(1)
+        count = 4096
+        self.batch_size = BATCH
+        # AlphaZero's concentration: a handful of moves take most of the policy.
+        self._policy = random.dirichlet(np.full(area + 1, 10.83 / area), count).astype(np.float32)
+        value = random.normal(0, 0.3, count).clip(-1, 1).astype(np.float32)
+        self._value = np.stack([(1 + value) / 2, (1 - value) / 2, np.zeros(count, np.float32)], 1)
+        self._score = 10 * value
+        self._next = 0
+
+    def submit(
+        self, boards: np.ndarray, indices: np.ndarray, symmetries: np.ndarray | None = None, *, ownership: bool = False
+    ) -> Outputs:
+        if self._next + len(indices) > len(self._score):
+            self._next = 0
+        rows = slice(self._next, self._next + len(indices))
+        self._next += len(indices) + 1  # never in step with the batches
+        score = self._score[rows]
+        return Outputs(self._policy[rows], self._value[rows], score, score, score)
+
+    def collect(self, ticket: Outputs) -> Outputs:
+        return ticket
+
+    def clear_cache(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def measure(size: int, evaluator: Evaluator, repeats: int) -> None:
+    """Prints one board size's line."""
+    search = Search(evaluator, SearchParameters(batch_size=BATCH))
+    game = Game(size, rules=RULESETS["tromp-taylor"])  # positional superko
+    rates = []
+    for _ in range(repeats + 1):
+        search.clear()
+        search.set_position(game)
+        start = time.perf_counter()
+        report = search.run(Limits(visits=VISITS))
+        rates.append(report.visits / (time.perf_counter() - start))
+    rates = sorted(rates[1:])  # the first one compiles
+    tree = search._tree
+    assert tree is not None
+    size_a_visit = tree.nodes.itemsize + tree.priors.itemsize * tree.priors.shape[1]
+    print(
+        f"{size}x{size}  {evaluator.name}: {statistics.median(rates):,.0f} visits/s "
+        f"({rates[0]:,.0f} to {rates[-1]:,.0f}), {size_a_visit} bytes a visit"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=7, help="default: 7")
+    parser.add_argument("--uniform", action="store_true", help="all moves and positions alike")
+    options = parser.parse_args()
+    for size in (9, 19):
+        measure(size, UniformEvaluator(BATCH) if options.uniform else PreparedEvaluator(size * size), options.repeats)
+
+
+if __name__ == "__main__":
+    main()
