@@ -3,6 +3,9 @@
 import os
 import shlex
 import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -15,3 +18,13 @@ def gnugo() -> str:
     if program is None:
         pytest.skip("GNU Go is not installed (Debian: apt install gnugo)")
     return shlex.join([program, "--mode", "gtp", "--chinese-rules", "--level", "1"])
+
+
+@pytest.fixture(scope="session")
+def scripted() -> Callable[..., str]:
+    """Makes the command line of the engine in `scripted_engine.py`."""
+
+    def command(*words: str) -> str:
+        return shlex.join([sys.executable, str(Path(__file__).with_name("scripted_engine.py")), *words])
+
+    return command

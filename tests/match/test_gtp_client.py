@@ -100,7 +100,8 @@ def test_endless_output_is_cut_off() -> None:
         client.send("genmove b")
 
 
-def test_engine_that_ignores_quit_is_ended() -> None:
+def test_engine_that_ignores_quit_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.match.gtp_client.QUIT_SECONDS", 0.3)
     with GtpClient(command(ENGINE.replace("break", "time.sleep(60)") % "pass")) as client:
         pass
     assert client._process.poll() is not None
@@ -111,14 +112,14 @@ def test_engine_that_ignores_quit_is_ended() -> None:
     [
         ("/nonexistent/engine --mode gtp", "command '/nonexistent/engine --mode gtp' doesn't start: .*No such file"),
         (command("import sys; sys.exit('no such option: --gpt')"), "exit status 1 at 'name': no such option: --gpt"),
-        (command("print('usage: engine gtp')"), "exit status 0 at 'name'"),
+        (command("print('usage: engine gtp')"), "exit status 0 at 'name': usage: engine gtp"),
         ("engine 'gtp", "No closing quotation"),
         ("  ", "engine command is empty"),
     ],
 )
 def test_engine_that_does_not_start(line: str, message: str) -> None:
     with pytest.raises(EngineStartError, match=message) as caught:
-        GtpClient(line)
+        GtpClient(line).connect()
     assert "\n" not in str(caught.value)
 
 

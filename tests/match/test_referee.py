@@ -1,0 +1,146 @@
+"""One game: ends, faults, the clock and the count, with scripted engines."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from gtp_engine.game.coords import BLACK, EMPTY, WHITE, parse_vertex
+from gtp_engine.game.game import Move
+from gtp_engine.game.rules import RULESETS
+from gtp_engine.match.gtp_client import CommandError, GtpClient
+from gtp_engine.match.referee import Conditions, Outcome, play_game
+from gtp_engine.search.clock import gtp_settings
+
+Script = Callable[..., str]
+
+# Black takes the left half of 5x5, White the right: black C, white D.
+BLACK_WALL = ("C1", "C2", "C3", "C4", "C5")
+WHITE_WALL = ("D1", "D2", "D3", "D4", "D5")
+
+
+def conditions(**changes: object) -> Conditions:
+    return Conditions(**{"width": 5, "height": 5, "komi": 0.5, "patience": 20.0} | changes)  # type: ignore[arg-type]
+
+
+def play(black: str, white: str, opening: tuple[Move, ...] = (), **changes: object) -> Outcome:
+    with ExitStack() as stack:
+        players = [stack.enter_context(GtpClient(command)) for command in (black, white)]
+        return play_game(players[0], players[1], opening, conditions(**changes))
+
+
+def test_two_passes_end_the_game_and_the_board_is_counted(scripted: Script) -> None:
+    outcome = play(scripted(*BLACK_WALL), scripted(*WHITE_WALL))
+    assert (outcome.winner, outcome.result, outcome.reason) == (BLACK, "B+4.5", "score")
+    assert len(outcome.game.moves) == 12
+    assert outcome.notes == ()
+
+
+def test_a_draw_has_no_winner(scripted: Script) -> None:
+    outcome = play(scripted(*BLACK_WALL), scripted(*WHITE_WALL), komi=5.0)
+    assert (outcome.winner, outcome.result) == (EMPTY, "0")
+
+
+def test_opening_stones_are_played_on_all_boards(scripted: Script) -> None:
+    opening = (Move(BLACK, parse_vertex("E5", 5, 5)), Move(WHITE, parse_vertex("A1", 5, 5)))
+    outcome = play(scripted("A1"), scripted(), opening)
+    assert outcome.reason == "illegal move"
+    outcome = play(scripted("C3"), scripted(), opening)
+    assert outcome.game.moves[0] == opening[0]
+    assert outcome.result == "B+0.5"
+
+
+def test_resignation(scripted: Script) -> None:
+    outcome = play(scripted("C3"), scripted("resign"))
+    assert (outcome.winner, outcome.result, outcome.reason) == (BLACK, "B+R", "resignation")
+
+
+@pytest.mark.parametrize(
+    ("word", "reason", "note"),
+    [
+        ("C3", "illegal move", "Script (white) at move 2: illegal move: C3 is occupied"),
+        ("garbage", "garbage", "Script (white) answered genmove with 'hello'"),
+        ("Z9", "garbage", "Script (white) answered genmove with 'Z9'"),
+        ("error", "refusal", "engine 'Script' answered 'genmove w' with an error: refused"),
+        ("crash", "crash", "engine 'Script' ended with exit status 1 at 'genmove w': out of memory"),
+        ("sleep", "silence", "engine 'Script' gave no answer to 'genmove w' within 0.5 s"),
+    ],
+)
+def test_a_fault_loses_the_game(scripted: Script, word: str, reason: str, note: str) -> None:
+    outcome = play(scripted("C3"), scripted(word), patience=0.5 if word == "sleep" else 20.0)
+    assert (outcome.winner, outcome.result, outcome.reason) == (BLACK, "B+F", reason)
+    assert outcome.notes == (note,)
+
+
+def test_superko_is_illegal_only_under_superko_rules(scripted: Script) -> None:
+    # Sending two, returning one: B1 brings back the position after black's first B1.
+    black, white = ("D1", "C2", "B1", "A1", "B1"), ("A2", "B2", "pass", "C1")
+    assert play(scripted(*black), scripted(*white), rules=RULESETS["chinese"]).reason == "score"
+    outcome = play(scripted(*black), scripted(*white), rules=RULESETS["chinese-ogs"])
+    assert outcome.reason == "illegal move"
+    assert outcome.notes == ("Script (black) at move 9: illegal move: B1 repeats a position",)
+
+
+def test_overstepping_the_time_loses(scripted: Script) -> None:
+    time = gtp_settings(1, 0, 0)
+    outcome = play(scripted("slow", "slow", "slow", "slow"), scripted("A1", "A2", "A3", "A4"), time=time)
+    assert (outcome.winner, outcome.result, outcome.reason) == (WHITE, "W+T", "time")
+    assert outcome.seconds[BLACK] > 1.2
+    assert "had 0.3" in outcome.notes[0] or "had 0.2" in outcome.notes[0] or "had 0.1" in outcome.notes[0]
+
+
+def test_engines_are_told_rules_and_time(scripted: Script, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    play(scripted("--log", str(log), "C3"), scripted(), time=gtp_settings(60, 5, 2), rules=RULESETS["aga"], komi=7.0)
+    commands = log.read_text().splitlines()
+    assert commands[3:] == [
+        "boardsize 5",
+        "clear_board",
+        "komi 7",
+        "kata-set-rules aga",
+        "time_settings 60 5 2",
+        "time_left b 60 0",
+        "genmove b",
+        "play w pass",
+        "time_left b 60 0",
+        "genmove b",
+        "quit",
+    ]
+
+
+def test_oblong_board(scripted: Script, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    outcome = play(scripted("--log", str(log), "G3"), scripted(), width=7, height=3)
+    assert "boardsize 7 3" in log.read_text()
+    assert outcome.result == "B+20.5"
+
+
+def test_move_cap(scripted: Script) -> None:
+    outcome = play(scripted(*BLACK_WALL), scripted(*WHITE_WALL), move_cap=4)
+    assert (outcome.winner, outcome.result, outcome.reason) == (EMPTY, "Void", "move cap")
+
+
+def test_dead_stones_are_those_on_which_the_engines_agree(scripted: Script) -> None:
+    black = scripted("--name", "Left", "--score", "B+24.5", "--dead", "A1", *BLACK_WALL)
+    white = scripted("--name", "Right", "--score", "B+4.5", "--dead", "A1 C3", "D1", "D2", "D3", "D4", "A1")
+    outcome = play(black, white)
+    # A1 is dead, and nobody has the right edge: it is open at D5.
+    assert outcome.result == "B+10.5"
+    assert outcome.claims == {BLACK: "B+24.5", WHITE: "B+4.5"}
+    assert outcome.notes == (
+        "the engines disagree about dead stones; those count as dead on which they agree",
+        "Left scored B+24.5, the referee B+10.5",
+        "Right scored B+4.5, the referee B+10.5",
+    )
+
+
+def test_agreement_leaves_no_note(scripted: Script) -> None:
+    black = scripted("--score", "B+4.5", "--dead", "", *BLACK_WALL)
+    white = scripted("--score", "B+4.50", "--dead", "", *WHITE_WALL)
+    assert play(black, white).notes == ()
+
+
+def test_refused_size_is_no_loss_but_an_error(scripted: Script) -> None:
+    with pytest.raises(CommandError, match="refused"):
+        play(scripted("--refuse", "boardsize"), scripted())
