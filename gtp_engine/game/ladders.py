@@ -23,8 +23,8 @@ from .coords import EMPTY, PASS, WALL
 MAX_MOVES = 25_000  # played in one reading, then the chain counts as escaped
 _DEPTH = 3 * MAX_AREA // 2 + 1  # moves in one line, then it counts as caught
 
-# The board counts a chain's pseudo-liberties, with the sum and the sum of squares of their points. Here the three lie in
-# one number, so that one write changes them all: at most 1,248 of them, their sum < 2^20, of squares < 2^30.
+# The board counts a chain's pseudo-liberties, with the sum and the sum of squares of their points. Here the three lie
+# in one number, so that one write changes them all: at most 1,248 of them, their sum < 2^20, of squares < 2^30.
 _SUM_SHIFT, _COUNT_SHIFT = 31, 52
 _SQUARES_MASK, _SUM_MASK = (1 << 31) - 1, (1 << 21) - 1
 
