@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import Komi, RulesName, SearchOptions, engine_settings, search_options
+from .options import Komi, RulesName, SearchOptions, analysis_options, engine_settings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,7 +26,7 @@ WORST_MOVES = 10
 @click.option("--plot", type=click.Path(path_type=Path), help="Save the curves as a picture (.png, .svg); a new file.")
 @click.option("--komi", type=Komi(), help="Instead of the record's.")
 @click.option("--rules", type=RulesName(), help="Instead of the record's.  [default: chinese where it has none]")
-@search_options
+@analysis_options
 @click.pass_context
 def review(
     context: click.Context,
@@ -54,18 +54,21 @@ def review(
     from ..sgf import read_sgf
 
     record = read_sgf(file)
+    if not record.moves:
+        raise ValueError(f"{file}: there are no moves to review")
+    record.to_game(0, rules=rules)  # What cannot be played on at all is said before the engine starts.
     _check_outputs(sgf_out, plot)
     engine = Engine(engine_settings(search))
     try:
-        reviews, error = _review_moves(record, engine, search, rules, komi)
+        reviews, errors = _review_moves(record, engine, search, rules, komi)
     finally:
         engine.close()
     if reviews:
         _print_summary(reviews)
-        error = _save(record, reviews, sgf_out, plot) or error
-    if error:
+        errors += _save(record, reviews, sgf_out, plot)
+    for error in errors:
         click.echo(f"Error: {error}", err=True)
-    context.exit(1 if error else 0)
+    context.exit(1 if errors else 0)
 
 
 def _check_outputs(sgf_out: Path | None, plot: Path | None) -> None:
@@ -83,8 +86,8 @@ def _check_outputs(sgf_out: Path | None, plot: Path | None) -> None:
 
 def _review_moves(
     record: "GameRecord", engine: "Engine", search: SearchOptions, rules: "Rules | None", komi: float | None
-) -> "tuple[list[MoveReview], str | None]":
-    """Reviews and prints the moves; gives those that are done, and why it ended before the last one."""
+) -> "tuple[list[MoveReview], list[str]]":
+    """Reviews and prints the moves; gives those that are done, and the error that ended it before the last one."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -95,7 +98,7 @@ def _review_moves(
     seconds = DEFAULT_SECONDS if search.visits is None and search.seconds is None else search.seconds
     limits = Limits(search.visits, seconds)
     reviews: list[MoveReview] = []
-    error = None
+    errors = []
     console = Console(highlight=False)
     console.print("move  played  black   lead    lost")
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -109,8 +112,8 @@ def _review_moves(
             engine.stop()
             bar.console.print(f"stopped after move {len(reviews)}")
         except SgfError as refused:
-            error = str(refused)
-    return reviews, error
+            errors.append(str(refused))
+    return reviews, errors
 
 
 def _line(review: "MoveReview") -> str:
@@ -167,21 +170,21 @@ def _table(worst: "Sequence[MoveReview]") -> "Table":
     return table
 
 
-def _save(record: "GameRecord", reviews: "Sequence[MoveReview]", sgf_out: Path | None, plot: Path | None) -> str | None:
+def _save(record: "GameRecord", reviews: "Sequence[MoveReview]", sgf_out: Path | None, plot: Path | None) -> list[str]:
     """Saves what was asked for, one file whatever becomes of the other; says what failed."""
     from ..analysis.curve import plot_curve
     from ..analysis.review import commented
     from ..sgf import write_sgf
 
     errors = []
-    if sgf_out is not None:
-        try:
+    try:
+        if sgf_out is not None:
             write_sgf(commented(record, reviews), sgf_out)
-        except OSError as error:
-            errors.append(f"cannot save: {error}")
-    if plot is not None:
-        try:
+    except OSError as error:
+        errors.append(f"cannot save: {error}")
+    try:
+        if plot is not None:
             plot_curve(reviews, plot, f"{record.black or 'Black'} - {record.white or 'White'}")
-        except OSError as error:
-            errors.append(f"cannot save: {error}")
-    return "; ".join(errors) or None
+    except OSError as error:
+        errors.append(f"cannot save: {error}")
+    return errors
