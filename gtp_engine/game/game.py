@@ -16,6 +16,8 @@ _KO_RULES = {
 }
 _SCORINGS = {"AREA": boards.AREA_SCORING, "TERRITORY": boards.TERRITORY_SCORING}
 _TAXES = {"NONE": boards.NO_TAX, "SEKI": boards.SEKI_TAX, "ALL": boards.ALL_TAX}
+# GTP takes any finite komi; beyond this the board's float32 would lose its halves, and no game is in doubt.
+_DECIDING_KOMI = 1_000_000.0
 
 
 class IllegalMove(ValueError):
@@ -97,7 +99,7 @@ class Game:
         board["tax"] = _TAXES[self._rules.tax]
         board["friendly_pass"] = self._rules.friendly_pass_ok
         board["button"] = self._button()
-        board["komi"] = self._komi + self.handicap_bonus
+        board["komi"] = max(-_DECIDING_KOMI, min(self._komi + self.handicap_bonus, _DECIDING_KOMI))
 
     def _button(self) -> int:
         """Who has the button: under button rules the first pass of the game takes it."""

@@ -19,7 +19,8 @@ _VERTEX = re.compile(r"[A-HJ-Z](1?\d|2[0-5])", re.ASCII | re.IGNORECASE)
 def expect(arguments: Sequence[str], least: int, most: int | None = None) -> None:
     """GtpError unless there are `least` arguments, or up to `most`."""
     if not least <= len(arguments) <= (least if most is None else most):
-        raise GtpError(SYNTAX_ERROR, f"expected {least} arguments, got {len(arguments)}")
+        count = str(least) if most is None else f"{least} to {most}"
+        raise GtpError(SYNTAX_ERROR, f"expected arguments: {count}, got: {len(arguments)}")
 
 
 def integer(text: str, least: int, most: int = 2**31 - 1) -> int:

@@ -150,11 +150,12 @@ def test_replay_at_once(engine: Conversation) -> None:
 
 
 def test_komi_is_never_refused_and_stays(engine: Conversation) -> None:
-    for komi in ("0", "0.0", "-5", "7", "6.5", "3.75", "+0.5", "1e2", "361"):
+    for komi in ("0", "0.0", "-5", "7", "6.5", "3.75", "+0.5", "1e2", "361", "-1e200", "12345.75"):
         engine.ask(f"komi {komi}")
         engine.ask("boardsize 7")
         engine.ask("clear_board")
         assert float(engine.ask("get_komi")) == float(komi)
+        engine.ask("genmove b")
 
 
 def test_usual_komi_where_none_was_sent(start: Callable[..., Conversation]) -> None:
@@ -325,6 +326,10 @@ def test_parameters(engine: Conversation) -> None:
     engine.ask("gtp_engine-param reuse_tree 1")
     engine.ask(f"kata-set-param c_puct {old}")
     engine.ask("kata-set-param maxTime none")
+    now = engine.ask("kata-get-params")
+    engine.ask("kata-set-param visits 7")
+    engine.ask(f"kata-set-params {now}")
+    assert engine.ask("kata-get-params") == now
 
 
 def test_time_commands(engine: Conversation) -> None:

@@ -36,7 +36,7 @@ def komi(session: Session, arguments: list[str]) -> None:
 
 @command("get_komi")
 def get_komi(session: Session, arguments: list[str]) -> str:
-    return f"{session.engine.komi:g}"
+    return str(session.engine.komi).removesuffix(".0")
 
 
 @command("play")

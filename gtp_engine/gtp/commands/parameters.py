@@ -52,7 +52,7 @@ def _json_object(text: str) -> dict[str, Any]:
         values = None
     if not isinstance(values, dict):
         raise GtpError(SYNTAX_ERROR, "expected a JSON object of names and values")
-    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
+    return {name: _text(value) for name, value in values.items()}
 
 
 def _text(value: object) -> str:

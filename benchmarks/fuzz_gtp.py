@@ -1,0 +1,417 @@
+"""Sends a great many strange lines to one `gtp_engine gtp` process and checks that each command gets its response.
+
+Lines are random bytes, commands, and commands with bytes changed, some of them a megabyte long; one visit a move, in a
+temporary folder. A failure is a response that is missing, out of order or malformed, an internal error, a traceback, a
+stderr line that a client could take for GTP, 60 s of silence, or the end of the process. Line N of a seed is always the
+same. What has been sent is kept in `work/`; a second run goes on from there, in a new process.
+"""
+
+import argparse
+import json
+import os
+import queue
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import IO
+
+from fingerprint import PACKAGE, WORK, fingerprint
+
+BLOCK = 1000  # lines of one generator
+WINDOW = 300  # commands without a response yet
+WINDOW_BYTES = 4_000_000
+SILENCE_SECONDS = 60.0
+CODE = ("compiled.py", "engine.py", "sgf.py", "cli", "evaluate", "game", "gtp", "search")
+
+COMMANDS = [
+    *["play {c} {v}"] * 12,
+    *["genmove {c}"] * 4,
+    *["undo"] * 3,
+    *["boardsize {small}"] * 2,
+    *["clear_board"] * 2,
+    "boardsize {n}",
+    "boardsize {n} {n}",
+    "rectangular_boardsize {small} {small}",
+    "komi {x}",
+    "get_komi",
+    "reg_genmove {c}",
+    "kgs-genmove_cleanup {c}",
+    "gg-undo {n}",
+    "showboard",
+    "name",
+    "version",
+    "protocol_version",
+    "list_commands",
+    "known_command {w}",
+    "stop",
+    "cputime",
+    "clear_cache",
+    "set_position {s}",
+    "gogui-setup {s}",
+    "gogui-setup_player {c}",
+    "gogui-play_sequence {s}",
+    "gogui-interrupt",
+    "gogui-analyze_commands",
+    "fixed_handicap {n}",
+    "place_free_handicap {n}",
+    "set_free_handicap {v} {v} {v}",
+    "lz-analyze {c} {n}",
+    "lz-analyze {n} minmoves {n}",
+    "kata-analyze {c} {n} ownership true rootInfo true pvVisits true",
+    "kata-analyze interval {n} movesOwnership true ownershipStdev true maxmoves {n}",
+    "kata-analyze {c} avoid {c} {v},{v},{v} {n}",
+    "kata-analyze allow {c} {v} {n} interval {n}",
+    "lz-genmove_analyze {c} {n}",
+    "kata-genmove_analyze {c} ownership true",
+    "cgos-genmove_analyze {c}",
+    "kata-get-rules",
+    "kata-set-rules {r}",
+    'kata-set-rules {{"ko":"{w}","suicide":{w}}}',
+    "kata-set-rule ko {w}",
+    "kata-set-rule suicide {w}",
+    "kgs-rules {r}",
+    "kata-list-params",
+    "kata-get-params",
+    "kata-get-param {w}",
+    "kata-set-param {w} {x}",
+    'kata-set-params {{"c_puct":{x}}}',
+    "gtp_engine-param",
+    "gtp_engine-priors",
+    "gtp_engine-visits",
+    "gtp_engine-win_rates",
+    "gtp_engine-principal_variation",
+    "gtp_engine-last_search",
+    "gtp_engine-pass_alive",
+    "gtp_engine-ladders",
+    "loadsgf {f} {n}",
+    "loadsgf {f}",
+    "printsgf",
+    "printsgf {f}",
+    "kgs-chat game {w} {w}",
+    "cgos-opponent_name {w}",
+    "cgos-gameover {w}",
+]
+RARE = [
+    "final_score",
+    "final_status_list {t}",
+    "gtp_engine-ownership",
+    "time_settings {n} {n} {n}",
+    "kgs-time_settings {k} {n} {n} {n}",
+    "kata-time_settings {k} {x} {x}",
+    "time_left {c} {n} {n}",
+]
+LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZI"
+WORDS = [
+    *(
+        "true",
+        "false",
+        "SIMPLE",
+        "POSITIONAL",
+        "c_puct",
+        "visits",
+        "maxTime",
+        "reuse_tree",
+        "play",
+        "quit",
+        "info",
+        "=",
+    ),
+    *("#", "\u00e4\u00df", "\u2028", "{}", "[]", "null", "-", "--help", "b", "pass", "resign", "-> x"),
+]
+NUMBERS = [
+    "0",
+    "1",
+    "2",
+    "3",
+    "5",
+    "7",
+    "9",
+    "10",
+    "13",
+    "19",
+    "25",
+    "26",
+    "-1",
+    "007",
+    "2147483648",
+    "9" * 30,
+    "1e3",
+    "x",
+]
+FLOATS = [
+    "0",
+    "0.5",
+    "6.5",
+    "7.5",
+    "-3",
+    "375",
+    "1e9",
+    "1e-9",
+    "nan",
+    "inf",
+    "-inf",
+    "1e999",
+    ".",
+    "1_0",
+    "0x10",
+    "7,5",
+]
+CHOICES = {
+    "c": ["b", "w", "B", "W", "black", "white", "White", "green"],
+    "n": NUMBERS,
+    "x": FLOATS,
+    "w": WORDS,
+    "small": ["2", "3", "4", "5", "5", "7", "7", "9", "9", "9"],
+    "r": ["chinese", "japanese", "tromp-taylor", "aga", "korean", "new-zealand", "stone-scoring", "aga-button", "kyu"],
+    "f": ["game.sgf", "cut.sgf", "none.sgf", "\u00e9.sgf", "a", "."],
+    "t": ["alive", "dead", "seki", "asleep"],
+    "k": ["none", "absolute", "canadian", "byoyomi", "fischer", "fischer-capped", "sundial"],
+}
+
+
+class FuzzError(Exception):
+    """The engine did something wrong."""
+
+
+def fill(template: str, random: Random) -> str:
+    """A command of a template, with arguments by chance."""
+
+    def vertex() -> str:
+        if random.random() < 0.1:
+            return random.choice(["pass", "PASS", "resign", "a0", "z99", "i5", "d", "4d"])
+        return f"{random.choice(LETTERS[: random.choice((5, 9, 26))])}{random.randint(1, random.choice((5, 9, 25)))}"
+
+    values = {key: random.choice(choices) for key, choices in CHOICES.items()}
+    stones = " ".join(f"{random.choice('bw')} {vertex()}" for _ in range(random.randint(0, 12)))
+    return template.format(**values, v=vertex(), s=stones)
+
+
+def mutate(line: bytes, random: Random) -> bytes:
+    """A line with a few bytes changed, dropped, doubled or put in."""
+    data = bytearray(line)
+    for _ in range(random.randint(1, 4)):
+        place = random.randint(0, len(data))
+        kind = random.randint(0, 5)
+        if kind == 0:
+            data[place:place] = random.randbytes(random.randint(1, 4))
+        elif kind == 1:
+            del data[place : place + random.randint(1, 5)]
+        elif kind == 2:
+            data[place:place] = data[: random.randint(0, 20)]
+        elif kind == 3:
+            data[place:place] = random.choice(
+                [b" ", b"\t", b"\r", b"\0", b"#", b"-", b"9", b"\x7f", b"\xff", b"=", b","]
+            )
+        elif kind == 4:
+            data = data[:place]
+        else:
+            data += b" " + random.choice(WORDS).encode()
+    return bytes(data)
+
+
+def long_line(random: Random) -> bytes:
+    """A megabyte in one line."""
+    size = random.randint(900_000, 1_100_000)
+    start = random.choice(
+        [b"play ", b"set_position ", b"7 ", b"kata-set-rules {", b"kgs-chat game x ", b"loadsgf ", b""]
+    )
+    part = random.choice(
+        [b"b D4 ", b"9", b"a", b"[", b"{", b" ", b"\0", b"#", b"\xff", b"w pass ", random.randbytes(997)]
+    )
+    return start + part * (size // len(part))
+
+
+def raw_line(random: Random) -> bytes:
+    """Any line."""
+    chance = random.random()
+    if chance < 0.0002:
+        return long_line(random)
+    if chance < 0.15:
+        return random.randbytes(random.randint(0, 80))
+    if chance < 0.18:
+        return random.choice([b"", b" ", b"\r", b"# interrupt", b"#", b"12", b"\t", b"\0"])
+    template = random.choice(RARE if random.random() < 0.01 else COMMANDS)
+    line = fill(template, random).encode()
+    if random.random() < 0.5:
+        line = str(random.choice([0, 1, random.randint(0, 2**31 - 1)])).encode() + b" " + line
+    return mutate(line, random) if random.random() < 0.35 else line
+
+
+def parse(line: bytes) -> tuple[str, str] | None:
+    """Id and name of a line's command by the specification, None for an empty line."""
+    kept = bytes(byte for byte in line if (byte >= 32 and byte != 127) or byte == 9)
+    words = [word for word in re.split(rb"[ \t]+", kept.split(b"#")[0]) if word]
+    if not words:
+        return None
+    is_id = re.fullmatch(rb"0*[0-9]{1,10}", words[0]) is not None and int(words[0][-11:]) < 2**31
+    number = str(int(words[0])) if is_id else ""
+    name = words[1:2] if is_id else words[:1]
+    return number, name[0].decode("utf-8", "replace") if name else ""
+
+
+def lines_from(first: int, seed: int, reset: bytes) -> Iterator[bytes]:
+    """Line `first` and all after it. `reset` follows each line that may have changed the limits of a move."""
+    number = first
+    while True:
+        random = Random(f"{seed}/{number // BLOCK}")
+        block = [raw_line(random) for _ in range(BLOCK)]
+        for line in block[number % BLOCK :]:
+            number += 1
+            # The folder is the engine's own: no paths out of it. `quit` is the one command that has to wait.
+            line = line.translate(bytes.maketrans(b"/\\\n", b"___"))
+            command = parse(line)
+            if command is not None and command[1] == "quit":
+                line = b"name"
+            yield line
+            if b"param" in line:
+                yield reset
+
+
+class Engine:
+    """The process with the responses it owes."""
+
+    def __init__(self, folder: Path) -> None:
+        command = [sys.executable, "-m", "gtp_engine", "gtp", "--visits", "1", "--threads", "1", "--seed", "1"]
+        path = os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])
+        pipe = subprocess.PIPE
+        environment = os.environ | {"PYTHONPATH": path}
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=environment)
+        assert self.process.stdout is not None and self.process.stderr is not None
+        self.responses: queue.Queue[list[str] | None] = queue.Queue()
+        self.owed: deque[tuple[str, bytes]] = deque()
+        self.owed_bytes = 0
+        self.log: deque[str] = deque(maxlen=30)
+        self.bad_log = ""
+        threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True).start()
+        self._log_reader = threading.Thread(target=self._read_log, args=(self.process.stderr,), daemon=True)
+        self._log_reader.start()
+
+    def _read(self, stdout: IO[bytes]) -> None:
+        lines: list[str] = []
+        for raw in stdout:
+            line = raw[:-1].decode("utf-8", "replace")
+            if line:
+                lines.append(line)
+            else:
+                self.responses.put(lines)
+                lines = []
+        self.responses.put(lines or None)
+
+    def _read_log(self, stderr: IO[bytes]) -> None:
+        for raw in stderr:
+            line = raw.decode("utf-8", "replace").rstrip("\n")
+            self.log.append(line)
+            if not line.startswith("gtp_engine: ") or " -> " in line or "internal error" in line:
+                self.bad_log = self.bad_log or line
+
+    def send(self, line: bytes) -> None:
+        """Sends a line, after having waited for responses where too many are owed."""
+        assert self.process.stdin is not None
+        command = parse(line)
+        try:
+            self.process.stdin.write(line + b"\n")
+            self.process.stdin.flush()
+        except OSError:
+            raise FuzzError(f"the process ended before {line[:200]!r}") from None
+        if command is not None:
+            self.owed.append((command[0], line))
+            self.owed_bytes += len(line)
+        while len(self.owed) > WINDOW or self.owed_bytes > WINDOW_BYTES:
+            self.receive()
+
+    def receive(self) -> list[str]:
+        """The response to the oldest command without one."""
+        number, line = self.owed[0]
+        try:
+            response = self.responses.get(timeout=SILENCE_SECONDS)
+        except queue.Empty:
+            raise FuzzError(f"silence after {line[:200]!r}") from None
+        if response is None:
+            raise FuzzError(f"the output ended at {line[:200]!r}")
+        if not response or not re.match(rf"[=?]{number}( |$)", response[0]):
+            raise FuzzError(f"{line[:200]!r} was answered by {response[:3]!r}")
+        if "internal error" in response[0]:
+            raise FuzzError(f"{line[:200]!r}: {response[0]}")
+        if self.bad_log:
+            raise FuzzError(f"about {line[:200]!r} on stderr: {self.bad_log}")
+        self.owed.popleft()
+        self.owed_bytes -= len(line)
+        return response
+
+    def ask(self, command: bytes) -> str:
+        """The text of a response, after all that are owed."""
+        self.send(command)
+        while len(self.owed) > 1:
+            self.receive()
+        return "\n".join(self.receive())[1:].strip()
+
+    def end(self) -> None:
+        """Ends the process in the ordinary way."""
+        self.ask(b"quit")
+        status = self.process.wait(SILENCE_SECONDS)
+        self._log_reader.join(SILENCE_SECONDS)
+        if status != 0 or self.bad_log:
+            raise FuzzError(f"quit: exit status {status}, stderr {self.bad_log!r}")
+
+    def memory(self) -> int:
+        """Resident MiB, 0 where the system does not say."""
+        try:
+            status = Path(f"/proc/{self.process.pid}/status").read_text()
+        except OSError:
+            return 0
+        return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) // 1024
+
+
+def fuzz(first: int, count: int, seed: int, *, report_every: int = 10_000) -> None:
+    """Sends `count` lines to one process; FuzzError where it misbehaves."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "game.sgf").write_text("(;SZ[9]KM[5.5]AB[cc];W[ee];B[ec];W[tt];B[gc])", encoding="utf-8")
+        (folder / "cut.sgf").write_text("(;SZ[9];B[ee", encoding="utf-8")
+        engine = Engine(folder)
+        number = 0
+        try:
+            parameters = engine.ask(b"kata-get-params")
+            lines = lines_from(first, seed, b"kata-set-params " + parameters.encode())
+            for number in range(1, count + 1):
+                engine.send(next(lines))
+                if number % report_every == 0:
+                    print(f"{first + number:9,} lines, {engine.memory()} MiB", flush=True)
+            engine.end()
+        except FuzzError as error:
+            recent = "\n".join(f"    {line[:200]!r}" for _, line in list(engine.owed)[:10])
+            log = "\n".join(f"    {line}" for line in engine.log)
+            raise FuzzError(f"line {first + number:,}: {error}\n  commands without response:\n{recent}\n  stderr:\n{log}") from None
+        finally:
+            engine.process.kill()
+            engine.process.wait()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lines", type=int, default=1_000_000, help="how many in all (default: 1,000,000)")
+    parser.add_argument("--seed", type=int, default=1, help="default: 1")
+    parser.add_argument("--step", type=int, default=0, help="lines a process (default: all in one)")
+    options = parser.parse_args()
+    file = WORK / f"fuzz_gtp-{fingerprint(CODE)}" / f"{options.seed}.json"
+    processes: list[int] = json.loads(file.read_text()) if file.exists() else []
+    while (done := sum(processes)) < options.lines:
+        count = min(options.step or options.lines, options.lines - done)
+        try:
+            fuzz(done, count, options.seed)
+        except FuzzError as error:
+            sys.exit(f"failed: {error}")
+        processes.append(count)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(processes))
+    print(f"{sum(processes):,} lines answered by {len(processes)} processes of up to {max(processes):,} lines")
+
+
+if __name__ == "__main__":
+    main()
