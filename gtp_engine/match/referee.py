@@ -193,27 +193,40 @@ class _Table:
         """The outcome by counting, dead stones as the engines say."""
         notes: list[str] = []
         claims, dead_stones = {}, []
-        for colour, player in self.players.items():
-            try:
-                if player.knows("final_score"):
-                    claims[colour] = self.ask(colour, "final_score")
-                if player.knows("final_status_list"):
-                    dead_stones.append(self.dead_stones(colour))
-            except (_ForfeitError, ValueError) as error:
-                notes.append(f"{player.name} could not score: {error}")
+        for colour in self.players:
+            claim = self.opinion(colour, "final_score", notes)
+            if claim is not None:
+                claims[colour] = claim
+            dead = self.opinion(colour, "final_status_list dead", notes)
+            if dead is not None:
+                try:
+                    dead_stones.append(self.parse_stones(dead))
+                except ValueError as error:
+                    notes.append(f"{self.players[colour].name} could not name the dead stones: {error}")
         if len(dead_stones) == 2 and dead_stones[0] != dead_stones[1]:
             notes.append("the engines disagree about dead stones; those count as dead on which they agree")
-        dead = set.intersection(*dead_stones) if dead_stones else set()
-        margin = final_score(self.game, dead)
+        agreed = set.intersection(*dead_stones) if dead_stones else set()
+        margin = final_score(self.game, agreed)
         for colour, claim in claims.items():
             if not _same_score(claim, margin):
                 notes.append(f"{self.players[colour].name} scored {claim}, the referee {Score(margin)}")
         winner = BLACK if margin > 0 else WHITE if margin < 0 else EMPTY
         return self.outcome(winner, str(Score(margin)), "score", claims, tuple(notes))
 
-    def dead_stones(self, colour: int) -> set[int]:
-        width, height = self.game.width, self.game.height
-        points = {parse_vertex(word, width, height) for word in self.ask(colour, "final_status_list dead").split()}
+    def opinion(self, colour: int, command: str, notes: list[str]) -> str | None:
+        """What an engine answers about the finished game; None, and perhaps a note, where it can't."""
+        player = self.players[colour]
+        if not player.usable or not player.knows(command.split()[0]):
+            return None
+        try:
+            return self.ask(colour, command)
+        except (_ForfeitError, CommandError) as error:
+            notes.append(str(error))
+            return None
+
+    def parse_stones(self, text: str) -> set[int]:
+        """The stones of a list of vertices, whatever else it names; ValueError where a word is no vertex."""
+        points = {parse_vertex(word, self.game.width, self.game.height) for word in text.split()}
         return {point for point in points if point != PASS and self.game.stone_at(point) != EMPTY}
 
     def outcome(

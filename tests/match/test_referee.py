@@ -141,6 +141,15 @@ def test_agreement_leaves_no_note(scripted: Script) -> None:
     assert play(black, white).notes == ()
 
 
+def test_an_engine_that_cannot_score_leaves_the_count_to_the_others(scripted: Script) -> None:
+    black = scripted("--refuse", "final_score", "--score", "", "--dead", "Z9", *BLACK_WALL)
+    outcome = play(black, scripted("--score", "B+4.5", *WHITE_WALL))
+    assert outcome.result == "B+4.5"
+    assert outcome.claims == {WHITE: "B+4.5"}
+    assert outcome.notes[0] == "engine 'Script' answered 'final_score' with an error: refused"
+    assert outcome.notes[1].startswith("Script could not name the dead stones: invalid vertex 'Z9'")
+
+
 def test_refused_size_is_no_loss_but_an_error(scripted: Script) -> None:
     with pytest.raises(CommandError, match="refused"):
         play(scripted("--refuse", "boardsize"), scripted())
