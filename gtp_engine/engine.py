@@ -12,16 +12,22 @@ import weakref
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from .game.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE
+from .game.coords import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from .game.rules import RULESETS, Rules
 from .search.clock import Clock
+from .search.levels import Level, check_level, visits_at
 from .search.parameters import SearchParameters, find_parameter, parameter_names
 from .search.thinker import Request, SearchThread, Thinker
 
 if TYPE_CHECKING:
+    import threading
+
+    import numpy as np
+
     from .game.game import Game
+    from .game.scoring import Score
     from .search.report import SearchReport
     from .search.search import Limits, RootMoves
 
@@ -52,7 +58,7 @@ class EngineSettings:
     network: the evaluator, see `evaluate.factory`. threads: CPU threads. seed: with it, fixed visits and one thread a
     game repeats exactly.
     visits, seconds: limits for a move, None where not given; without both and without a clock it is 5 s.
-    level: 1 (weakest) to 10, or "max".
+    level: 1 (weakest) to 10, or "max"; ValueError for another.
     ponder: whether it thinks in the opponent's time.
     resign: whether it may resign, when its win rate was below `resign_threshold` for `resign_moves` moves in a row.
     """
@@ -62,12 +68,15 @@ class EngineSettings:
     seed: int | None = None
     visits: int | None = None
     seconds: float | None = None
-    level: int | Literal["max"] = "max"
+    level: Level = "max"
     ponder: bool = False
     resign: bool = True
     resign_threshold: float = 0.05
     resign_moves: int = 3
     parameters: SearchParameters = field(default_factory=SearchParameters)
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
 
 
 @dataclass(frozen=True)
@@ -266,17 +275,23 @@ class Engine:
         self._end_pondering()
         game = self._position(colour)
         settings, clock, thinker, stop = self.settings, self.clock, self._thinker, self._thread.stop_event
-
+        hopeless_before = self._hopeless_moves[colour]
         request = Request(
             game, stop, None, settings.parameters, on_report, interval, root_moves, ownership, moves_ownership
         )
 
         def decide() -> Decision:
+            from .search.decision import Manner, choose_move
+            from .search.ending import is_hopeless
+
             waited = time.monotonic() - started
             budget = clock.budget(colour, game.area, len(game.moves), waited) if play and limits is None else None
-            report = thinker.search(replace(request, limits=limits or _move_limits(settings, budget)))
-            point = thinker.choose(report)
-            return Decision(colour, point, False, report, started, None if budget is None else waited + budget)
+            limited = replace(request, limits=limits or _move_limits(settings, budget))
+            point, report = choose_move(thinker, limited, Manner(settings.level, cleanup, calm=not play))
+            hopeless = is_hopeless(game, report, settings.resign_threshold)
+            resign = play and settings.resign and hopeless and hopeless_before + 1 >= settings.resign_moves
+            planned = None if budget is None else waited + budget
+            return Decision(colour, PASS if resign else point, resign, report, started, planned, hopeless)
 
         return self._thread.submit(decide)
 
@@ -308,6 +323,48 @@ class Engine:
             game, stop, limits, self.parameters, on_report, interval, root_moves, ownership, moves_ownership
         )
         return self._thread.submit(lambda: thinker.search(request))
+
+    def ownership(self) -> "Future[np.ndarray]":
+        """Who will own each point: float32 [height, width] in -1..1, + for black."""
+        game, parameters, thinker, stop = self._judged()
+        return self._thread.submit(lambda: thinker.ownership(game, parameters, stop))
+
+    def dead_stones(self) -> "Future[set[int]]":
+        """The points of the stones that are off the board for the count."""
+        game, parameters, thinker, stop = self._judged()
+
+        def judge() -> set[int]:
+            from .search.ending import find_dead
+
+            return find_dead(game, thinker.ownership(game, parameters, stop))
+
+        return self._thread.submit(judge)
+
+    def final_score(self) -> "Future[Score]":
+        """The count under the rules, without the dead stones."""
+        dead, game = self.dead_stones(), self.game.copy()
+
+        def count() -> "Score":
+            from .game.scoring import Score, final_score
+
+            return Score(final_score(game, dead.result()))
+
+        return self._thread.submit(count)
+
+    def statuses(self) -> "Future[dict[str, list[list[int]]]]":
+        """The chains by what becomes of them: "alive", "dead" or "seki"."""
+        dead, game = self.dead_stones(), self.game.copy()
+
+        def sort() -> dict[str, list[list[int]]]:
+            from .search.ending import chain_statuses
+
+            return chain_statuses(game, dead.result())
+
+        return self._thread.submit(sort)
+
+    def _judged(self) -> "tuple[Game, SearchParameters, Thinker, threading.Event]":
+        self._end_pondering()
+        return self.game.copy(), self.parameters, self._thinker, self._thread.stop_event
 
     def ponder(self) -> None:
         """Begins to think in the opponent's time, where the settings say so, until anything else is asked."""
@@ -373,7 +430,8 @@ def _move_limits(settings: EngineSettings, budget: float | None) -> "Limits":
 
     if budget == 0.0:
         return Limits(visits=1)
+    visits = [limit for limit in (settings.visits, visits_at(settings.level)) if limit is not None]
     seconds = [limit for limit in (settings.seconds, budget) if limit is not None]
     if not seconds and settings.visits is None:
         seconds = [DEFAULT_SECONDS]
-    return Limits(settings.visits, min(seconds, default=None))
+    return Limits(min(visits, default=None), min(seconds, default=None))

@@ -8,9 +8,10 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from ..game.coords import BLACK, WHITE, opponent
 from ..game.rules import RULESETS
 from .parameters import SearchParameters
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from .search import Limits, RootMoves, Search
 
 T = TypeVar("T")
+
+# Enough to tell dead stones from living ones, for each of two searches.
+_JUDGING_VISITS, _JUDGING_SECONDS = 2000, 1.5
 
 
 class SearchThread:
@@ -102,6 +106,7 @@ class Thinker:
         self._evaluator: Evaluator | None = None
         self._search: Search | None = None
         self._random: np.random.Generator | None = None
+        self._owned: tuple[tuple[object, ...], np.ndarray] | None = None
 
     @property
     def random(self) -> "np.random.Generator":
@@ -158,6 +163,41 @@ class Thinker:
             ownership=request.ownership,
             moves_ownership=request.moves_ownership,
         )
+
+    def look(self, request: Request) -> "SearchReport":
+        """Searches beside the kept tree, with ownership."""
+        from .search import Limits, Search
+
+        search = Search(self.evaluator(), request.parameters, self._seed)
+        search.set_position(request.game)
+        limits = request.limits or Limits()
+        return search.run(limits, stop=request.stop, root_moves=request.root_moves, ownership=True)
+
+    def opponents_view(self, request: Request) -> "SearchReport":
+        """What the opponent of the player to move finds, moving first instead; a search beside the kept tree."""
+        game = request.game.copy()
+        game.to_move = opponent(game.to_move)
+        return self.look(replace(request, game=game, root_moves=None))
+
+    def ownership(self, game: "Game", parameters: SearchParameters, stop: threading.Event) -> "np.ndarray":
+        """Who will own each point, as `ending.in_their_own_turn`. The same again for the same position."""
+        from .ending import in_their_own_turn
+        from .search import Limits
+
+        position = (game.width, game.height, game.rules, game.komi, *game.setup_stones, *game.moves)
+        if self._owned is not None and self._owned[0] == position:
+            return self._owned[1]
+        views = []
+        for colour in (BLACK, WHITE):
+            turn = game.copy()
+            turn.to_move = colour
+            report = self.look(Request(turn, stop, Limits(_JUDGING_VISITS, _JUDGING_SECONDS), parameters))
+            assert report.ownership is not None
+            views.append(report.ownership if colour == BLACK else -report.ownership)
+        owned = in_their_own_turn(game, *views)
+        if not stop.is_set():
+            self._owned = (position, owned)
+        return owned
 
     def choose(self, report: "SearchReport", temperature: float | None = None) -> int:
         """As Search.choose, for the report of the last search."""

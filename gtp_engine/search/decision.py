@@ -1,0 +1,148 @@
+"""What to play, of what a search found: the best move, one of the level's, or a pass where the game is over."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..game.coords import PASS
+from .ending import (
+    Outlook,
+    capturing_moves,
+    costs_nothing,
+    is_better,
+    is_nearly_over,
+    judge,
+    may_be_over,
+    should_pass,
+    stones_stand,
+    useful_move,
+)
+from .levels import Level, choose_at
+from .report import SearchReport
+from .search import Limits, RootMoves
+from .thinker import Request, Thinker
+
+# Near the end the opponent's view and captures are looked into, too: with this share of the time.
+_SECOND_SHARE = 0.25
+_LEAST_VISITS = 64
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How to choose: at a level, after capturing all dead stones, without randomness (`calm`)."""
+
+    level: Level = "max"
+    cleanup: bool = False
+    calm: bool = False
+
+
+def choose_move(thinker: Thinker, request: Request, manner: Manner) -> tuple[int, SearchReport]:
+    """The point to play for the player to move, `PASS` among them, and the search behind it.
+
+    Where the caller restricts the moves at the root, the search's choice is taken as it is.
+    """
+    if request.root_moves is not None or not (manner.cleanup or may_be_over(request.game)):
+        report = thinker.search(request)
+        return _pick(thinker, report, manner), report
+    return _Ending(thinker, request, manner).choose()
+
+
+def _pick(thinker: Thinker, report: SearchReport, manner: Manner) -> int:
+    if not report.moves:
+        return PASS
+    if manner.calm:
+        return report.moves[0].point
+    if manner.level == "max":
+        return thinker.choose(report)
+    return choose_at(manner.level, report, thinker.random)
+
+
+class _Ending:
+    """One move in a position where the game may be over."""
+
+    def __init__(self, thinker: Thinker, request: Request, manner: Manner) -> None:
+        self._thinker, self._manner, self._game = thinker, manner, request.game
+        self._request = replace(request, ownership=True)
+        self._to_capture = manner.cleanup or stones_stand(self._game.rules)
+        self._after_pass = self._game.passes > 0
+
+    def choose(self) -> tuple[int, SearchReport]:
+        """The point to play, and the search behind it."""
+        report = self._first_search()
+        if not report.moves:
+            return PASS, report
+        moving = self._own_view(report)
+        if not self._looks_over(moving):
+            report = self._rest_of_search(report)
+            return _pick(self._thinker, report, self._manner), report
+        limits = self._second_limits()
+        after_pass = self._thinker.opponents_view(replace(self._request, limits=limits))
+        assert after_pass.ownership is not None
+        outlook = judge(self._game, moving, -after_pass.ownership)
+        if should_pass(self._game, outlook, cleanup=self._manner.cleanup):
+            return PASS, report
+        return self._play_on(report, after_pass, outlook), report
+
+    def _own_view(self, report: SearchReport) -> np.ndarray:
+        """The ownership that the search found; a quick move's search says too little."""
+        if report.visits < _LEAST_VISITS or report.ownership is None:
+            report = self._thinker.look(replace(self._request, limits=Limits(_LEAST_VISITS)))
+        assert report.ownership is not None
+        return report.ownership
+
+    def _looks_over(self, ownership: np.ndarray) -> bool:
+        """Whether it is worth the time to see what the opponent would do after a pass."""
+        outlook = judge(self._game, ownership, ownership)
+        return is_nearly_over(self._game, outlook) or should_pass(self._game, outlook, cleanup=self._manner.cleanup)
+
+    def _first_search(self) -> SearchReport:
+        """Keeps a share of the time for what may have to be found out after it."""
+        limits = self._request.limits
+        if limits is not None and limits.seconds is not None:
+            limits = replace(limits, seconds=limits.seconds * (1 - _SECOND_SHARE))
+        return self._thinker.search(replace(self._request, limits=limits, root_moves=self._no_pass()))
+
+    def _rest_of_search(self, report: SearchReport) -> SearchReport:
+        limits = self._request.limits
+        if limits is None or limits.seconds is None:
+            return report
+        limits = replace(limits, seconds=limits.seconds * _SECOND_SHARE)
+        return self._thinker.search(replace(self._request, limits=limits, root_moves=self._no_pass()))
+
+    def _no_pass(self) -> RootMoves | None:
+        """After a pass the tree would end with a second one and count dead stones as living: a pass is not for it to
+        judge where they do not."""
+        if not self._after_pass or self._to_capture:
+            return None
+        return RootMoves(avoid=((self._game.to_move, PASS, 1),))
+
+    def _play_on(self, report: SearchReport, after_pass: SearchReport, outlook: Outlook) -> int:
+        """The choice, unless it is a pass too early or a move too many."""
+        choice = _pick(self._thinker, report, self._manner)
+        if choice in outlook.open:
+            return choice
+        best = report.moves[0]
+        useful = useful_move(report, outlook, best)
+        if useful is not None:
+            return useful.point
+        if self._to_capture and outlook.prisoners_to_take:
+            return self._capture(outlook)
+        if self._after_pass and not self._to_capture:
+            gains = outlook.score <= 0 and is_better(best, outlook.score)
+        else:
+            gains = not costs_nothing(report, after_pass)
+        return choice if gains else PASS
+
+    def _capture(self, outlook: Outlook) -> int:
+        moves = capturing_moves(self._game, outlook)
+        if not moves:
+            return PASS
+        root_moves = RootMoves(allow=tuple((self._game.to_move, point, 1) for point in moves))
+        request = replace(self._request, limits=self._second_limits(), root_moves=root_moves)
+        return self._thinker.look(request).moves[0].point
+
+    def _second_limits(self) -> Limits:
+        limits = self._request.limits or Limits()
+        seconds = limits.seconds * _SECOND_SHARE if limits.seconds is not None else None
+        visits = max(limits.visits, _LEAST_VISITS) if limits.visits is not None else None
+        return Limits(visits, seconds)

@@ -1,0 +1,253 @@
+"""The end of the game on drawn boards; X is black, O is white, x and o are dead stones of theirs."""
+
+import numpy as np
+
+from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
+from gtp_engine.game.game import Game
+from gtp_engine.game.rules import RULESETS
+from gtp_engine.search.ending import (
+    Outlook,
+    capturing_moves,
+    chain_statuses,
+    costs_nothing,
+    in_their_own_turn,
+    is_better,
+    is_hopeless,
+    judge,
+    may_be_over,
+    should_pass,
+    stones_stand,
+    useful_move,
+)
+from gtp_engine.search.report import MoveReport, SearchReport
+
+FINISHED = """
+. X . X O . .
+X X X X O O .
+. X . X O . O
+. . X X O O O
+. X . X O . .
+. X X X O O O
+. . . X O . .
+"""
+WITH_DEAD_STONES = """
+. X . X O . .
+X X X X O O .
+. X o X O . O
+. o . X O O O
+. X . X O . x
+. X X X O O O
+. . . X O . .
+"""
+WITH_A_POINT_FOR_BOTH = """
+. X . X . O .
+X X X X O O .
+. X . X O . O
+. . X X O O O
+. X . X O . .
+. X X X O O O
+. . . X O . .
+"""
+
+
+def game_of(text: str, rules: str = "chinese", komi: float = 6.5, to_move: int = BLACK) -> Game:
+    rows = [line.split() for line in text.strip().splitlines()]
+    game = Game(len(rows[0]), len(rows), rules=RULESETS[rules], komi=komi)
+    places = [(point_at(x, y, game.width), cell) for y, row in enumerate(rows) for x, cell in enumerate(row)]
+    game.set_up([p for p, cell in places if cell in "Xx"], [p for p, cell in places if cell in "Oo"], to_move)
+    return game
+
+
+def ownership_of(text: str, game: Game, certainty: float = 0.9) -> np.ndarray:
+    """What a search would find: territory by the nearest living stone in the row, dead stones to their captors."""
+    owned = np.zeros((game.height, game.width))
+    for y, line in enumerate(text.strip().splitlines()):
+        cells = line.split()
+        for x, cell in enumerate(cells):
+            living = [(abs(x - i), other) for i, other in enumerate(cells) if other in "XO"]
+            colour = {"X": 1.0, "O": -1.0, "x": -1.0, "o": 1.0}.get(cell, 1.0 if min(living)[1] == "X" else -1.0)
+            owned[y, x] = certainty * colour
+    return owned if game.to_move == BLACK else -owned
+
+
+def outlook_of(text: str, game: Game, certainty: float = 0.9) -> Outlook:
+    """The outlook where nothing depends on who moves first."""
+    owned = ownership_of(text, game, certainty)
+    return judge(game, owned, owned)
+
+
+def after_a_pass(game: Game) -> Game:
+    game.play(game.to_move, PASS)
+    return game
+
+
+def point(game: Game, name: str) -> int:
+    return parse_vertex(name, game.width, game.height)
+
+
+def report(game: Game, *moves: tuple[int, float, float], winrate: float = 0.5, lead: float = 0.0) -> SearchReport:
+    found = tuple(
+        MoveReport(p, 50, win, ahead, ahead, 9.0, 0.0, 0.0, 0.0, 0.1, 50.0, order, (p,), (50,))
+        for order, (p, win, ahead) in enumerate(moves)
+    )
+    priors = np.zeros(game.area + 1, np.float32)
+    return SearchReport(
+        game.width, game.height, game.to_move, 99, 99, winrate, lead, lead, 9.0, 0.0, found, priors, None, 1
+    )
+
+
+def test_nothing_is_left_on_a_finished_board():
+    game = game_of(FINISHED)
+    outlook = outlook_of(FINISHED, game)
+    assert (outlook.score, outlook.worst, outlook.standing) == (28 - 21 - 6.5,) * 3
+    assert not outlook.open and not outlook.dead
+    assert should_pass(game, outlook)
+
+
+def test_the_outlook_is_the_players_to_move():
+    game = game_of(FINISHED, to_move=WHITE)
+    assert outlook_of(FINISHED, game).score == 21 + 6.5 - 28
+
+
+def test_dead_stones_are_off_for_the_count():
+    game = game_of(WITH_DEAD_STONES)
+    outlook = outlook_of(WITH_DEAD_STONES, game)
+    assert outlook.dead == {point(game, name) for name in ("C5", "B4", "G3")}
+    assert outlook.own_dead == {point(game, "G3")}
+    assert outlook.prisoners_to_take == {point(game, "C5"), point(game, "B4")}
+    assert outlook.score == 28 - 21 - 6.5
+    assert outlook.standing != outlook.score
+
+
+def test_friendly_rules_pass_with_dead_stones_on_the_board():
+    game = game_of(WITH_DEAD_STONES)
+    assert should_pass(game, outlook_of(WITH_DEAD_STONES, game))
+
+
+def test_dead_stones_are_captured_first_where_stones_stand():
+    game = game_of(WITH_DEAD_STONES, "tromp-taylor")
+    outlook = outlook_of(WITH_DEAD_STONES, game)
+    assert not should_pass(game, outlook)
+    assert not should_pass(after_a_pass(game_of(WITH_DEAD_STONES, "tromp-taylor", to_move=WHITE)), outlook)
+    assert should_pass(game_of(WITH_DEAD_STONES), outlook)
+    assert not should_pass(game_of(WITH_DEAD_STONES), outlook, cleanup=True)
+
+
+def test_a_count_that_wins_as_it_stands_ends_the_game_after_the_opponents_pass():
+    game = after_a_pass(game_of(WITH_DEAD_STONES, "tromp-taylor", komi=-30.0, to_move=WHITE))
+    outlook = outlook_of(WITH_DEAD_STONES, game)
+    assert outlook.standing > 0 and outlook.prisoners_to_take
+    assert should_pass(game, outlook)
+
+
+def test_which_rules_count_stones_as_they_stand():
+    assert stones_stand(RULESETS["tromp-taylor"])
+    assert not any(stones_stand(RULESETS[name]) for name in ("chinese", "japanese", "aga", "new-zealand"))
+
+
+def test_a_point_between_both_is_open():
+    game = game_of(WITH_A_POINT_FOR_BOTH)
+    outlook = outlook_of(WITH_A_POINT_FOR_BOTH, game)
+    assert point(game, "E7") in outlook.open
+    assert outlook.worst < outlook.score
+    assert not should_pass(game, outlook)
+
+
+def test_a_pass_is_answered_where_the_count_wins_whatever_comes():
+    winning = after_a_pass(game_of(WITH_A_POINT_FOR_BOTH, komi=-9.5, to_move=WHITE))
+    assert should_pass(winning, outlook_of(WITH_A_POINT_FOR_BOTH, winning))
+    losing = after_a_pass(game_of(WITH_A_POINT_FOR_BOTH, komi=20.5, to_move=WHITE))
+    assert not should_pass(losing, outlook_of(WITH_A_POINT_FOR_BOTH, losing))
+
+
+def test_unsettled_stones_keep_the_game_open():
+    game = after_a_pass(game_of(FINISHED, to_move=WHITE))
+    outlook = outlook_of(FINISHED, game, certainty=0.2)
+    assert outlook.open and outlook.worst < outlook.score
+    assert not should_pass(game, outlook)
+
+
+def test_stones_that_live_when_their_owner_moves_are_not_dead():
+    game = game_of(WITH_DEAD_STONES)
+    dead, living = np.full((7, 7), -0.9), np.full((7, 7), 0.9)
+    for black_first, white_first in ((living, dead), (dead, living)):
+        owned = in_their_own_turn(game, black_first, white_first)
+        assert (owned[game.stones() == BLACK] == 0.9).all() and (owned[game.stones() == WHITE] == -0.9).all()
+        assert (owned[game.stones() == EMPTY] == 0).all()
+
+
+def test_what_depends_on_the_first_move_is_open():
+    game = game_of(FINISHED)
+    owned = ownership_of(FINISHED, game)
+    outlook = judge(game, owned, np.where(owned < 0, owned, -0.9))
+    assert outlook.score == 28 - 21 - 6.5 and outlook.worst == -49 - 6.5
+    assert not should_pass(game, outlook)
+
+
+def test_a_useful_move_is_on_open_ground_and_as_good_as_the_best():
+    game = game_of(WITH_A_POINT_FOR_BOTH)
+    outlook = outlook_of(WITH_A_POINT_FOR_BOTH, game)
+    inside, between = point(game, "A1"), point(game, "E7")
+    found = report(game, (inside, 0.5, 1.0), (between, 0.49, 0.8))
+    assert useful_move(found, outlook, found.moves[0]).point == between
+    found = report(game, (inside, 0.5, 4.0), (between, 0.4, 0.8))
+    assert useful_move(found, outlook, found.moves[0]) is None
+
+
+def test_what_a_pass_costs():
+    game = game_of(FINISHED)
+    before = report(game, (point(game, "A1"), 0.5, 0.5), winrate=0.5, lead=0.5)
+    assert costs_nothing(before, report(game, winrate=0.5, lead=0.0))
+    assert not costs_nothing(before, report(game, winrate=0.9, lead=6.0))
+    assert is_better(before.moves[0], -1.0) and not is_better(before.moves[0], 0.5)
+
+
+def test_captures_begin_with_safe_liberties():
+    game = game_of(WITH_DEAD_STONES, "tromp-taylor")
+    outlook = outlook_of(WITH_DEAD_STONES, game)
+    moves = capturing_moves(game, outlook)
+    assert moves and all(game.is_legal(move) for move in moves)
+    taken = 0
+    for _ in range(20):
+        outlook = outlook_of(WITH_DEAD_STONES, game)
+        if not outlook.prisoners_to_take:
+            break
+        game.play(BLACK, min(capturing_moves(game, outlook)))
+        game.play(WHITE, PASS)
+        taken = game.captures(BLACK)
+    assert taken == 2
+
+
+def test_the_end_is_looked_for_late_or_after_a_pass():
+    game = Game(9)
+    assert not may_be_over(game)
+    assert may_be_over(after_a_pass(game))
+    assert may_be_over(game_of(FINISHED))
+
+
+def test_hopeless_means_far_behind_late_and_without_chances():
+    game = Game(9)
+    lost = report(game, winrate=0.01, lead=-20.0)
+    assert not is_hopeless(game, lost, 0.05)
+    for number in range(21):
+        game.play(game.to_move, point_at(number % 9, 2 * (number // 9), 9))
+    assert is_hopeless(game, lost, 0.05)
+    assert not is_hopeless(game, lost, 0.001)
+    assert not is_hopeless(game, report(game, winrate=0.01, lead=-1.0), 0.05)
+
+
+def test_handicap_is_no_reason_to_resign_early():
+    game = Game(9)
+    game.place_handicap([point_at(2, 2, 9), point_at(6, 6, 9), point_at(2, 6, 9), point_at(6, 2, 9)])
+    for number in range(21):
+        game.play(game.to_move, point_at(number % 9, 4 * (number // 9), 9))
+    assert not is_hopeless(game, report(game, winrate=0.01, lead=-20.0), 0.05)
+
+
+def test_statuses():
+    game = game_of(WITH_DEAD_STONES)
+    dead = outlook_of(WITH_DEAD_STONES, game).dead
+    statuses = chain_statuses(game, set(dead))
+    assert sorted(len(chain) for chain in statuses["dead"]) == [1, 1, 1]
+    assert not statuses["seki"]
+    assert sum(len(chain) for chain in statuses["alive"]) == int(np.count_nonzero(game.stones() != EMPTY)) - 3

@@ -1,0 +1,248 @@
+"""One game being played, with an evaluator that knows nothing and with playouts."""
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from gtp_engine.engine import Engine, EngineSettings, default_komi
+from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
+from gtp_engine.game.game import Game, IllegalMove
+from gtp_engine.game.rules import RULESETS
+from gtp_engine.search.clock import gtp_settings
+from gtp_engine.search.search import Limits, RootMoves
+
+PATIENCE = 120  # seconds until a test that waits for the search thread fails: the core may have to be compiled
+
+
+def point(name: str, size: int = 9) -> int:
+    return parse_vertex(name, size, size)
+
+
+@pytest.fixture
+def engine():
+    with Engine(EngineSettings(network="uniform", threads=1, seed=1, visits=30), width=9) as engine:
+        yield engine
+
+
+def test_importing_and_making_an_engine_imports_no_compiler():
+    script = (
+        "import sys; from gtp_engine.engine import Engine; assert 'numba' not in sys.modules; "
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=PATIENCE)
+
+
+def test_size_and_komi_need_no_board():
+    engine = Engine(EngineSettings(network="uniform"))
+    engine.set_board_size(13)
+    engine.set_komi(3.5)
+    engine.set_rules(RULESETS["japanese"])
+    assert engine._game is None
+    assert (engine.game.width, engine.game.komi, engine.game.rules) == (13, 3.5, RULESETS["japanese"])
+    engine.close()
+
+
+def test_the_komi_of_a_board_until_one_is_sent(engine):
+    assert [default_komi(9, 9), default_komi(13, 9), default_komi(5, 5), default_komi(19, 19)] == [7, 7.5, 7, 7.5]
+    assert engine.game.komi == 7
+    engine.set_board_size(19)
+    assert engine.game.komi == 7.5
+    engine.set_komi(0.5)
+    engine.set_board_size(9)
+    assert engine.game.komi == 0.5
+
+
+@pytest.mark.parametrize("size", [(1, 1), (26, 26), (9, 30)])
+def test_a_size_out_of_range_is_refused_and_changes_nothing(engine, size):
+    engine.play(BLACK, point("E5"))
+    with pytest.raises(ValueError, match="unacceptable size"):
+        engine.set_board_size(*size)
+    assert engine.game.width == 9 and len(engine.game.moves) == 1
+
+
+def test_the_board_changes_at_once(engine):
+    engine.play(BLACK, point("E5"))
+    with pytest.raises(IllegalMove):
+        engine.play(WHITE, point("E5"))
+    engine.undo()
+    with pytest.raises(ValueError, match="cannot undo"):
+        engine.undo()
+    engine.place_handicap([point("C3"), point("G7")])
+    assert engine.game.handicap == 2
+    engine.set_up([point("C3")], [point("G7")], WHITE)
+    assert engine.game.to_move == WHITE
+    engine.clear_board()
+    assert engine.game.to_move == BLACK and not engine.game.setup_stones
+
+
+def test_loading_a_game_takes_its_size_komi_and_rules(engine):
+    game = Game(5, 7, rules=RULESETS["aga"], komi=2.5)
+    game.play(BLACK, parse_vertex("C3", 5, 7))
+    engine.load(game)
+    game.undo()
+    assert (engine.width, engine.height, engine.komi, engine.rules) == (5, 7, 2.5, RULESETS["aga"])
+    assert len(engine.game.moves) == 1
+    engine.clear_board()
+    assert (engine.game.width, engine.game.height, engine.game.komi) == (5, 7, 2.5)
+
+
+def test_a_decision_is_played_when_it_is_committed(engine):
+    decision = engine.genmove(BLACK).result(PATIENCE)
+    assert decision.colour == BLACK and not decision.resign and decision.report is not None
+    assert decision.report.visits == 30
+    assert not engine.game.moves
+    engine.commit(decision)
+    assert engine.game.moves == [(BLACK, decision.point)]
+    assert engine.best_move().colour == WHITE
+
+
+def test_moves_may_be_asked_out_of_turn(engine):
+    engine.best_move(WHITE)
+    engine.best_move(WHITE)
+    assert [move.colour for move in engine.game.moves] == [WHITE, WHITE]
+
+
+def test_given_limits_and_root_moves_hold(engine):
+    only = RootMoves(allow=((BLACK, point("C3"), 1), (BLACK, point("D4"), 1)))
+    decision = engine.genmove(BLACK, limits=Limits(visits=20), root_moves=only).result(PATIENCE)
+    assert decision.point in (point("C3"), point("D4")) and decision.report.visits == 20
+
+
+def test_a_game_with_seed_visits_and_one_thread_repeats():
+    def play(network: str, level: int | str) -> list[tuple[int, int]]:
+        settings = EngineSettings(network=network, threads=1, seed=5, visits=40, level=level)
+        with Engine(settings, width=5) as engine:
+            for _ in range(12):
+                engine.best_move()
+            return list(engine.game.moves)
+
+    assert play("none", "max") == play("none", "max")
+    assert play("none", 1) == play("none", 1)
+
+
+def test_analysis_reports_until_it_is_stopped(engine):
+    enough = threading.Event()
+    reports = []
+
+    def take(report):
+        reports.append(report)
+        if len(reports) >= 2:
+            enough.set()
+
+    future = engine.analyze(on_report=take, interval=0.01, ownership=True)
+    assert enough.wait(PATIENCE)
+    engine.stop()
+    report = future.result(PATIENCE)
+    assert report.visits >= reports[1].visits > 0
+    assert report.to_move == BLACK and report.ownership.shape == (9, 9)
+
+
+def test_stop_ends_searches_that_wait_too(engine):
+    first, second = engine.analyze(), engine.analyze()
+    engine.stop()
+    assert first.result(PATIENCE).visits >= 1
+    assert second.result(PATIENCE).visits >= 1
+
+
+def test_a_search_does_not_see_later_changes(engine):
+    future = engine.genmove(BLACK)
+    engine.set_board_size(5)
+    assert future.result(PATIENCE).report.width == 9
+
+
+def test_pondering_ends_when_anything_else_is_asked():
+    with Engine(EngineSettings(network="uniform", threads=1, visits=30, ponder=True), width=9) as engine:
+        engine.best_move()
+        engine.ponder()
+        engine.play(WHITE, point("D4"))
+        engine.best_move()
+        engine.ponder()
+        assert engine.genmove(WHITE).result(PATIENCE).report is not None
+        engine.ponder()
+
+
+def test_the_clock_limits_moves_and_is_charged():
+    with Engine(EngineSettings(network="uniform", threads=1), width=9) as engine:
+        engine.ready.result(PATIENCE)
+        engine.clock.settings = gtp_settings(2, 0, 0)
+        for _ in range(4):
+            decision = engine.best_move()
+            assert decision.budget is not None and decision.budget < 0.2
+        assert engine.clock.remaining(BLACK)[0] < 2
+        engine.clear_board()
+        assert engine.clock.remaining(BLACK) == (2, 0)
+        engine.clock.time_left(BLACK, 0, 0)
+        assert engine.best_move().report.playouts <= 1
+
+
+def test_deciding_without_playing_uses_no_clock(engine):
+    engine.clock.settings = gtp_settings(60, 0, 0)
+    decision = engine.genmove(BLACK, play=False).result(PATIENCE)
+    assert decision.budget is None and decision.report.visits == 30
+
+
+def test_parameters_by_both_names(engine):
+    engine.set_parameter("maxVisits", "12")
+    engine.set_parameter("cpuctExploration", "2.5")
+    assert engine.parameter("visits") == 12 and engine.parameters.c_puct == 2.5
+    assert engine.best_move().report.visits == 12
+    engine.set_parameter("maxTime", 0.5)
+    engine.set_parameter("visits", "none")
+    assert engine.settings.seconds == 0.5 and engine.parameter("maxVisits") is None
+    assert {"visits", "seconds", "c_puct"} <= set(engine.parameter_names())
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [("visits", "0"), ("visits", "1.5"), ("maxTime", "-1"), ("seconds", "soon"), ("c_puct", "x"), ("?", 1)],
+)
+def test_parameters_that_cannot_be(engine, name, value):
+    before = engine.settings
+    with pytest.raises(ValueError):
+        engine.set_parameter(name, value)
+    assert engine.settings == before
+
+
+def test_an_engine_that_cannot_start_says_so_with_the_first_search():
+    with Engine(EngineSettings(network="no such network")) as engine:
+        with pytest.raises(ValueError, match="no such network"):
+            engine.ready.result(PATIENCE)
+        with pytest.raises(ValueError, match="no such network"):
+            engine.genmove(BLACK).result(PATIENCE)
+
+
+def test_levels_are_checked():
+    with pytest.raises(ValueError, match="invalid level 11"):
+        EngineSettings(level=11)
+
+
+def test_resignation_takes_several_hopeless_moves():
+    settings = EngineSettings(network="none", threads=1, seed=1, visits=200, resign_moves=2)
+    with Engine(settings, width=9, komi=80.5) as engine:
+        for column in "ABCDEFGHJ":
+            engine.play(BLACK, point(f"{column}4"))
+            engine.play(WHITE, point(f"{column}6"))
+        for column in "CD":
+            engine.play(BLACK, point(f"{column}2"))
+            engine.play(WHITE, point(f"{column}8"))
+        first = engine.genmove(BLACK).result(PATIENCE)
+        assert first.hopeless and not first.resign
+        engine.commit(first)
+        engine.play(WHITE, PASS)
+        second = engine.genmove(BLACK).result(PATIENCE)
+        assert second.resign
+        engine.commit(second)
+        assert len(engine.game.moves) == 24
+        engine.undo()
+        assert not engine.genmove(BLACK, play=False).result(PATIENCE).resign
+
+
+def test_an_engine_nobody_closes_does_not_keep_a_program():
+    script = (
+        "from gtp_engine.engine import Engine, EngineSettings\n"
+        "engine = Engine(EngineSettings(network='uniform'), width=9)\n"
+        "engine.ready.result(); engine.analyze()"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=PATIENCE)
