@@ -160,7 +160,7 @@ def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds --visits, --seconds, --threads, --seed, --network, --set and --settings."""
 
     @click.option("--visits", type=click.IntRange(1), help="Stop a search at so many visits.")
-    @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Time for a move.  [default: 5, or see above]")
+    @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Time a move.  [default: 5, see above]")
     @click.option("--threads", type=click.IntRange(1, 256), help="Processor threads.  [default: all]")
     @click.option("--seed", type=click.IntRange(0), help="Repeat a game: with --visits and --threads 1.")
     @click.option("--network", default="none", show_default=True, help="The evaluator; none: random playouts.")
