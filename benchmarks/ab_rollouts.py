@@ -17,12 +17,12 @@ from fingerprint import WORK, fingerprint
 
 from gtp_engine.evaluate.rollouts import RolloutEvaluator
 from gtp_engine.game.coords import BLACK
+from gtp_engine.game.counting import area_margin
 from gtp_engine.game.game import Game
 from gtp_engine.match.elo import Tally, elo_difference, elo_interval
 from gtp_engine.match.openings import random_openings
 from gtp_engine.search.parameters import SearchParameters, parse_setting
 from gtp_engine.search.search import Limits, Search
-from gtp_engine.search.tree import area_margin
 
 OPENING_MOVES = 2
 HOPELESS = 0.05  # a player with a lower win rate in two searches running has lost

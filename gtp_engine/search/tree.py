@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled import inline, njit
-from ..game.board import AREA_SCORING, BOARD, Board, copy_board, is_legal, play, superko_key
-from ..game.coords import BLACK, EMPTY, PASS, WALL
+from ..game.board import AREA_SCORING, BOARD, NO_TAX, Board, copy_board, is_legal, play, superko_key
+from ..game.coords import BLACK, EMPTY, PASS
+from ..game.counting import area_margin
 
 UNEVALUATED, EXPANDED, TERMINAL = 0, 1, 2
 NOBODY = -1  # no node, no move
@@ -226,7 +227,7 @@ def _mark_legal(tree: Tree, node: int, board: Board, history: np.ndarray, length
     row = tree.priors[node]
     row[:] = 0
     if board["passes"] >= 2:
-        return  # territory rules: evaluated once, then terminal
+        return  # territory rules or a tax: evaluated once, then terminal
     width, height = board["width"], board["height"]
     stride = width + 1
     stones = board["stones"]
@@ -246,47 +247,6 @@ def _mark_legal(tree: Tree, node: int, board: Board, history: np.ndarray, length
                     row[move] = 1
             move += 1
     row[width * height] = 1
-
-
-@njit
-def area_margin(board: Board) -> float:
-    """Black's margin when every stone stands as it is: stones, points that one colour alone surrounds, komi, button."""
-    stride = board["width"] + 1
-    stones = board["stones"]
-    seen = np.zeros(len(stones), np.uint8)
-    stack = np.empty(board["empty_count"] + 1, np.int16)
-    margin = 0
-    for slot in range(board["empty_count"]):
-        start = board["empties"][slot]
-        if seen[start]:
-            continue
-        seen[start] = 1
-        stack[0] = start
-        top, size, border = 1, 0, 0
-        while top:
-            top -= 1
-            point = stack[top]
-            size += 1
-            for neighbour in (point - stride, point - 1, point + 1, point + stride):
-                if stones[neighbour] == EMPTY:
-                    if not seen[neighbour]:
-                        seen[neighbour] = 1
-                        stack[top] = neighbour
-                        top += 1
-                elif stones[neighbour] != WALL:
-                    border |= stones[neighbour]
-        if border == 1:
-            margin += size
-        elif border == 2:
-            margin -= size
-    for y in range(board["height"]):
-        for point in range((y + 1) * stride + 1, (y + 2) * stride):
-            if stones[point] == BLACK:
-                margin += 1
-            elif stones[point] != EMPTY:
-                margin -= 1
-    button = 0.5 if board["button"] == 2 else (-0.5 if board["button"] == 3 else 0.0)
-    return float(margin - board["komi"] + button)
 
 
 @njit
@@ -386,7 +346,7 @@ def select_leaves(
                     _cancel(tree, root.node, node)
                     collisions += 1
                     break
-                if board["passes"] >= 2 and board["scoring"] == AREA_SCORING:
+                if board["passes"] >= 2 and board["scoring"] == AREA_SCORING and board["tax"] == NO_TAX:
                     _count_final_position(tree, root.node, node, board, score_utility)
                     done += 1
                     break
