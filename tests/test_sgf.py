@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex, sgf_point
@@ -65,7 +65,9 @@ def test_each_game_of_a_collection_has_its_own_charset() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["unicode_escape", "rot13", "base64", "undefined", "utf-7", "idna", "hz", "nosuch", "cp037"])
+@pytest.mark.parametrize(
+    "name", ["unicode_escape", "rot13", "base64", "undefined", "utf-7", "idna", "hz", "nosuch", "cp037"]
+)
 def test_charsets_that_hold_no_ascii_are_not_believed(name: str) -> None:
     record = read_sgf(f"(;CA[{name}]SZ[9]PB[a\\]b é];B[ee])".encode())
     assert (record.black, moves(record)) == ("a]b é", "Bee")
@@ -328,6 +330,7 @@ def test_hostile_files_take_no_time(data: bytes) -> None:
 VALID = b"(;GM[1]SZ[9]CA[UTF-8]PB[A\\]b]AB[aa:bb][ii](;B[ee]C[x:\xc3\xa9];W[](;B[cc])(;B[dd]))(;B[ff]))"
 
 
+@settings(deadline=None)
 @given(st.integers(0, len(VALID)), st.integers(0, 5), st.binary(max_size=5))
 def test_a_file_with_a_damage_reads_or_is_refused(at: int, removed: int, added: bytes) -> None:
     try:
@@ -380,6 +383,7 @@ def records(draw: st.DrawFn) -> GameRecord:
     )
 
 
+@settings(deadline=None)
 @given(records())
 def test_what_is_written_reads_the_same(record: GameRecord) -> None:
     assert read_sgf(record.to_sgf().encode()) == record
