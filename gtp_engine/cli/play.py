@@ -1,0 +1,90 @@
+"""`gtp_engine play`: a game in the terminal."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .options import GameOptions, SearchOptions, engine_settings, game_options, search_options
+
+COLOURS = ("black", "white", "random", "both")
+
+# Random playouts are strongest on 9x9, and a first game there takes ten minutes instead of two hours.
+_DEFAULTS = {"board_size": "9"}
+
+
+@click.command(context_settings={"default_map": _DEFAULTS})
+@click.option(
+    "--colour", type=click.Choice(COLOURS), default="black", show_default=True, help="Yours; both: two humans."
+)
+@click.option("--handicap", type=click.IntRange(2, 9), help="Black's stones on the board; the komi is then 0.5.")
+@game_options
+@search_options
+@click.option("--sgf-dir", type=click.Path(path_type=Path), help="Where the game is saved.  [default: see doctor]")
+@click.pass_context
+def play(
+    context: click.Context,
+    colour: str,
+    handicap: int | None,
+    game: GameOptions,
+    search: SearchOptions,
+    sgf_dir: Path | None,
+) -> None:
+    """Play a game in the terminal.
+
+    The board is 9x9 unless another size is given: a whole game takes minutes there, and the engine without a network
+    plays best there. Type moves as D4, or pass, undo, hint, analyze, score, resign, save FILE, help, quit. Commands can
+    be piped in; the end of the input saves the game. Ctrl-C makes the engine move at once; at the prompt it saves and
+    leaves. The game is saved as SGF after every move.
+
+    \b
+    Examples:
+      gtp_engine play                                  9x9, you are black
+      gtp_engine play --colour white --level 3         a weak opponent begins
+      gtp_engine play --board-size 19 --handicap 4     you have four stones
+      gtp_engine play --colour both                    two humans; the engine gives hints
+      echo "E5 G5 score" | tr " " "\\n" | gtp_engine play --seconds 1
+    """
+    from ..engine import Engine
+    from ..terminal.play import TerminalGame
+
+    komi = 0.5 if game.komi is None and handicap else game.komi
+    engine = Engine(engine_settings(search), width=game.width, height=game.height, rules=game.rules, komi=komi)
+    try:
+        if handicap:
+            _place_handicap(engine, handicap)
+        saved = TerminalGame(
+            engine,
+            humans=_humans(colour, search.seed),
+            folder=sgf_dir or _games_folder(),
+            engine_name=_engine_name(search),
+        ).run()
+    finally:
+        engine.close()
+    context.exit(0 if saved else 1)
+
+
+def _place_handicap(engine: Any, stones: int) -> None:
+    from ..game.handicap import fixed_handicap_points
+
+    engine.place_handicap(fixed_handicap_points(stones, engine.game.width, engine.game.height))
+
+
+def _humans(colour: str, seed: int | None) -> frozenset[int]:
+    import random
+
+    from ..game.coords import BLACK, WHITE, parse_colour
+
+    if colour == "both":
+        return frozenset((BLACK, WHITE))
+    return frozenset((random.Random(seed).choice((BLACK, WHITE)) if colour == "random" else parse_colour(colour),))
+
+
+def _games_folder() -> Path:
+    from ..paths import games_dir
+
+    return games_dir()
+
+
+def _engine_name(search: SearchOptions) -> str:
+    return "gtp_engine" if search.level == "max" else f"gtp_engine level {search.level}"

@@ -1,0 +1,64 @@
+"""The engine against itself: whole games with varied openings, kept as SGF."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from ..engine import Engine
+from ..sgf import GameRecord, write_sgf
+
+# AlphaZero's self-play (Silver et al. 2018, "Domain specific noise"), as search parameters.
+NOISE = ("root_noise=0.25", "temperature=1")
+
+
+@dataclass(frozen=True)
+class SelfplayGame:
+    """One finished game. result: as in SGF, "Void" where the cap ended it; file: where it is."""
+
+    number: int
+    moves: int
+    result: str
+    file: Path
+
+
+def move_cap(area: int) -> int:
+    """The moves after which a game is given up: twice the points of the board (AlphaGo Zero, Silver et al. 2017)."""
+    return 2 * area
+
+
+def selfplay(engine: Engine, games: int, folder: Path, on_move: Callable[[int, int], None]) -> Iterator[SelfplayGame]:
+    """Plays `games` games on the engine's board, rules and komi; each is written to `folder` before it is yielded.
+
+    on_move(game number, moves so far) is called after every move. Raises OSError where a file cannot be written.
+    """
+    for number in range(1, games + 1):
+        result = _play_game(engine, partial(on_move, number))
+        file = folder / f"{number:0{max(4, len(str(games)))}}.sgf"
+        write_sgf(GameRecord.from_game(engine.game, black="gtp_engine", white="gtp_engine", result=result), file)
+        yield SelfplayGame(number, len(engine.game.moves), result, file)
+
+
+def _play_game(engine: Engine, on_move: Callable[[int], None]) -> str:
+    engine.clear_board()
+    cap = move_cap(engine.game.area)
+    while not engine.game.is_over and len(engine.game.moves) < cap:
+        engine.best_move()
+        on_move(len(engine.game.moves))
+    return str(engine.final_score().result()) if engine.game.is_over else "Void"
+
+
+def new_folder(parent: Path) -> Path:
+    """Makes a folder of its own for one run, named by the time; OSError where that is not possible."""
+    name = time.strftime("selfplay-%Y-%m-%d-%H%M%S")
+    for number in range(1, 1000):
+        folder = parent / (name if number == 1 else f"{name}-{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise OSError(f"cannot make the folder {folder}: {error.strerror}") from error
+        return folder
+    raise OSError(f"no free name for a folder in {parent}")
