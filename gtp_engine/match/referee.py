@@ -15,8 +15,8 @@ from ..game.scoring import Score, final_score
 from ..search.clock import NO_LIMIT, Clock, TimeSettings
 from .gtp_client import CommandError, EngineDiedError, EngineError, EngineGarbageError, GtpClient
 
-# Seconds of each move that are not charged: what pipes and a busy machine take.
-LEEWAY = 0.25
+# Seconds by which a move may overstep the time: what pipes and a busy machine take, and no fault of the engine.
+LEEWAY = 0.1
 # An engine that has overstepped its time is waited for so long before it is ended: most just think a little longer.
 OVERTIME_PATIENCE = 5.0
 
@@ -173,11 +173,10 @@ class _Table:
         finally:
             spent = time.monotonic() - start
             self.seconds[colour] += spent
-        charged = max(0.0, spent - LEEWAY)
-        if allowed is not None and charged > allowed:
+        if allowed is not None and spent > allowed + LEEWAY:
             note = f"{player.name} ({colour_name(colour)}) thought {spent:.2f} s and had {allowed:.2f} s left"
             raise _ForfeitError(colour, "time", note)
-        self.clock.charge(colour, charged)
+        self.clock.charge(colour, spent)
         return answer
 
     def time_allowed(self, colour: int) -> float | None:
