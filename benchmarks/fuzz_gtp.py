@@ -387,7 +387,8 @@ def fuzz(first: int, count: int, seed: int, *, report_every: int = 10_000) -> No
         except FuzzError as error:
             recent = "\n".join(f"    {line[:200]!r}" for _, line in list(engine.owed)[:10])
             log = "\n".join(f"    {line}" for line in engine.log)
-            raise FuzzError(f"line {first + number:,}: {error}\n  commands without response:\n{recent}\n  stderr:\n{log}") from None
+            text = f"line {first + number:,}: {error}\n  commands without response:\n{recent}\n  stderr:\n{log}"
+            raise FuzzError(text) from None
         finally:
             engine.process.kill()
             engine.process.wait()

@@ -183,6 +183,7 @@ def test_reg_genmove_plays_nothing(engine: Conversation) -> None:
 
 
 def test_score(engine: Conversation) -> None:
+    engine.ask("kata-set-rules tromp-taylor")  # without compensation for stones of the start
     engine.ask("boardsize 5")
     for komi, score in (("0.5", "B+24.5"), ("25", "0"), ("30", "W+5")):
         engine.ask("set_position b A2 b B2 b C2 b D2 b E2 b B4 b D4")
