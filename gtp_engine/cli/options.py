@@ -159,11 +159,18 @@ def search_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds --visits, --seconds, --threads, --seed, --network, --set and --settings."""
 
-    @click.option("--visits", type=click.IntRange(1), help="Stop a search at so many visits.")
-    @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Time a move.  [default: 5, see above]")
-    @click.option("--threads", type=click.IntRange(1, 256), help="Processor threads.  [default: all]")
-    @click.option("--seed", type=click.IntRange(0), help="Repeat a game: with --visits and --threads 1.")
-    @click.option("--network", default="none", show_default=True, help="The evaluator; none: random playouts.")
+    @click.option("--visits", type=click.IntRange(1), metavar="N", help="Stop a search at so many visits.")
+    @click.option(
+        "--seconds",
+        type=click.FloatRange(0, min_open=True),
+        metavar="SECONDS",
+        help="Stop a search after this time.  [default: 5, or as said above]",
+    )
+    @click.option("--threads", type=click.IntRange(1, 256), metavar="N", help="Processor threads.  [default: all]")
+    @click.option("--seed", type=click.IntRange(0), metavar="N", help="Repeats exactly with --visits and --threads 1.")
+    @click.option(
+        "--network", default="none", show_default=True, metavar="NAME", help="The evaluator; none is random playouts."
+    )
     @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a search parameter (repeatable).")
     @click.option(
         "--settings",
