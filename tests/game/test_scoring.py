@@ -1,0 +1,203 @@
+"""The final count under each ruleset, dead stones, and the score as text."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reference_board import BLACK, WHITE, ReferenceBoard, read_diagram
+from reference_life import plain_area
+
+from gtp_engine.game.coords import PASS, parse_vertex, point_at
+from gtp_engine.game.game import Game
+from gtp_engine.game.rules import RULESETS, Rules
+from gtp_engine.game.scoring import Score, area_map, dead_stones, final_score
+
+TROMP_TAYLOR, CHINESE, JAPANESE = RULESETS["tromp-taylor"], RULESETS["chinese"], RULESETS["japanese"]
+
+
+def drawn(diagram: str, rules: Rules = TROMP_TAYLOR, komi: float = 0.0) -> Game:
+    width, height, stones, _ = read_diagram(diagram)
+    game = Game(width, height, rules=rules, komi=komi)
+    by_colour = {c: [point_at(*at, width) for at in stones if stones[at] == c] for c in (BLACK, WHITE)}
+    game.set_up(by_colour[BLACK], by_colour[WHITE])
+    return game
+
+
+def points(game: Game, names: str) -> set[int]:
+    return {parse_vertex(name, game.width, game.height) for name in names.split()}
+
+
+@pytest.mark.parametrize(
+    ("margin", "text"),
+    [(3.5, "B+3.5"), (-12.0, "W+12"), (0.0, "0"), (-0.0, "0"), (0.5, "B+0.5"), (-361.25, "W+361.25"), (100.0, "B+100")],
+)
+def test_score_as_text(margin: float, text: str) -> None:
+    assert str(Score(margin)) == text
+
+
+# Black has 11 points of area, 6 of them empty, white 9 and 4.
+BORDER = """
+    . . X O .
+    . . X O .
+    . X X O .
+    . X O O ."""
+
+
+def test_area_counts_stones_and_what_they_enclose() -> None:
+    assert final_score(drawn(BORDER)) == 11 - 9
+    assert final_score(drawn(BORDER, komi=7.5)) == 11 - 9 - 7.5
+    assert final_score(drawn(BORDER, komi=-3)) == 11 - 9 + 3
+
+
+def test_neutral_points_count_for_nobody() -> None:
+    game = drawn("""
+        . X . O .
+        . X . O .
+        . X . O .""", komi=0.5)
+    assert final_score(game) == -0.5
+    assert area_map(game).tolist() == [[1, 1, 0, 2, 2]] * 3
+
+
+def test_the_empty_board_is_nobodys() -> None:
+    assert final_score(Game(9, komi=7)) == -7
+
+
+def test_dead_stones_come_off_the_board() -> None:
+    game = drawn("""
+        . O . X O .
+        . . . X O .
+        X X X X O .""")
+    assert final_score(game) == 6 - 7
+    dead = points(game, "B3")
+    assert final_score(game, dead) == 12 - 6
+    assert area_map(game, dead)[0].tolist() == [1, 1, 1, 1, 2, 2]
+    assert game.stones()[0, 1] == WHITE
+
+
+def test_territory_counts_empty_points_and_prisoners() -> None:
+    game = drawn(BORDER, JAPANESE, komi=6.5)
+    assert final_score(game) == 6 - 4 - 6.5
+    game.play(BLACK, PASS)
+    game.play(WHITE, PASS)
+    assert final_score(game) == 6 - 4 - 6.5
+
+
+def test_a_dead_stone_is_two_points_of_territory() -> None:
+    game = drawn("""
+        . O . X O .
+        . . . X O .
+        X X X X O .""", JAPANESE)
+    assert final_score(game, points(game, "B3")) == 6 + 1 - 3
+
+
+def test_prisoners_taken_in_the_game_count() -> None:
+    game = drawn("""
+        . X X O .
+        X . X O .
+        O X X O .
+        . O O O .""", JAPANESE)
+    game.play(BLACK, parse_vertex("B3", 5, 4))
+    before = final_score(game)
+    game.undo()
+    assert game.captures(BLACK) == 0
+    assert before == final_score(game) - 1
+
+
+def test_a_capture_is_worth_one_in_territory() -> None:
+    game = Game(5, rules=JAPANESE, komi=0)
+    for colour, name in [(BLACK, "B5"), (WHITE, "A5"), (BLACK, "A4")]:
+        game.play(colour, parse_vertex(name, 5, 5))
+    assert game.captures(BLACK) == 1
+    assert final_score(game) == 25 - 2 + 1
+
+
+SEKI = """
+    . X . O . O X
+    X X O O O O X
+    O O X X X X X
+    . O X . . . .
+    . O X . . . ."""
+
+
+def test_seki_has_no_territory_under_a_tax() -> None:
+    """Both corner chains hold one eye and share a liberty; neither can play it."""
+    assert final_score(drawn(SEKI, replace(JAPANESE, tax="NONE"))) == (1 + 8) - (1 + 2)
+    assert final_score(drawn(SEKI, JAPANESE)) == 8 - 2
+    assert final_score(drawn(SEKI, TROMP_TAYLOR)) == 21 - 13
+    assert final_score(drawn(SEKI, replace(TROMP_TAYLOR, tax="SEKI"))) == 20 - 12
+
+
+def test_neutral_points_left_over_make_no_seki() -> None:
+    game = drawn("""
+        . X . O .
+        . X . O .
+        . X X O .
+        . X X O .""", JAPANESE)
+    assert final_score(game) == 0
+
+
+def test_group_tax_takes_two_points_a_group() -> None:
+    stone_scoring = RULESETS["stone-scoring"]
+    game = drawn("""
+        . X X O . O
+        X . X O O O
+        X X X O . O""", stone_scoring)
+    assert final_score(game) == (9 - 2) - (9 - 2)
+    two_groups = """
+        . X O X .
+        X X O X X
+        X X O X X
+        O O O O O
+        O . O . O"""
+    assert final_score(drawn(two_groups)) == 12 - 13
+    assert final_score(drawn(two_groups, stone_scoring)) == (12 - 4) - (13 - 2)
+
+
+def test_handicap_is_compensated_as_the_rules_say() -> None:
+    for name, bonus in [("chinese", 3), ("aga", 2), ("japanese", 0), ("new-zealand", 0)]:
+        game = Game(9, rules=RULESETS[name], komi=0.5)
+        game.place_handicap(points(game, "C3 G7 G3"))
+        area = 81 if game.rules.scoring == "AREA" else 78
+        assert final_score(game) == area - bonus - 0.5, name
+
+
+@pytest.mark.parametrize(("first", "bonus"), [(BLACK, 0.5), (WHITE, -0.5)])
+def test_the_button_is_half_a_point_for_the_first_to_pass(first: int, bonus: float) -> None:
+    game = drawn(BORDER, RULESETS["aga-button"], komi=7)
+    game.to_move = first
+    game.play(first, PASS)
+    game.play(3 - first, PASS)
+    assert final_score(game) == 11 - 9 - 7 + bonus
+
+
+def test_dead_stones_follow_ownership_and_proofs() -> None:
+    game = drawn("""
+        . X . X O . .
+        X X X X O O .
+        O O O O . . X
+        . . . . X . .""")
+    ownership = np.full((4, 7), -0.9)
+    dead = dead_stones(game, ownership)
+    # The corner chain has two eyes, whatever the ownership says.
+    assert dead == points(game, "G2 E1")
+    ownership[0, 0] = 1
+    assert dead_stones(game, -ownership) == points(game, "A2 B2 C2 D2 E3 F3 E4")
+
+
+def test_random_positions_count_as_tromp_and_taylor_say() -> None:
+    generator = np.random.default_rng(5)
+    for _ in range(60):
+        width, height = (int(side) for side in generator.integers(2, 8, 2))
+        reference = ReferenceBoard(width, height, "SIMPLE", suicide=False)
+        for _ in range(int(generator.integers(0, 60))):
+            legal = [p for p in reference.points() if reference.simple_illegality(p, reference.to_move) is None]
+            reference.play(legal[generator.integers(len(legal))] if legal else None, reference.to_move)
+        game = Game(width, height, rules=CHINESE, komi=0)
+        by_colour = {c: [point_at(*p, width) for p, q in reference.stones.items() if q == c] for c in (BLACK, WHITE)}
+        game.set_up(by_colour[BLACK], by_colour[WHITE] or [])
+        game.set_rules(TROMP_TAYLOR)
+        owners = plain_area(reference)
+        expected = [[owners.get((x, y), 0) for x in range(width)] for y in range(height)]
+        assert area_map(game).tolist() == expected, reference.diagram()
+        counts = [list(owners.values()).count(colour) for colour in (BLACK, WHITE)]
+        assert final_score(game) == counts[0] - counts[1]
