@@ -29,6 +29,8 @@ def run(engine: "Engine", *, live_graphics: bool = False) -> int:
     restore_terminal = terminal_keeper() if is_terminal() else (lambda: None)
     if is_terminal():
         log("GTP commands, one a line: try list_commands, boardsize 9, genmove b, showboard; quit ends")
+    else:
+        log("GTP ready, beginning main protocol loop")  # KataGo's words, which some scripts wait for
     session = Session(engine, inbox, output, live_graphics=live_graphics)
     start_reader(inbox)
     try:

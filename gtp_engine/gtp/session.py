@@ -84,7 +84,8 @@ class Session:
         future.add_done_callback(lambda _: self.inbox.post(Event.NEWS))
         while not future.done() and not self.inbox.has_input:
             self.inbox.receive()
-            on_news()
+            if not self.inbox.has_input:
+                on_news()
         self.engine.stop()
         if future.done():
             future.result()

@@ -59,7 +59,7 @@ def win_rates(session: Session, arguments: list[str]) -> str:
 def ownership(session: Session, arguments: list[str]) -> str:
     """Who will own each point, 1 for black, row by row."""
     values = session.wait(session.engine.ownership())
-    return "\n" + "\n".join(grid(row) for row in values)
+    return "\n".join(grid(row) for row in values)
 
 
 @command("gtp_engine-principal_variation")
