@@ -10,10 +10,12 @@ from ..game.coords import BLACK, WHITE
 
 SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped")
 
-# Share of the board's area that a game's moves reach as a rule (about 250 moves on 19x19, 60 on 9x9).
-_GAME_LENGTH = 0.7
-# However long a game lasts already, this share of the area is still planned as own moves (60 on 19x19, 13 on 9x9).
-_LEAST_MOVES = 1 / 6
+# Share of the board's area that the moves reach for which the time is kept: 200 on 19x19, 45 on 9x9. Games are longer,
+# but their last moves need little, and searches that are decided end early.
+_GAME_LENGTH = 0.55
+# However long a game lasts already, this share of the area is still planned as own moves (60 on 19x19, 13 on 9x9), and
+# not less than so many on tiny boards.
+_LEAST_SHARE, _LEAST_MOVES = 1 / 6, 5.0
 _LONGEST_RESERVE = 1.0
 _RESERVE_SHARE = 0.1
 # The excess of a move over its budget is the median of this many: one slow start must not count for the whole game.
@@ -113,7 +115,7 @@ def _number(word: str) -> float:
 
 def own_moves_left(area: int, move_number: int) -> float:
     """How many moves to plan for one player in a game on `area` points after `move_number` moves of both."""
-    return max((_GAME_LENGTH * area - move_number) / 2, _LEAST_MOVES * area, 1.0)
+    return max((_GAME_LENGTH * area - move_number) / 2, _LEAST_SHARE * area, _LEAST_MOVES)
 
 
 @dataclass

@@ -71,6 +71,8 @@ class _Ending:
         report = self._first_search()
         if not report.moves:
             return PASS, report
+        if self._request.stop.is_set():
+            return _pick(self._thinker, report, self._manner), report
         moving = self._own_view(report)
         if not self._looks_over(moving):
             report = self._rest_of_search(report)

@@ -26,6 +26,7 @@ _EARLIEST_RESIGNATION = 0.25
 _EARLIEST_END = 0.3
 # With no more of the board open than this, moves on settled ground are looked at closely.
 _NEARLY_OVER = 0.15
+_LEAST_VISITS = 50
 # A handicap of n stones is a bad start by intention: so much longer, n times.
 _HANDICAP_PATIENCE = 0.03
 
@@ -33,11 +34,13 @@ _HANDICAP_PATIENCE = 0.03
 def is_hopeless(game: Game, report: SearchReport, threshold: float) -> bool:
     """Whether the player to move may give the game up as far as this position goes.
 
-    The win rate is below `threshold`, the lead too far behind for an accident, and the game old enough for its board.
+    The win rate is below `threshold`, the lead too far behind for an accident, the game old enough for its board, and
+    the search was no mere glance.
     """
     earliest = (_EARLIEST_RESIGNATION + _HANDICAP_PATIENCE * game.handicap) * game.area
     far_behind = -sqrt(game.area) / 4  # 5 points on 19x19, 2 on 9x9
-    return len(game.moves) >= earliest and report.winrate < threshold and report.lead < far_behind
+    is_late = len(game.moves) >= earliest and report.visits >= _LEAST_VISITS
+    return is_late and report.winrate < threshold and report.lead < far_behind
 
 
 def may_be_over(game: Game) -> bool:
