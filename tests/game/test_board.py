@@ -1,4 +1,4 @@
-"""The compiled board and the game on it: each rule on a drawn board, then counts that others have published."""
+"""The compiled board and the game on it: each rule on a drawn board."""
 
 from itertools import product
 
@@ -7,7 +7,7 @@ import pytest
 from reference_board import read_diagram
 
 from gtp_engine.game import board as boards
-from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, all_points, parse_vertex, point_at
+from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.game.game import Game, IllegalMove
 from gtp_engine.game.rules import RULESETS, Rules
 
@@ -323,60 +323,6 @@ def test_set_up_takes_stones_in_any_order() -> None:
     game = Game(5)
     game.set_up(ring, [])
     assert boards.count_liberties(game.board[0], ring[0], 8) == 2
-
-
-# Numbers of legal positions L(m, n): J. Tromp, G. Farnebaeck, "Combinatorics of Go" (2016), section 3.
-LEGAL_POSITIONS = {(2, 2): 57, (2, 3): 489, (2, 4): 4125, (3, 2): 489, (4, 2): 4125}
-MORE_LEGAL_POSITIONS = {(3, 3): 12675, (2, 5): 35117, (5, 2): 35117, (2, 6): 299681, (3, 4): 321689, (4, 3): 321689}
-
-
-def count_positions(width: int, height: int) -> int:
-    """The positions that the compiled board reaches from the empty one, any player moving at any time."""
-    start = boards.new_board(width, height)
-    seen = {int(start["hash"][0])}
-    waiting = [start]
-    points = all_points(width, height)
-    while waiting:
-        board = waiting.pop()
-        for colour in (BLACK, WHITE):
-            board["to_move"] = colour
-            board["ko_point"] = PASS
-            for point in points:
-                if boards.is_legal_but_superko(board[0], point):
-                    after = board.copy()
-                    boards.play(after[0], point)
-                    key = int(after["hash"][0])
-                    if key not in seen:
-                        seen.add(key)
-                        waiting.append(after)
-    return len(seen)
-
-
-@pytest.mark.parametrize(("width", "height"), LEGAL_POSITIONS)
-def test_number_of_legal_positions(width: int, height: int) -> None:
-    assert count_positions(width, height) == LEGAL_POSITIONS[width, height]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("width", "height"), MORE_LEGAL_POSITIONS)
-def test_number_of_legal_positions_on_larger_boards(width: int, height: int) -> None:
-    assert count_positions(width, height) == MORE_LEGAL_POSITIONS[width, height]
-
-
-@pytest.mark.parametrize(("width", "height"), [(2, 2), (2, 3), (3, 2)])
-def test_set_up_accepts_just_the_legal_positions(width: int, height: int) -> None:
-    points = all_points(width, height)
-    accepted = 0
-    for colours in product((EMPTY, BLACK, WHITE), repeat=len(points)):
-        game = Game(width, height)
-        by_colour = {wanted: [p for p, c in zip(points, colours, strict=True) if c == wanted] for wanted in (1, 2)}
-        try:
-            game.set_up(by_colour[BLACK], by_colour[WHITE])
-        except ValueError:
-            continue
-        assert game.stones().ravel().tolist() == list(colours)
-        accepted += 1
-    assert accepted == LEGAL_POSITIONS[width, height]
 
 
 def test_hash_is_of_the_stones_alone() -> None:

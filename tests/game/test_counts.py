@@ -1,0 +1,158 @@
+"""Numbers of positions and of games on tiny boards, against published ones.
+
+J. Tromp and G. Farnebaeck, "Combinatorics of Go" (2016): sections 3 (legal positions) and 6 (games). A game there is a
+row of moves, of any player at any time, in which no position comes twice.
+"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from gtp_engine.compiled import njit
+from gtp_engine.game import board as boards
+from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, all_points
+from gtp_engine.game.game import Game
+
+LEGAL_POSITIONS = {(2, 2): 57, (2, 3): 489, (2, 4): 4125, (3, 2): 489, (4, 2): 4125}
+MORE_LEGAL_POSITIONS = {(3, 3): 12675, (2, 5): 35117, (5, 2): 35117, (2, 6): 299681, (3, 4): 321689, (4, 3): 321689}
+
+
+def successors(board: np.ndarray) -> list[np.ndarray]:
+    """The positions after each legal move of either player, as if nothing had been before."""
+    found = []
+    for colour in (BLACK, WHITE):
+        board["to_move"] = colour
+        board["ko_point"] = PASS
+        for point in all_points(int(board["width"][0]), int(board["height"][0])):
+            if boards.is_legal_but_superko(board[0], point):
+                after = board.copy()
+                boards.play(after[0], point)
+                found.append(after)
+    return found
+
+
+def position_graph(width: int, height: int, suicide: bool) -> tuple[list[np.ndarray], list[set[int]]]:
+    """Every position that the compiled board reaches from the empty one (number 0), and where its moves lead."""
+    start = boards.new_board(width, height)
+    start["suicide"] = suicide
+    positions = [start]
+    numbers = {int(start["hash"][0]): 0}
+    moves: list[set[int]] = []
+    for board in positions:
+        moves.append(set())
+        for after in successors(board):
+            key = int(after["hash"][0])
+            if key not in numbers:
+                numbers[key] = len(positions)
+                positions.append(after)
+            moves[-1].add(numbers[key])
+    return positions, moves
+
+
+@pytest.mark.parametrize(("width", "height"), LEGAL_POSITIONS)
+def test_number_of_legal_positions(width: int, height: int) -> None:
+    assert len(position_graph(width, height, suicide=False)[0]) == LEGAL_POSITIONS[width, height]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), MORE_LEGAL_POSITIONS)
+def test_number_of_legal_positions_on_larger_boards(width: int, height: int) -> None:
+    assert len(position_graph(width, height, suicide=False)[0]) == MORE_LEGAL_POSITIONS[width, height]
+
+
+@pytest.mark.parametrize(("width", "height"), [(2, 2), (2, 3), (3, 2)])
+def test_set_up_accepts_just_the_legal_positions(width: int, height: int) -> None:
+    points = all_points(width, height)
+    accepted = 0
+    for colours in product((EMPTY, BLACK, WHITE), repeat=len(points)):
+        game = Game(width, height)
+        by_colour = {wanted: [p for p, c in zip(points, colours, strict=True) if c == wanted] for wanted in (1, 2)}
+        try:
+            game.set_up(by_colour[BLACK], by_colour[WHITE])
+        except ValueError:
+            continue
+        assert game.stones().ravel().tolist() == list(colours)
+        accepted += 1
+    assert accepted == LEGAL_POSITIONS[width, height]
+
+
+@njit
+def bit_count(bits: np.uint64) -> int:
+    count = 0
+    while bits:
+        bits &= bits - np.uint64(1)
+        count += 1
+    return count
+
+
+@njit
+def count_paths(moves: np.ndarray, start: int, seen: np.uint64) -> int:
+    """The paths from `start` that visit no position twice and none of `seen`; moves and seen are sets of bits."""
+    one = np.uint64(1)
+    left = np.zeros(64, np.uint64)
+    node = np.zeros(64, np.int64)
+    depth = 0
+    node[0] = start
+    seen |= one << np.uint64(start)
+    left[0] = moves[start] & ~seen
+    paths = 1
+    while depth >= 0:
+        if left[depth] == 0:
+            seen &= ~(one << np.uint64(node[depth]))
+            depth -= 1
+            continue
+        lowest = left[depth] & (~left[depth] + one)
+        left[depth] &= ~lowest
+        paths += 1
+        after = bit_count(lowest - one)
+        further = moves[after] & ~seen & ~lowest
+        if further:
+            depth += 1
+            node[depth] = after
+            left[depth] = further
+            seen |= lowest
+    return paths
+
+
+def as_bits(numbers: set[int]) -> int:
+    return sum(1 << number for number in numbers)
+
+
+def test_number_of_games_up_to_five_moves() -> None:
+    """Superko on the board and paths in the graph of positions are the same thing."""
+    _, moves = position_graph(2, 2, suicide=True)
+
+    def paths(node: int, seen: frozenset[int], length: int) -> int:
+        if length == 0:
+            return 1
+        return 1 + sum(paths(after, seen | {after}, length - 1) for after in moves[node] - seen)
+
+    def games(board: np.ndarray, history: list[int], length: int) -> int:
+        if length == 0:
+            return 1
+        count = 1
+        for colour, point in product((BLACK, WHITE), all_points(2, 2)):
+            board["to_move"] = colour
+            board["ko_point"] = PASS
+            if boards.is_legal(board[0], point, np.array(history, np.uint64), len(history)):
+                after = board.copy()
+                boards.play(after[0], point)
+                count += games(after, [*history, int(after["hash"][0])], length - 1)
+        return count
+
+    start = boards.new_board(2, 2)
+    start["suicide"] = True
+    start["ko_rule"] = boards.POSITIONAL_SUPERKO
+    assert games(start, [int(start["hash"][0])], 5) == paths(0, frozenset({0}), 5)
+
+
+@pytest.mark.slow
+def test_number_of_games_on_2x2() -> None:
+    """386,356,909,593, of which 1 has no move and the others begin with one of eight equivalent moves."""
+    _, moves = position_graph(2, 2, suicide=True)
+    bits = np.array([as_bits(after) for after in moves], np.uint64)
+    first = min(moves[0])
+    assert len(moves[0]) == 8
+    games = 1 + 8 * count_paths(bits, first, np.uint64(1))
+    assert games == 386_356_909_593
