@@ -48,8 +48,8 @@ def choose_move(thinker: Thinker, request: Request, manner: Manner) -> tuple[int
 
 
 def _pick(thinker: Thinker, report: SearchReport, manner: Manner) -> int:
-    if not report.moves:
-        return PASS
+    if not report.moves:  # stopped at once, or one visit allowed
+        return thinker.choose(report)
     if manner.calm:
         return report.moves[0].point
     if manner.level == "max":
@@ -69,12 +69,12 @@ class _Ending:
     def choose(self) -> tuple[int, SearchReport]:
         """The point to play, and the search behind it."""
         report = self._first_search()
-        if not report.moves:
-            return PASS, report
         if self._request.stop.is_set():
             return _pick(self._thinker, report, self._manner), report
         moving = self._own_view(report)
-        if not self._looks_over(moving):
+        if not report.moves and self._looks_over(moving):
+            return PASS, report
+        if not report.moves or not self._looks_over(moving):
             report = self._rest_of_search(report)
             return _pick(self._thinker, report, self._manner), report
         limits = self._second_limits()
