@@ -137,16 +137,28 @@ class Thinker:
         """Compiles the core, or loads it from its cache, and the evaluator."""
         from ..compiled import warm_up
 
-        warm_up([("the rules", _use_board), ("the evaluator", self.evaluator), ("the search", self._use_search)])
+        warm_up(
+            [
+                ("the rules", _use_board),
+                ("the evaluator", self.evaluator),
+                ("the search", self._use_search),
+                ("the count", _use_count),
+            ]
+        )
 
     def _use_search(self) -> None:
         from ..game.game import Game
         from .search import Limits, Search
 
         # A search of its own: the random numbers of the game's search are for the game.
-        search = Search(self.evaluator(), SearchParameters(), self._seed)
-        search.set_position(Game(5))
-        search.run(Limits(visits=20), ownership=True)
+        search = Search(self.evaluator(), SearchParameters(max_nodes=1000), self._seed)
+        game = Game(5)
+        search.set_position(game)
+        report = search.run(Limits(visits=600), ownership=True)
+        # Among 600 nodes of 1000 the next position makes the tree drop the others.
+        game.play(BLACK, report.moves[0].point)
+        search.set_position(game)
+        search.run(Limits(visits=610))
 
     def search(self, request: Request) -> "SearchReport":
         """Searches on the kept tree."""
@@ -230,3 +242,14 @@ def _use_board() -> None:
     game.is_legal(point_at(0, 0, 5))
     game.legal_moves()
     game.set_up([point_at(0, 0, 5)], [point_at(1, 1, 5)])
+
+
+def _use_count() -> None:
+    """Calls what the end of a game needs."""
+    import numpy as np
+
+    from ..game.game import Game
+    from .ending import judge
+
+    nobody = np.zeros((5, 5))
+    judge(Game(5), nobody, nobody)
