@@ -1,10 +1,10 @@
 """`gtp_engine play`: a game in the terminal."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
+from .closing import close_engine
 from .options import GameOptions, SearchOptions, engine_settings, game_options, search_options
 
 COLOURS = ("black", "white", "random", "both")
@@ -46,28 +46,24 @@ def play(
       echo "E5 G5 score" | tr " " "\\n" | gtp_engine play --seconds 1
     """
     from ..engine import Engine
+    from ..game.handicap import fixed_handicap_points
+    from ..paths import games_dir
     from ..terminal.play import TerminalGame
 
+    stones = fixed_handicap_points(handicap, game.width, game.height) if handicap else []
     komi = 0.5 if game.komi is None and handicap else game.komi
+    humans = _humans(colour, search.seed)
     engine = Engine(engine_settings(search), width=game.width, height=game.height, rules=game.rules, komi=komi)
+    if stones:
+        engine.place_handicap(stones)
+    status = 1
     try:
-        if handicap:
-            _place_handicap(engine, handicap)
-        saved = TerminalGame(
-            engine,
-            humans=_humans(colour, search.seed),
-            folder=sgf_dir or _games_folder(),
-            engine_name=_engine_name(search),
-        ).run()
+        folder = sgf_dir or games_dir()
+        saved = TerminalGame(engine, humans=humans, folder=folder, engine_name=_engine_name(search)).run()
+        status = 0 if saved else 1
     finally:
-        engine.close()
-    context.exit(0 if saved else 1)
-
-
-def _place_handicap(engine: Any, stones: int) -> None:
-    from ..game.handicap import fixed_handicap_points
-
-    engine.place_handicap(fixed_handicap_points(stones, engine.game.width, engine.game.height))
+        close_engine(engine, status)
+    context.exit(status)
 
 
 def _humans(colour: str, seed: int | None) -> frozenset[int]:
@@ -78,12 +74,6 @@ def _humans(colour: str, seed: int | None) -> frozenset[int]:
     if colour == "both":
         return frozenset((BLACK, WHITE))
     return frozenset((random.Random(seed).choice((BLACK, WHITE)) if colour == "random" else parse_colour(colour),))
-
-
-def _games_folder() -> Path:
-    from ..paths import games_dir
-
-    return games_dir()
 
 
 def _engine_name(search: SearchOptions) -> str:

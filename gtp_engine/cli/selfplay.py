@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .closing import close_engine
 from .options import GameOptions, SearchOptions, engine_settings, game_options, search_options
 
 if TYPE_CHECKING:
@@ -61,10 +62,10 @@ def selfplay(games: int, game: GameOptions, search: SearchOptions, sgf_dir: Path
     except KeyboardInterrupt:
         click.echo("stopped")
     finally:
-        engine.close()
-    if not finished:
-        folder.rmdir()
-    click.echo(_summary(finished, folder))
+        if not finished:
+            folder.rmdir()
+        click.echo(_summary(finished, folder))
+        close_engine(engine, 0)
 
 
 @contextmanager

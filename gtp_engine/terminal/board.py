@@ -28,7 +28,8 @@ def board_view(
     Without 256 colours or without Unicode it is the plain text of `game.diagram`.
     """
     wide = console.width >= 2 * game.width + 6
-    if console.color_system not in ("256", "truecolor") or console.options.ascii_only:
+    coloured = console.color_system in ("256", "truecolor") and not console.no_color
+    if not coloured or console.options.ascii_only:
         return Text(board_text(game, marks, compact=not wide), no_wrap=True)
     board = colour_board(game, marks, compact=not wide)
     if not side:

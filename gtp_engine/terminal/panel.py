@@ -12,9 +12,10 @@ from ..search.report import SearchReport
 from .board import CANDIDATES, STONES, WOOD
 
 CANDIDATES_SHOWN = 9  # each is one digit on the board
-LINE_SHOWN = 6  # moves of a main line
+LINE_SHOWN = 6  # moves of a main line, fewer where the terminal is narrow
+_COLUMNS_BEFORE_LINE = 38  # of the table, with visits in the ten thousands
 RECENT_MOVES = 6
-OWNED = 0.4  # a point belongs to a side from this much ownership on; what is less clear stays open
+OWNED = 0.3  # a point belongs to a side from this much ownership on; what is less clear stays open
 
 
 def side_lines(game: Game, names: dict[int, str]) -> list[Text]:
@@ -53,17 +54,18 @@ def candidate_marks(report: SearchReport) -> Marks:
     return Marks(labels={move.point: str(number) for number, move in enumerate(best, 1)})
 
 
-def candidate_table(report: SearchReport) -> Table:
-    """The best moves, with values for the player to move and the line expected after each."""
+def candidate_table(report: SearchReport, width: int) -> Table:
+    """The best moves, with values for the player to move and the line expected after each, for a terminal's width."""
+    shown = max(0, min(LINE_SHOWN, (width - _COLUMNS_BEFORE_LINE) // len("C10 ")))
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("")
     table.add_column("move")
     for heading in ("win rate", "score", "visits"):
-        table.add_column(heading, justify="right")
-    table.add_column("main line")
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("main line" if shown >= 2 else "")
     for number, move in enumerate(report.moves[:CANDIDATES_SHOWN], 1):
         background = CANDIDATES[min(number, len(CANDIDATES)) - 1]
-        line = [vertex(point, report.width, report.height) for point in move.pv[:LINE_SHOWN]]
+        line = [vertex(point, report.width, report.height) for point in move.pv[:shown]]
         table.add_row(
             Text(str(number), Style(color="#000000", bgcolor=background, bold=True)),
             vertex(move.point, report.width, report.height),

@@ -183,7 +183,7 @@ class TerminalGame:
     def _command_analyze(self, _: str) -> None:
         report = self._report()
         self._show(candidate_marks(report))
-        self._console.print(candidate_table(report))
+        self._console.print(candidate_table(report, self._console.width))
         self._say(f"win rate {report.winrate:.0%}, {report.visits:,} visits, {report.seconds:.1f} s", "dim")
 
     def _command_score(self, _: str) -> None:

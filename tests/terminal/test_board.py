@@ -65,6 +65,13 @@ def test_plain_where_colours_or_unicode_are_missing(colours: str, encoding: str)
     assert " 5 . . . .(X). . . . 5" in written.getvalue().decode()
 
 
+def test_plain_where_no_colour_is_wished(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    output, written = console(80)
+    output.print(board_view(played(9, 9, "E5"), output))
+    assert " 5 . . . .(X). . . . 5" in written.getvalue().decode()
+
+
 @pytest.mark.parametrize("size", [(2, 2), (25, 25), (25, 2), (2, 25)])
 @pytest.mark.parametrize("width", [30, 80, 120])
 def test_no_line_is_wider_than_the_terminal(size: tuple[int, int], width: int) -> None:

@@ -1,0 +1,117 @@
+"""What stands beside and below the board."""
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
+from gtp_engine.game.game import Game
+from gtp_engine.search.report import MoveReport, SearchReport
+from gtp_engine.terminal.panel import (
+    candidate_marks,
+    candidate_table,
+    engine_move_line,
+    lead_in_words,
+    points,
+    result_in_words,
+    side_lines,
+    territory_marks,
+)
+
+
+def at(name: str) -> int:
+    return parse_vertex(name, 3, 3)
+
+
+def report(to_move: int, lead: float, ownership: np.ndarray | None = None) -> SearchReport:
+    best = MoveReport(
+        at("B2"), 900, 0.61, 2.5, 2.5, 3, 0.2, 0.5, 0.1, 0.4, 900, 0, (at("B2"), at("A3"), PASS), (900, 9, 1)
+    )
+    other = MoveReport(PASS, 100, 0.4, -1.5, -1.5, 3, 0, 0.3, 0, 0.1, 100, 1, (PASS,), (100,))
+    priors = np.full(10, 0.1, np.float32)
+    return SearchReport(
+        3, 3, to_move, 1000, 1000, 0.6, lead, lead, 3, 0.2, (best, other), priors, ownership, seconds=1.25
+    )
+
+
+def printed(thing: object, width: int = 80) -> list[str]:
+    console = Console(width=width, color_system=None, file=io.StringIO())
+    console.print(thing)
+    assert isinstance(console.file, io.StringIO)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def test_players_terms_and_latest_moves() -> None:
+    game = Game(3, komi=0.5)
+    game.play(BLACK, at("B2"))
+    game.play(WHITE, PASS)
+    assert [line.plain for line in side_lines(game, {BLACK: "you", WHITE: "gtp_engine"})] == [
+        " ●  black  you, 0 captured",
+        " ●  white  gtp_engine, 0 captured",
+        "",
+        "komi 0.5, chinese rules",
+        "moves 1-2: B2 pass",
+    ]
+
+
+def test_the_win_rate_of_the_engines_move_is_the_opponents() -> None:
+    game = Game(3)
+    game.play(BLACK, at("B2"))
+    assert engine_move_line(game, report(BLACK, 1)).plain == "black plays B2  (1.2 s, your win rate 40%)"
+    game.play(WHITE, PASS)
+    assert engine_move_line(game, None).plain == "white passes"
+
+
+def test_candidates() -> None:
+    assert candidate_marks(report(BLACK, 1)).labels == {at("B2"): "1", PASS: "2"}
+    assert printed(candidate_table(report(BLACK, 1), 80)) == [
+        "   move  win rate  score  visits  main line",
+        "1  B2         61%   +2.5     900  B2 A3 pass",
+        "2  pass       40%   -1.5     100  pass",
+    ]
+    assert printed(candidate_table(report(BLACK, 1), 36), 36)[1] == "1  B2         61%   +2.5     900"
+
+
+def test_territory_is_the_same_whoever_moves() -> None:
+    game = Game(3)
+    game.play(BLACK, at("B2"))
+    game.play(WHITE, at("A1"))
+    ownership = np.array([[0.9, 0.1, -0.9], [1, 1, 1], [1, 0.5, -0.2]], np.float32)
+    for to_move, seen in ((BLACK, ownership), (WHITE, -ownership)):
+        marks = territory_marks(game, report(to_move, 1, seen))
+        assert marks.territory is not None
+        assert marks.territory.tolist() == [[1, 0, 2], [1, 1, 1], [1, 1, 0]]
+        assert marks.dead == {at("A1")}
+
+
+@pytest.mark.parametrize(
+    ("to_move", "lead", "words"),
+    [
+        (BLACK, 3.26, "black is ahead by about 3.3 points"),
+        (WHITE, 3.26, "white is ahead by about 3.3 points"),
+        (WHITE, -12, "black is ahead by about 12.0 points"),
+        (WHITE, -0.01, "the game is even"),
+    ],
+)
+def test_who_is_ahead(to_move: int, lead: float, words: str) -> None:
+    assert lead_in_words(report(to_move, lead)) == words
+
+
+def test_leads() -> None:
+    assert [points(lead) for lead in (1.5, -0.5, -0.01, 0)] == ["+1.5", "-0.5", "0.0", "0.0"]
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        ("W+3.5", "white wins by 3.5 points"),
+        ("B+1", "black wins by 1 point"),
+        ("B+0.5", "black wins by 0.5 point"),
+        ("W+R", "white wins by resignation"),
+        ("0", "a draw"),
+    ],
+)
+def test_results(result: str, words: str) -> None:
+    assert result_in_words(result) == words
