@@ -373,6 +373,16 @@ def test_records(engine: Conversation, tmp_path: Path) -> None:
     assert "move 2: B E7" in engine.ask("showboard")
 
 
+def test_record_without_komi_and_rules(engine: Conversation, tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text("(;SZ[5];B[cc])")
+    engine.ask("komi 3.5")
+    engine.ask("kata-set-rules aga")
+    rules = engine.ask("kata-get-rules")
+    engine.ask(f"loadsgf {path}")
+    assert (engine.ask("get_komi"), engine.ask("kata-get-rules")) == ("3.5", rules)
+
+
 def test_broken_record(engine: Conversation, tmp_path: Path) -> None:
     path = tmp_path / "broken.sgf"
     for content in (b"", b"no game", b"(;SZ[9];B[ee];W[ee])", b"(;SZ[99])", b"\x00\xff" * 100):
@@ -387,3 +397,14 @@ def test_news_from_servers(engine: Conversation) -> None:
     for command in ("cgos-opponent_name Some One", "cgos-opponent_rating 2345", "cgos-gameover 2026-01-01 W+Resign"):
         assert engine.ask(command) == ""
     assert engine.ask("kgs-chat private somebody hello there")
+
+
+@pytest.mark.slow
+def test_ten_thousand_commands_at_once(start: Callable[..., Conversation]) -> None:
+    engine = start("--visits", "2", "--threads", "1")
+    engine.ask("boardsize 5")
+    cycle = ("genmove b", "genmove w", "undo", "kata-analyze 1", "clear_board", "known_command play", "foo", "komi 3")
+    engine.send(*(f"{number} {cycle[number % len(cycle)]}" for number in range(10_000)))
+    for number in range(10_000):
+        sign = "?" if number % len(cycle) == 6 else "="
+        assert engine.response().split("\n")[0].split(" ")[0] == f"{sign}{number}"

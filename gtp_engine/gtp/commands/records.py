@@ -11,15 +11,20 @@ CANNOT_WRITE = "cannot write file"
 
 @command("loadsgf")
 def loadsgf(session: Session, arguments: list[str]) -> None:
-    """The position before move N of the main line, or all of it; with the record's size and komi."""
+    """The position before move N of the main line, or all of it; with the record's size, komi and rules, those of the
+    engine where it names none."""
     from ...sgf import read_sgf
 
     expect(arguments, 1, 2)
     moves = integer(arguments[1], 0) if len(arguments) == 2 else None
     try:
-        game = read_sgf(arguments[0]).to_game(None if moves is None else max(moves - 1, 0))
+        record = read_sgf(arguments[0])
+        rules = record.game_rules() or session.engine.rules
+        game = record.to_game(None if moves is None else max(moves - 1, 0), rules=rules)
     except (ValueError, OSError) as error:
         raise GtpError(CANNOT_LOAD, str(error)) from error
+    if record.komi is None:
+        game.set_komi(session.engine.komi)
     session.engine.load(game)
     session.last_report = None
 
