@@ -1,0 +1,54 @@
+"""Draws the README's pictures of a game in the terminal: `python docs/pictures.py`.
+
+The engine plays the position itself, so that a change in how things look needs nothing but another run.
+"""
+
+import io
+from pathlib import Path
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from gtp_engine import BLACK, WHITE, Engine, EngineSettings
+from gtp_engine.terminal.board import board_view
+from gtp_engine.terminal.panel import (
+    candidate_marks,
+    candidate_table,
+    engine_move_line,
+    lead_in_words,
+    side_lines,
+    territory_marks,
+)
+
+FOLDER = Path(__file__).parent
+MOVES = 24
+SETTINGS = EngineSettings(visits=10_000, threads=1, seed=7)
+NAMES = {BLACK: "you", WHITE: "gtp_engine"}
+
+
+def main() -> None:
+    """Plays the opening of a game on 9x9 and draws the board, an analysis and an estimate of the score."""
+    with Engine(SETTINGS, width=9) as engine:
+        for _ in range(MOVES):
+            decision = engine.best_move()
+        report = engine.evaluate()
+        game = engine.game
+    console = Console(width=76, color_system="truecolor", force_terminal=True, record=True, file=io.StringIO())
+    side = side_lines(game, NAMES)
+    prompt = Text("black> ")
+    draw("board.svg", console, board_view(game, console, None, side), engine_move_line(game, decision.report), prompt)
+    analysis = board_view(game, console, candidate_marks(report), side)
+    draw("analysis.svg", console, prompt + Text("analyze\n"), analysis, candidate_table(report, console.width), prompt)
+    score = board_view(game, console, territory_marks(game, report), side)
+    draw("score.svg", console, prompt + Text("score\n"), score, Text(f"{lead_in_words(report)}, komi counted"), prompt)
+
+
+def draw(name: str, console: Console, *parts: RenderableType) -> None:
+    """Writes what the console shows of the parts."""
+    for part in parts:
+        console.print(part)
+    console.save_svg(str(FOLDER / name), title="gtp_engine play")
+
+
+if __name__ == "__main__":
+    main()
