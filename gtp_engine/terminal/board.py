@@ -30,7 +30,7 @@ def board_view(
     wide = console.width >= 2 * game.width + 6
     coloured = console.color_system in ("256", "truecolor") and not console.no_color
     if not coloured or console.options.ascii_only:
-        return Text(board_text(game, marks, compact=not wide), no_wrap=True)
+        return Text(board_text(game, marks, compact=not wide), no_wrap=True, overflow="ignore")
     board = colour_board(game, marks, compact=not wide)
     if not side:
         return board
