@@ -1,5 +1,7 @@
 """Handicap stones (GTP version 2, section 6.3.3). All three commands need an empty board; white moves next."""
 
+from collections.abc import Callable
+
 from ...game.handicap import fixed_handicap_points, free_handicap_points
 from ..arguments import board_point, expect, integer
 from ..protocol import GtpError
@@ -13,23 +15,13 @@ BAD_VERTEX_LIST = "bad vertex list"
 
 @command("fixed_handicap")
 def fixed_handicap(session: Session, arguments: list[str]) -> str:
-    count = _count(session, arguments)
-    try:
-        points = fixed_handicap_points(count, session.game.width, session.game.height)
-    except ValueError as error:
-        raise GtpError(INVALID_NUMBER, str(error)) from error
-    return place(session, points)
+    return place_count(session, arguments, fixed_handicap_points)
 
 
 @command("place_free_handicap")
 def place_free_handicap(session: Session, arguments: list[str]) -> str:
     """Exactly as many stones as asked for: gtp2ogs resigns where there are fewer."""
-    count = _count(session, arguments)
-    try:
-        points = free_handicap_points(count, session.game.width, session.game.height)
-    except ValueError as error:
-        raise GtpError(INVALID_NUMBER, str(error)) from error
-    return place(session, points)
+    return place_count(session, arguments, free_handicap_points)
 
 
 @command("set_free_handicap")
@@ -44,11 +36,16 @@ def set_free_handicap(session: Session, arguments: list[str]) -> None:
         raise GtpError(BAD_VERTEX_LIST, str(error)) from error
 
 
-def _count(session: Session, arguments: list[str]) -> int:
+def place_count(session: Session, arguments: list[str], choose: Callable[[int, int, int], list[int]]) -> str:
+    """Places as many stones as the argument says, where `choose(count, width, height)` puts them; their vertices."""
     expect(arguments, 1)
     count = integer(arguments[0], -(2**31))
     _expect_empty(session)
-    return count
+    try:
+        points = choose(count, session.engine.width, session.engine.height)
+    except ValueError as error:
+        raise GtpError(INVALID_NUMBER, str(error)) from error
+    return place(session, points)
 
 
 def _expect_empty(session: Session) -> None:
