@@ -59,8 +59,8 @@ def main() -> None:
 
     \b
     Examples:
-      gtp_engine play                              a game on 19x19, you are black
-      gtp_engine play --board-size 9 --level 3     a small board, a weak opponent
+      gtp_engine play                              a game on 9x9, you are black
+      gtp_engine play --board-size 19 --level 3    a full board, a weak opponent
       gtp_engine gtp --seconds 10                  for a GUI, 10 s a move
       gtp_engine review game.sgf                   where was the game lost?
       gtp_engine doctor                            what to enter in Sabaki, GoGui, Lizzie
