@@ -25,6 +25,7 @@ from .thinker import Request, Thinker
 # Near the end the opponent's view and captures are looked into, too: with this share of the time.
 _SECOND_SHARE = 0.25
 _LEAST_VISITS = 64
+_NO_HOPE = 0.05
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,9 @@ class _Ending:
         after_pass = self._thinker.opponents_view(replace(self._request, limits=limits))
         assert after_pass.ownership is not None
         outlook = judge(self._game, moving, -after_pass.ownership)
-        if should_pass(self._game, outlook, cleanup=self._manner.cleanup):
+        # A lost count is not accepted while the search sees a way to win.
+        has_hope = outlook.score < 0 and report.winrate > _NO_HOPE
+        if not has_hope and should_pass(self._game, outlook, cleanup=self._manner.cleanup):
             return PASS, report
         return self._play_on(report, after_pass, outlook), report
 
