@@ -28,7 +28,7 @@ check: .venv/installed
 
 # Takes a minute where the core changed or was never compiled on this machine, and shows it; else a second.
 compiled: .venv/installed
-	@$(BIN)/python -c 'from gtp_engine import Engine; Engine().ready.result()'
+	@$(BIN)/python -m gtp_engine.cli.compiling
 
 .venv/installed: setup.cfg pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("gtp_engine needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'

@@ -73,9 +73,10 @@ def _position(width: int, height: int, moves: int) -> "Game":
 def _visits_per_second(game: "Game", settings: "EngineSettings") -> float:
     from ..engine import Engine
     from ..search.search import Limits
+    from .compiling import wait_until_ready
 
     with Engine(settings) as engine:
-        engine.ready.result()
+        wait_until_ready(engine)
         engine.load(game)
         report = engine.analyze(limits=Limits(visits=settings.visits, seconds=settings.seconds)).result()
     return report.playouts / report.seconds

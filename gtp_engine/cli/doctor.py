@@ -15,6 +15,7 @@ import click
 
 from .. import __version__, paths
 from .clients import client_lines, engine_command
+from .compiling import wait_until_ready
 from .machine import gpu, processor
 
 LIBRARIES = ("numpy", "numba", "torch", "click", "sgfmill", "rich", "matplotlib", "tomlkit")
@@ -88,7 +89,7 @@ def _shipped_networks() -> str:
 def _writable(path: Path) -> str:
     """A remark on a folder that can neither be written nor made."""
     existing = next(folder for folder in (path, *path.parents) if folder.exists())
-    return "" if os.access(existing, os.W_OK) else "  (not writable)"
+    return "" if existing.is_dir() and os.access(existing, os.W_OK) else "  (not writable)"
 
 
 def _checks(command: list[str]) -> list[tuple[str, Callable[[], str]]]:
@@ -115,7 +116,7 @@ def _check_compiled() -> str:
 
     start = time.perf_counter()
     with Engine(EngineSettings(threads=1)) as engine:
-        engine.ready.result()
+        wait_until_ready(engine)
     return f"ready in {time.perf_counter() - start:.1f} s"
 
 

@@ -33,6 +33,19 @@ def test_what_fails_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     assert failure.endswith("gtp: exit status 0, hello")
 
 
+def test_folders_that_cannot_be_made_are_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("GTP_ENGINE_GAMES", str(tmp_path / "file" / "games"))
+    monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "new" / "data"))
+    monkeypatch.setattr("gtp_engine.cli.doctor._checks", lambda _: [])
+    doctor.main([], standalone_mode=False)
+    output = capsys.readouterr().out
+    assert f"  games        {tmp_path / 'file' / 'games'}  (not writable)\n" in output
+    assert f"  data         {tmp_path / 'new' / 'data'}\n" in output
+
+
 def test_lines_for_other_programs() -> None:
     assert client_lines(["/opt/go/bin/gtp_engine"]).splitlines() == [
         "Sabaki: File > Preferences > Engines > Add: the path, then the arguments",
