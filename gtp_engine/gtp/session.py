@@ -71,7 +71,7 @@ class Session:
         while not future.done():
             if self.inbox.is_in_a_hurry:
                 self.engine.stop()
-            if self.inbox.signalled:
+            if self.inbox.signalled and self.inbox.signal_ends:
                 patience_ends = patience_ends or time.monotonic() + _PATIENCE_SECONDS
                 if time.monotonic() > patience_ends:
                     raise KeyboardInterrupt
