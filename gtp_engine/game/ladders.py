@@ -148,6 +148,36 @@ def _two_liberties(w: np.ndarray, head: int) -> tuple[int, int, int]:
 
 
 @njit
+def _runs_free(w: np.ndarray, head: int, point: int, filled: int) -> bool:
+    """Whether a chain that extends on `point` has three liberties then for sure, were the opponent to stand on `filled`
+    (PASS: nowhere) and `point` its last one. Seen without a move: most ladders that fail do so here.
+    """
+    stride = w[_STRIDE]
+    colour = w[_STONES + head]
+    first = second = PASS
+    for near in (point - stride, point - 1, point + 1, point + stride):
+        if w[_STONES + near] == EMPTY:
+            if near in (filled, first, second):
+                continue
+            if second != PASS:
+                return True
+            first, second = near, first
+        elif w[_STONES + near] == colour and w[_CHAIN + near] != head:
+            stone = near
+            while True:
+                for liberty in (stone - stride, stone - 1, stone + 1, stone + stride):
+                    if w[_STONES + liberty] != EMPTY or liberty in (point, filled, first, second):
+                        continue
+                    if second != PASS:
+                        return True
+                    first, second = liberty, first
+                stone = w[_NEXT + stone]
+                if stone == near:
+                    break
+    return False
+
+
+@njit
 def _is_suicide(w: np.ndarray, point: int, colour: int) -> bool:
     stride = w[_STRIDE]
     for near in (point - stride, point - 1, point + 1, point + stride):
@@ -288,7 +318,7 @@ def _defend(w: np.ndarray, head: int, level: int) -> int:
     if not _in_atari(w, head) or w[_KO] != PASS:
         return _ESCAPED
     liberty = _last_liberty(w, head)
-    if _open_sides(w, liberty) >= 3:
+    if _runs_free(w, head, liberty, PASS):
         return _ESCAPED
     begin = w[level]
     w[_CANDIDATES + begin] = liberty
@@ -317,16 +347,12 @@ def _attack(w: np.ndarray, head: int, level: int) -> int:
         and _add_captures(w, head, begin, begin) == begin
     ):
         return _CAUGHT  # two kos, and the defender can fill only one of them
-    if first_open < second_open:
-        first, second, first_open, second_open = second, first, second_open, first_open
-    w[_CANDIDATES + begin] = first
-    w[_CANDIDATES + begin + 1] = second
-    w[level + 1] = begin + 2
-    if abs(first - second) != 1 and abs(first - second) != w[_STRIDE]:
-        if second_open >= 3:
-            return _ESCAPED
-        if first_open >= 3:
-            w[level + 1] = begin + 1
+    end = begin
+    for move, other in ((first, second), (second, first)):
+        if not _runs_free(w, head, other, move):
+            w[_CANDIDATES + end] = move
+            end += 1
+    w[level + 1] = end
     return _UNKNOWN
 
 
@@ -382,8 +408,7 @@ def _is_caught(w: np.ndarray, stone: int) -> bool:
 def _attack_works(w: np.ndarray, head: int, move: int, other: int) -> bool:
     """Whether the attacker catches a chain with these two liberties by this move."""
     attacker = 3 - w[_STONES + head]
-    beside = abs(move - other) == 1 or abs(move - other) == w[_STRIDE]
-    if move == w[_KO] or _open_sides(w, other) - beside >= 3 or _is_suicide(w, move, attacker):
+    if move == w[_KO] or _runs_free(w, head, other, move) or _is_suicide(w, move, attacker):
         return False
     writes = w[_WRITES]
     _place(w, move, attacker)
