@@ -6,8 +6,9 @@ The reading follows KataGo's (networks' input planes 14 to 17), rule for rule:
   move* on one of them.
 * Defender to move: with two liberties it has escaped, and so it has where the attacker's move left a simple ko. Else it
   captures a neighbouring chain in atari or extends on its last liberty.
-* Attacker to move: one liberty left is a capture, three are an escape; else it tries both liberties, but leaves out one
-  whose other side would give the defender three at once.
+* Attacker to move: one liberty left is a capture, three are an escape; else it tries both liberties, unless extending
+  on the other one would give the defender three. Two kos as the last liberties are a capture where the defender cannot
+  win by filling one of them and has nothing in atari.
 * Suicide is illegal throughout; a ko from before the reading is open to the defender.
 
 A position is copied once into a workspace of numbers in which every write is recorded, so that moves are taken back by
