@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from gtp_engine.game import board as boards
 from gtp_engine.game.coords import BLACK, WHITE, parse_colour, parse_vertex
@@ -64,6 +65,21 @@ def test_liberties_and_kos(shared: Path) -> None:
         assert ones(np.array(simple) & ~game.legal_moves()[:-1]) == recorded(record, 6), record["id"]
         count += 1
     assert count >= 150
+
+
+def test_komi_with_what_the_rules_add(shared: Path) -> None:
+    """Global input 5 under area rules: komi, compensation for handicap stones, the button."""
+    count = 0
+    for record in records(shared):
+        game = position_of(record)
+        if game.rules.scoring == "AREA":
+            button = {boards.BUTTON_WHITE: 0.5, boards.BUTTON_BLACK: -0.5}.get(game.board["button"][0], 0.0)
+            points = game.komi + game.handicap_bonus + button
+            whose = 1 if game.to_move == WHITE else -1
+            assert record["inputs"]["global"][5] * 20 == pytest.approx(whose * points), record["id"]
+            assert game.board["komi"][0] == game.komi + game.handicap_bonus
+            count += 1
+    assert count > 80
 
 
 def test_areas(shared: Path) -> None:
