@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -237,6 +238,40 @@ def test_resignation_takes_several_hopeless_moves():
         assert len(engine.game.moves) == 24
         engine.undo()
         assert not engine.genmove(BLACK, play=False).result(PATIENCE).resign
+
+
+def test_the_end_of_a_game_is_counted():
+    with Engine(EngineSettings(network="none", threads=1, seed=1), width=5, komi=0.5) as engine:
+        rows = {"B": BLACK, "C": BLACK, "D": WHITE}
+        stones = {colour: [point(f"{column}{row}", 5) for column, owner in rows.items() if owner == colour
+                           for row in range(1, 6)] for colour in (BLACK, WHITE)}  # fmt: skip
+        dead = point("E3", 5)
+        engine.set_up([*stones[BLACK], dead], stones[WHITE])
+        engine.play(BLACK, PASS)
+        engine.play(WHITE, PASS)
+        assert engine.dead_stones().result(PATIENCE) == {dead}
+        assert str(engine.final_score().result(PATIENCE)) == "B+4.5"
+        statuses = engine.statuses().result(PATIENCE)
+        assert statuses["dead"] == [[dead]] and len(statuses["alive"]) == 2 and not statuses["seki"]
+        owned = engine.ownership().result(PATIENCE)
+        assert (owned[:, :3] > 0.5).all() and (owned[:, 3:] < -0.5).all()
+        assert engine.evaluate().ownership.shape == (5, 5)
+        assert len(engine.game.moves) == 2
+        engine.set_rules(RULESETS["tromp-taylor"])
+        assert not engine.dead_stones().result(PATIENCE)
+
+
+@pytest.mark.slow
+def test_ten_seconds_are_enough_for_a_whole_game():
+    with Engine(EngineSettings(network="none", resign=False), width=9) as engine:
+        engine.ready.result(PATIENCE)
+        engine.clock.settings = gtp_settings(10, 0, 0)
+        used = {BLACK: 0.0, WHITE: 0.0}
+        while not engine.game.is_over:
+            start = time.monotonic()
+            colour = engine.best_move().colour
+            used[colour] += time.monotonic() - start
+        assert min(used.values()) > 2 and max(used.values()) < 9.5
 
 
 def test_an_engine_nobody_closes_does_not_keep_a_program():

@@ -22,8 +22,10 @@ from .report import SearchReport
 from .search import Limits, RootMoves
 from .thinker import Request, Thinker
 
-# Near the end the opponent's view and captures are looked into, too: with this share of the time.
-_SECOND_SHARE = 0.25
+# Near the end up to two more searches, beside the tree, look into the opponent's view and into captures.
+_MORE_SEARCHES = 2
+_SHARE_OF_EACH = 0.125  # of the time
+_FIRST_SHARE = 1 - _MORE_SEARCHES * _SHARE_OF_EACH
 _LEAST_VISITS = 64
 _NO_HOPE = 0.05
 
@@ -71,16 +73,18 @@ class _Ending:
         """The point to play, and the search behind it."""
         report = self._first_search()
         if self._request.stop.is_set():
-            return _pick(self._thinker, report, self._manner), report
+            return self._pick(report), report
         moving = self._own_view(report)
-        if not report.moves and self._looks_over(moving):
+        looks_over = self._looks_over(moving)
+        if not report.moves and looks_over:
             return PASS, report
-        if not report.moves or not self._looks_over(moving):
+        if not report.moves or not looks_over:
             report = self._rest_of_search(report)
-            return _pick(self._thinker, report, self._manner), report
-        limits = self._second_limits()
-        after_pass = self._thinker.opponents_view(replace(self._request, limits=limits))
+            return self._pick(report), report
+        after_pass = self._thinker.opponents_view(replace(self._request, limits=self._more_limits()))
         assert after_pass.ownership is not None
+        if self._request.stop.is_set():
+            return self._pick(report), report
         outlook = judge(self._game, moving, -after_pass.ownership)
         # A lost count is not accepted while the search sees a way to win.
         has_hope = outlook.score < 0 and report.winrate > _NO_HOPE
@@ -88,10 +92,13 @@ class _Ending:
             return PASS, report
         return self._play_on(report, after_pass, outlook), report
 
+    def _pick(self, report: SearchReport) -> int:
+        return _pick(self._thinker, report, self._manner)
+
     def _own_view(self, report: SearchReport) -> np.ndarray:
         """The ownership that the search found; a quick move's search says too little."""
         if report.visits < _LEAST_VISITS or report.ownership is None:
-            report = self._thinker.look(replace(self._request, limits=Limits(_LEAST_VISITS)))
+            report = self._thinker.look(replace(self._request, limits=self._more_limits()))
         assert report.ownership is not None
         return report.ownership
 
@@ -104,14 +111,14 @@ class _Ending:
         """Keeps a share of the time for what may have to be found out after it."""
         limits = self._request.limits
         if limits is not None and limits.seconds is not None:
-            limits = replace(limits, seconds=limits.seconds * (1 - _SECOND_SHARE))
+            limits = replace(limits, seconds=limits.seconds * _FIRST_SHARE)
         return self._thinker.search(replace(self._request, limits=limits, root_moves=self._no_pass()))
 
     def _rest_of_search(self, report: SearchReport) -> SearchReport:
         limits = self._request.limits
         if limits is None or limits.seconds is None:
             return report
-        limits = replace(limits, seconds=limits.seconds * _SECOND_SHARE)
+        limits = replace(limits, seconds=limits.seconds * (1 - _FIRST_SHARE))
         return self._thinker.search(replace(self._request, limits=limits, root_moves=self._no_pass()))
 
     def _no_pass(self) -> RootMoves | None:
@@ -123,7 +130,7 @@ class _Ending:
 
     def _play_on(self, report: SearchReport, after_pass: SearchReport, outlook: Outlook) -> int:
         """The choice, unless it is a pass too early or a move too many."""
-        choice = _pick(self._thinker, report, self._manner)
+        choice = self._pick(report)
         if choice in outlook.open:
             return choice
         best = report.moves[0]
@@ -143,11 +150,12 @@ class _Ending:
         if not moves:
             return PASS
         root_moves = RootMoves(allow=tuple((self._game.to_move, point, 1) for point in moves))
-        request = replace(self._request, limits=self._second_limits(), root_moves=root_moves)
-        return self._thinker.look(request).moves[0].point
+        request = replace(self._request, limits=self._more_limits(), root_moves=root_moves)
+        found = self._thinker.look(request)
+        return found.moves[0].point if found.moves else min(moves)
 
-    def _second_limits(self) -> Limits:
+    def _more_limits(self) -> Limits:
         limits = self._request.limits or Limits()
-        seconds = limits.seconds * _SECOND_SHARE if limits.seconds is not None else None
+        seconds = limits.seconds * _SHARE_OF_EACH if limits.seconds is not None else None
         visits = max(limits.visits, _LEAST_VISITS) if limits.visits is not None else None
         return Limits(visits, seconds)
