@@ -371,7 +371,7 @@ def _is_caught(w: np.ndarray, stone: int) -> bool:
         level = _LEVELS + 3 * depth
         if entering:
             head = w[_CHAIN + stone]
-            if depth >= w[_MAX_DEPTH]:
+            if depth >= w[_MAX_DEPTH] or w[level] > _MAX_CANDIDATES - MAX_AREA:
                 verdict = _CAUGHT
             elif depth % 2 == 0:
                 verdict = _defend(w, head, level)
