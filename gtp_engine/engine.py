@@ -389,8 +389,9 @@ class Engine:
         self._thread.submit(self._thinker.clear)
 
     def close(self) -> None:
-        """Ends the search thread and waits for it. The engine cannot search afterwards."""
-        self._thread.submit(self._thinker.close)
+        """Ends the search thread and waits for it; searching afterwards is a ValueError."""
+        if not self._thread.is_closed:
+            self._thread.submit(self._thinker.close)
         self._thread.close()
 
     def best_move(self, colour: int | None = None) -> Decision:

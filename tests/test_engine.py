@@ -214,6 +214,14 @@ def test_an_engine_that_cannot_start_says_so_with_the_first_search():
             engine.genmove(BLACK).result(PATIENCE)
 
 
+def test_a_closed_engine_says_so():
+    engine = Engine(EngineSettings(network="uniform"))
+    engine.close()
+    engine.close()
+    with pytest.raises(ValueError, match="the engine is closed"):
+        engine.genmove(BLACK)
+
+
 def test_levels_are_checked():
     with pytest.raises(ValueError, match="invalid level 11"):
         EngineSettings(level=11)

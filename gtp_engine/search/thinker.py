@@ -39,13 +39,16 @@ class SearchThread:
     def __init__(self) -> None:
         self.stop_event = threading.Event()
         self.pondering_stop = threading.Event()
+        self.is_closed = False
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         # Not a bound method: the thread must not keep this object, and so its engine, alive.
         self._thread = threading.Thread(target=_work, args=(self._jobs,), name="search", daemon=True)
         self._thread.start()
 
     def submit(self, function: Callable[[], T]) -> "Future[T]":
-        """Has `function` called after all that was submitted before."""
+        """Has `function` called after all that was submitted before; ValueError once the thread is closed."""
+        if self.is_closed:
+            raise ValueError("the engine is closed")
         future: Future[T] = Future()
 
         def job() -> None:
@@ -72,6 +75,7 @@ class SearchThread:
 
     def close(self, timeout: float | None = None) -> None:
         """Ends the thread after the jobs that wait, and waits for it as long as `timeout` seconds."""
+        self.is_closed = True
         self.stop()
         self._jobs.put(None)
         self._thread.join(timeout)
