@@ -18,14 +18,15 @@ from ..game.scoring import dead_stones, final_score, seki_stones
 from .report import MoveReport, SearchReport
 
 # A chain or a region whose mean ownership is nearer to 0 is not settled.
-SETTLED = 0.5
+_SETTLED = 0.5
 # What a move may lose, in points and win rate, and still count as good as another: playouts are noisy.
 _SAME_LEAD, _SAME_WINRATE = 1.0, 0.05
-# Before this share of the board is played nobody resigns (90 moves on 19x19, 20 on 9x9), nor looks for the end.
+# Before this share of the board is played nobody resigns (90 moves on 19x19, 21 on 9x9), nor looks for the end.
 _EARLIEST_RESIGNATION = 0.25
 _EARLIEST_END = 0.3
 # With no more of the board open than this, moves on settled ground are looked at closely.
 _NEARLY_OVER = 0.15
+# With fewer visits a win rate is noise.
 _LEAST_VISITS = 50
 # A handicap of n stones is a bad start by intention: so much longer, n times.
 _HANDICAP_PATIENCE = 0.03
@@ -123,7 +124,7 @@ def _open_regions(
         means = [float(np.mean([owned[y, x] for x, y in region])) for owned in ownerships]
         if owner == EMPTY:
             owner = borders
-        if owner in (BLACK, WHITE) and all((mean if owner == me else -mean) >= SETTLED for mean in means):
+        if owner in (BLACK, WHITE) and all((mean if owner == me else -mean) >= _SETTLED for mean in means):
             continue
         # A point counted for the player is worth two when it changes hands, a neutral one is worth one.
         loss += len(region) * (2 if owner == me else 1 if owner not in (BLACK, WHITE) else 0)
