@@ -14,6 +14,7 @@ from ..game.board import (
     TERRITORY_SCORING,
     atari_liberty,
     in_atari,
+    is_suicide,
     play,
 )
 from ..game.coords import BLACK, EMPTY, PASS, WALL, WHITE
@@ -144,8 +145,12 @@ def _anywhere(board: np.ndarray, state: np.ndarray, careful: bool) -> int:
         point = int(board["empties"][slot])
         if point == board["ko_point"] or is_eye(board, point, colour):
             continue
+        if not careful:
+            if not is_suicide(board, point):
+                return point
+            continue
         liberties = liberties_after(board, point, colour)
-        if liberties >= 2 or (liberties == 1 and not careful):
+        if liberties >= 2:
             return point
         if liberties == 1 and last_resort == PASS:
             last_resort = point

@@ -12,9 +12,16 @@ from ..game.coords import EMPTY, PASS, WALL
 from .patterns import is_urgent_shape
 from .tactics import is_eye, liberties_after, would_be_in_atari
 
-# Logarithms of the weights: maximum likelihood of the moves of professionals' games, 22,178 moves on 9x9.
-# First to fourth line, fifth and higher; the second row where no stone is near.
-_LINE = np.array([[-0.92, 0.11, 0.45, 0.07, -0.16], [-2.89, -2.07, 0.88, 1.85, 3.23]])
+# Logarithms of the weights: maximum likelihood of the moves of professionals' games, 22,178 moves on 9x9; the lines of
+# large boards from 17,474 moves on 19x19.
+# First to fourth line, fifth and higher; the second row of each where no stone is near.
+_LINE = np.array(
+    [
+        [[-0.92, 0.11, 0.45, 0.07, -0.16], [-2.89, -2.07, 0.88, 1.85, 3.23]],  # small boards
+        [[-0.32, 0.50, 0.90, 0.62, 0.57], [-2.04, -1.33, 1.51, 1.27, -1.60]],  # large boards
+    ]
+)
+_LARGE = 13  # points on the shorter side
 # Distance to the last move and to the one before it: 2 (beside), 3 (diagonally), 4, ... 9 and more, no such move.
 _TO_LAST = np.array([1.09, 0.36, 0.43, 0.02, -0.36, -0.30, -0.40, -0.81, 0.0])
 _TO_ONE_BEFORE = np.array([0.34, 0.18, 0.19, 0.03, -0.22, -0.14, -0.23, -0.21, 0.0])
@@ -54,11 +61,12 @@ def _line_weight(board: np.ndarray, point: int) -> float:
     stride = width + 1
     x, y = point % stride, point // stride
     line = min(min(x, width + 1 - x), min(y, height + 1 - y), 5) - 1
+    large = 1 if min(width, height) >= _LARGE else 0
     for row in range(max(1, y - 2), min(height, y + 2) + 1):
         for column in range(max(1, x - 2), min(width, x + 2) + 1):
             if abs(column - x) + abs(row - y) <= 3 and board["stones"][row * stride + column] != EMPTY:
-                return _LINE[0, line]
-    return _LINE[1, line]
+                return _LINE[large, 0, line]
+    return _LINE[large, 1, line]
 
 
 @njit
@@ -146,7 +154,7 @@ def write_priors(board: np.ndarray, policy: np.ndarray) -> None:
         strength = _strength(board, point, last, one_before)
         policy[(point // (width + 1) - 1) * width + point % (width + 1) - 1] = strength
         total += strength
-        sensible += not is_eye(board, point, int(board["to_move"]))
+        sensible += strength > 0.0 and not is_eye(board, point, int(board["to_move"]))
     # A pass is what is left when there is nothing to play; it answers a pass more often.
     share = 0.2 if board["passes"] > 0 else 0.5 / (sensible + 1)
     if total > 0.0:

@@ -1,0 +1,70 @@
+"""Positions for the tests of the rollouts."""
+
+import numpy as np
+from reference_board import ReferenceBoard, read_diagram
+
+from gtp_engine.game.coords import BLACK, WHITE, point_at
+from gtp_engine.game.game import Game
+from gtp_engine.game.rules import RULESETS, Rules
+
+
+def drawn(
+    diagram: str, to_move: int = BLACK, *, rules: Rules = RULESETS["chinese"], komi: float = 0.0
+) -> tuple[Game, dict[str, int]]:
+    """A game that starts from a drawn board (X black, O white), and the points of the board's marks."""
+    width, height, stones, marks = read_diagram(diagram)
+    game = Game(width, height, rules=rules, komi=komi)
+    by_colour = {colour: [point_at(*at, width) for at in stones if stones[at] == colour] for colour in (BLACK, WHITE)}
+    game.set_up(by_colour[BLACK], by_colour[WHITE], to_move)
+    return game, {mark: point_at(*at, width) for mark, at in marks.items()}
+
+
+def random_position(width: int, height: int, moves: int, seed: int, komi: float = 0.0) -> Game:
+    """A game after so many random legal moves, no passes."""
+    random = np.random.default_rng(seed)
+    game = Game(width, height, komi=komi)
+    for _ in range(moves):
+        legal = np.flatnonzero(game.legal_moves()[:-1])
+        if not len(legal):
+            break
+        move = int(random.choice(legal))
+        game.play(game.to_move, point_at(move % width, move // width, width))
+    return game
+
+
+def reference_of(board: np.ndarray) -> ReferenceBoard:
+    """The stones of a board (BOARD [1]) on the slow board."""
+    width, height = int(board["width"][0]), int(board["height"][0])
+    reference = ReferenceBoard(width, height)
+    stones = board["stones"][0]
+    for y in range(height):
+        for x in range(width):
+            if stones[point_at(x, y, width)]:
+                reference.stones[x, y] = int(stones[point_at(x, y, width)])
+    return reference
+
+
+# Nothing is left but eyes: black has 45 points, white 36.
+FINISHED = """
+    . X . X X O . O .
+    X X X X X O O O O
+    X X X X X O O O O
+    X X X X X O O O O
+    X X X X X O O O O
+    X X X X X O O O O
+    X X X X X O O O O
+    X X X X X O O O O
+    X X X X X O O O O
+"""
+# Black lives and surrounds two stones that cannot; some room is left along the border.
+DEAD_STONES = """
+    . . . X O . . . .
+    . O . X O . O O .
+    . . . X O . . . .
+    X X X X O O . O .
+    . . . X X O . . .
+    . . . . X O O O O
+    . X . . X X X O .
+    . . X . . . X O .
+    . . . . . . X O .
+"""
