@@ -145,6 +145,27 @@ def state_of(game: Game) -> tuple[object, ...]:
     return game.stones().tolist(), game.to_move, game.passes, int(board["hash"]), captures, int(board["ko_point"])
 
 
+@settings(max_examples=15, deadline=None)
+@given(st.integers(2, 9), st.integers(2, 9), choices)
+def test_a_copy_is_the_same_position(width: int, height: int, moves: list[int]) -> None:
+    """Copied over another game on the largest board, every field of the position is there."""
+    pair = Pair(width, height, replace(RULESETS["aga-button"], tax="SEKI", scoring="TERRITORY", suicide=True))
+    pair.game.set_komi(5.5)
+    play_random_game(pair, iter(moves), points_checked=9)
+    other = Pair(25, 25, RULESETS["chinese"])
+    play_random_game(other, iter(moves[::-1]), points_checked=1)
+    target, source = other.game.board.copy()[0], pair.game.board[0]
+    boards.copy_board(target, source)
+    points = (height + 2) * (width + 1) + 1
+    for name in boards.BOARD.names:
+        if boards.BOARD[name].shape == (boards.MAX_POINTS,):
+            assert (target[name][:points] == source[name][:points]).all(), name
+        elif name == "empties":
+            assert (target[name][: source["empty_count"]] == source[name][: source["empty_count"]]).all()
+        else:
+            assert (target[name] == source[name]).all(), name
+
+
 # Small boards see most captures, kos and repetitions; the others see long chains and every stride.
 SIZES = [(2, 2), (3, 2), (3, 3), (2, 7), (4, 4), (5, 3), (5, 5), (6, 6), (7, 7), (9, 9), (13, 5), (19, 19), (25, 25)]
 CHUNK = 20_000

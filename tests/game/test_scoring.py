@@ -8,6 +8,7 @@ from reference_board import BLACK, WHITE, ReferenceBoard, read_diagram
 from reference_life import plain_area
 
 from gtp_engine.game.coords import PASS, parse_vertex, point_at
+from gtp_engine.game.counting import area_margin
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS, Rules
 from gtp_engine.game.scoring import Score, area_map, dead_stones, final_score
@@ -200,4 +201,4 @@ def test_random_positions_count_as_tromp_and_taylor_say() -> None:
         expected = [[owners.get((x, y), 0) for x in range(width)] for y in range(height)]
         assert area_map(game).tolist() == expected, reference.diagram()
         counts = [list(owners.values()).count(colour) for colour in (BLACK, WHITE)]
-        assert final_score(game) == counts[0] - counts[1]
+        assert final_score(game) == area_margin(game.board[0]) == counts[0] - counts[1]
