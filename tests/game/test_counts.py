@@ -14,8 +14,8 @@ from gtp_engine.game import board as boards
 from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, all_points
 from gtp_engine.game.game import Game
 
-LEGAL_POSITIONS = {(2, 2): 57, (2, 3): 489, (2, 4): 4125, (3, 2): 489, (4, 2): 4125}
-MORE_LEGAL_POSITIONS = {(3, 3): 12675, (2, 5): 35117, (5, 2): 35117, (2, 6): 299681, (4, 3): 321689}
+LEGAL_POSITIONS = {(2, 2): 57, (2, 3): 489, (3, 2): 489, (2, 4): 4125, (4, 2): 4125, (3, 3): 12675, (5, 2): 35117}
+MORE_LEGAL_POSITIONS = {(2, 6): 299681, (3, 4): 321689, (4, 3): 321689, (3, 5): 8180343, (4, 4): 24318165}
 
 
 def successors(board: np.ndarray) -> list[np.ndarray]:
@@ -52,15 +52,47 @@ def position_graph(width: int, height: int, suicide: bool) -> list[set[int]]:
     return moves
 
 
+@njit
+def count_legal_positions(board: np.ndarray, width: int, height: int) -> int:
+    """The colourings of the points, all tried, in which every chain has a liberty."""
+    points = [(y + 1) * (width + 1) + x + 1 for y in range(height) for x in range(width)]
+    legal = 0
+    for number in range(3 ** len(points)):
+        boards.clear(board, width, height)
+        colours = number
+        for point in points:
+            if colours % 3 != EMPTY:
+                boards.set_up_stone(board, point, colours % 3)
+            colours //= 3
+        legal += all_chains_breathe(board, points)
+    return legal
+
+
+@njit
+def all_chains_breathe(board: np.ndarray, points: list[int]) -> bool:
+    """Whether no stone was taken when it was set up, and none has been left without a liberty."""
+    for point in points:
+        if board["captured_at"][point]:
+            return False
+        if board["stones"][point] != EMPTY and board["liberties"][board["chain"][point]] == 0:
+            return False
+    return True
+
+
 @pytest.mark.parametrize(("width", "height"), LEGAL_POSITIONS)
 def test_number_of_legal_positions(width: int, height: int) -> None:
-    assert len(position_graph(width, height, suicide=False)) == LEGAL_POSITIONS[width, height]
+    assert count_legal_positions(boards.new_board(2, 2)[0], width, height) == LEGAL_POSITIONS[width, height]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), MORE_LEGAL_POSITIONS)
 def test_number_of_legal_positions_on_larger_boards(width: int, height: int) -> None:
-    assert len(position_graph(width, height, suicide=False)) == MORE_LEGAL_POSITIONS[width, height]
+    assert count_legal_positions(boards.new_board(2, 2)[0], width, height) == MORE_LEGAL_POSITIONS[width, height]
+
+
+@pytest.mark.parametrize(("width", "height"), [(2, 2), (2, 3), (4, 2)])
+def test_moves_reach_every_legal_position(width: int, height: int) -> None:
+    assert len(position_graph(width, height, suicide=False)) == LEGAL_POSITIONS[width, height]
 
 
 @pytest.mark.parametrize(("width", "height"), [(2, 2), (2, 3), (3, 2)])
