@@ -27,7 +27,7 @@ BLOCK = 1000  # lines of one generator
 WINDOW = 300  # commands without a response yet
 WINDOW_BYTES = 4_000_000
 SILENCE_SECONDS = 60.0
-CODE = ("compiled.py", "engine.py", "sgf.py", "cli", "evaluate", "game", "gtp", "search")
+CODE = ("compiled.py", "engine.py", "sgf", "cli", "evaluate", "game", "gtp", "search")
 
 COMMANDS = [
     *["play {c} {v}"] * 12,

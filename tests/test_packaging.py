@@ -79,16 +79,11 @@ FLOORS = [
 FLOOR_OF = {name: number for number, names in enumerate(FLOORS) for name in names}
 
 
-def subject(name: str) -> str:
-    """A folder, or a module with its helpers: `sgf` and `sgf_syntax` are one."""
-    return name.partition("_")[0]
-
-
 def test_every_module_has_a_floor() -> None:
     names = {
         path.stem for path in (ROOT / "gtp_engine").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
     }
-    assert {subject(name) for name in names - {"__init__", "__main__"}} <= set(FLOOR_OF)
+    assert names - {"__init__", "__main__"} <= set(FLOOR_OF)
 
 
 def test_modules_import_from_lower_floors_only() -> None:
@@ -98,7 +93,7 @@ def test_modules_import_from_lower_floors_only() -> None:
         if parts[1] in ("__init__", "__main__"):
             continue
         for module in imported_modules(path, parts[:-1]):
-            own, target = subject(parts[1]), subject(module.split(".")[1])
+            own, target = parts[1], module.split(".")[1]
             if target != own and FLOOR_OF.get(target, -1) >= FLOOR_OF[own]:
                 wrong.append(f"{'.'.join(parts)} imports {module}")
     assert [line for line in wrong if line not in SAME_FLOOR] == []

@@ -9,10 +9,10 @@ import pytest
 from gtp_engine.game.coords import BLACK, PASS, WHITE, colour_letter, sgf_point
 from gtp_engine.game.game import Move
 from gtp_engine.sgf import GameRecord, SgfError, read_sgf
-from gtp_engine.sgf_charset import decode_sgf
-from gtp_engine.sgf_syntax import parse_games
+from gtp_engine.sgf.charset import decode_sgf
+from gtp_engine.sgf.syntax import parse_games
 
-FOLDER = Path(__file__).resolve().parents[1] / ".." / "shared" / "sgf-edge"
+FOLDER = Path(__file__).resolve().parents[3] / "shared" / "sgf-edge"
 INDEX = FOLDER / "index.json"
 ENTRIES = json.loads(INDEX.read_text()) if INDEX.is_file() else []
 

@@ -8,8 +8,8 @@ import re
 
 from sgfmill import sgf_grammar
 
-from .game.coords import BLACK, PASS, WHITE, parse_colour, parse_sgf_point, point_at, xy
-from .game.game import Move
+from ..game.coords import BLACK, PASS, WHITE, parse_colour, parse_sgf_point, point_at, xy
+from ..game.game import Move
 
 # The largest board that SGF's letters can name.
 LARGEST_SIZE = 52

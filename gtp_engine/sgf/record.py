@@ -1,8 +1,8 @@
 """Game records in SGF, written as FF[4] and read in any form from FF[1] on.
 
 sgfmill has the grammar: the tree of nodes, escapes, texts, serialising. Its own game object is not used, since it knows
-square boards up to 26x26 only, takes one move a node, and no set-up after the first move. `sgf_charset` and
-`sgf_syntax` say what else real files need.
+square boards up to 26x26 only, takes one move a node, and no set-up after the first move. `charset` and
+`syntax` say what else real files need.
 """
 
 import datetime
@@ -15,8 +15,8 @@ from pathlib import Path
 
 from sgfmill import sgf_grammar
 
-from . import __version__
-from .game.coords import (
+from .. import __version__
+from ..game.coords import (
     BLACK,
     EMPTY,
     MAX_SIZE,
@@ -27,11 +27,11 @@ from .game.coords import (
     sgf_point,
     vertex,
 )
-from .game.game import Game, Move
-from .game.rules import RULESETS, Rules, parse_rules, rules_name
-from .sgf_charset import decode_sgf
-from .sgf_syntax import parse_games
-from .sgf_values import (
+from ..game.game import Game, Move
+from ..game.rules import RULESETS, Rules, parse_rules, rules_name
+from .charset import decode_sgf
+from .syntax import parse_games
+from .values import (
     Properties,
     read_board_size,
     read_handicap,

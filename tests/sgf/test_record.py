@@ -20,7 +20,7 @@ from gtp_engine.sgf import (
     write_sgf,
 )
 
-DATA = Path(__file__).parent / "data" / "sgf"
+DATA = Path(__file__).resolve().parents[1] / "data" / "sgf"
 
 
 def moves(record: GameRecord) -> str:

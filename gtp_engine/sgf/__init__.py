@@ -1,0 +1,5 @@
+"""Game records in SGF."""
+
+from .record import GameRecord, RecordNode, SgfError, analysis_comment, read_sgf, read_sgf_games, write_sgf
+
+__all__ = ["GameRecord", "RecordNode", "SgfError", "analysis_comment", "read_sgf", "read_sgf_games", "write_sgf"]
