@@ -22,6 +22,8 @@ COMMANDS = {
     "doctor": "Check the installation; print the lines that GUIs need.",
 }
 
+INTERRUPTED = 130  # what shells report of a program that Ctrl-C has ended
+
 
 class LazyGroup(click.Group):
     """Click's group with commands that are imported on demand."""
@@ -44,6 +46,8 @@ class LazyGroup(click.Group):
         """Users get one line for what they did wrong; `python -X dev -m gtp_engine` shows where it was found."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             raise
         except (ValueError, OSError) as error:

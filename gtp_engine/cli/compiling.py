@@ -5,10 +5,11 @@ import sys
 from concurrent.futures import wait
 from typing import TYPE_CHECKING
 
+from . import INTERRUPTED
+
 if TYPE_CHECKING:
     from ..engine import Engine
 
-INTERRUPTED = 130  # what shells report of a program ended by Ctrl-C
 _STEP = 0.2  # seconds; Windows does not interrupt a wait without a time limit
 
 
