@@ -229,15 +229,15 @@ def test_territory_is_area_less_the_stones_put_down() -> None:
     # A dead white stone: black has two points of territory and a prisoner, white two points.
     taken, _ = drawn(
         """
-        . X . X X
+        . X O X X
+        X X . X X
         X X X X X
-        O . X X X
         O O O O O
         . O . O O
     """,
         rules=japanese,
     )
-    taken.play(BLACK, point_at(1, 2, 5))
+    taken.play(BLACK, point_at(2, 1, 5))
     taken.play(WHITE, PASS)
     taken.play(BLACK, PASS)
     black, white = 13, 9
