@@ -27,17 +27,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _COMPILED_FOLDERS = ("game", "evaluate", "search")
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-_KEPT_FOLDERS = 3  # this version's and the last two: going back and forth between two versions stays fast
+_KEPT_FOLDERS = 6  # this version's and the last five: other checkouts and installations have theirs
 _COMPLETE = "complete"
 
 
 def _fingerprint() -> str:
-    """Names what the machine code depends on: sources, numba's version and options, processor."""
+    """Names what the machine code depends on: sources, numba's version and options, processor.
+
+    Place and time of the files are part of it because numba's own check compiles again where they differ.
+    """
     digest = hashlib.sha256()
     package = Path(__file__).parent
     sources = [Path(__file__), *(file for folder in _COMPILED_FOLDERS for file in (package / folder).glob("*.py"))]
     for source in sorted(sources):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+        digest.update(f"{source}\0{source.stat().st_mtime_ns}\0".encode() + source.read_bytes() + b"\0")
     processor = llvmlite.binding.get_host_cpu_name()
     facts = (numba.__version__, _OPTIONS, config.BOUNDSCHECK, processor, sys.version_info[:2])
     digest.update(repr(facts).encode())
