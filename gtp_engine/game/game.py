@@ -130,6 +130,11 @@ class Game:
             self._begin_history(colour)
 
     @property
+    def history_start(self) -> int:
+        """The moves before the history that ko, superko and passes look at: 0 but after a turn out of order."""
+        return self._history_starts[-1]
+
+    @property
     def passes(self) -> int:
         """Passes in a row at the end of the game so far."""
         return int(self.board["passes"][0])
@@ -178,7 +183,7 @@ class Game:
     def superko_history(self) -> np.ndarray:
         """The `board.superko_key` of every position since the history began, the present one last, as uint64."""
         ko_rule = _KO_RULES[self._rules.ko]
-        start = self._history_starts[-1]
+        start = self.history_start
         # A move out of turn makes it that player's turn in the position before it, whoever was to move there.
         turns = [move.colour for move in self.moves[start:]] + [self.to_move]
         since = zip(self._boards[start:], turns, strict=True)
@@ -191,7 +196,7 @@ class Game:
         GTP does), `undo` still goes back.
         """
         board = self.board.copy()
-        history_start = self._history_starts[-1]
+        history_start = self.history_start
         if colour != self.to_move:
             _forget_history(board, colour)
             history_start = len(self._boards) - 1
@@ -263,8 +268,7 @@ class Game:
             taken = board["stones"][0, stone.point] == EMPTY
             if taken or board["liberties"][0, board["chain"][0, stone.point]] == 0:
                 raise ValueError(f"cannot set up {self._name(stone.point)}: a chain there has no liberty")
-        board["captured_at"] = 0
-        board["to_move"] = to_move
+        _forget_history(board, to_move)
         self.moves, self.setup_stones = [], stones
         self._boards, self._history_starts = [board], [0]
         self._apply_rules()
@@ -295,7 +299,9 @@ class Game:
 
 
 def _forget_history(board: np.ndarray, to_move: int) -> None:
-    """Makes the position a starting one, with `to_move` to move."""
+    """Makes the position a starting one, with `to_move` to move; ValueError where that is no colour."""
+    if to_move not in (BLACK, WHITE):
+        raise ValueError(f"invalid colour {to_move!r}: expected {BLACK} (black) or {WHITE} (white)")
     board["to_move"] = to_move
     board["ko_point"] = PASS
     board["passes"] = 0

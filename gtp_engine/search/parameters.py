@@ -42,7 +42,7 @@ class SearchParameters:
     fpu_reduction: float = _parameter(0.2, "fpuReductionMax", low=0)
     score_utility: float = _parameter(0.1, "staticScoreUtilityFactor", low=0, high=1)
     virtual_loss: float = _parameter(1.0, "numVirtualLossesPerThread", low=0)
-    batch_size: int = _parameter(0, "nnMaxBatchSize", low=0, high=65536)
+    batch_size: int = _parameter(0, "nnMaxBatchSize", low=0, high=4096)
     root_noise: float = _parameter(0.0, "rootDirichletNoiseWeight", low=0, high=1)
     dirichlet_alpha: float = _parameter(10.83, "rootDirichletNoiseTotalConcentration", low=1e-6)
     temperature: float = _parameter(0.0, "chosenMoveTemperature", low=0)

@@ -42,7 +42,7 @@ class SearchReport:
     """The root and its visited moves, best first.
 
     visits: of the root, the tree's reused ones included; playouts: new ones of this search.
-    priors: float32 [area+1], the evaluator's policy in move-index order.
+    priors: float32 [area+1], the evaluator's policy in move-index order, 0 where the search was not to play.
     ownership: as in `MoveReport`, of the whole tree.
     seconds: since the search began.
     """

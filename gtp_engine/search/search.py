@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..evaluate.interface import Evaluator
-from ..game.coords import index_of_point, opponent, point_of_index
-from ..game.game import Game, Move
+from ..evaluate.interface import Evaluator, Outputs
+from ..game.coords import PASS, index_of_point, opponent, point_of_index
+from ..game.game import Game
 from . import tree as trees
 from .parameters import SearchParameters
 from .report import MoveReport, SearchReport
-from .tree import NOBODY, PRIOR_ONE, UNEVALUATED, Root, Rule, Tree
+from .tree import NOBODY, OWNERSHIP_UNKNOWN, PRIOR_ONE, UNEVALUATED, Root, Rule, Tree
 
 _FIRST_CAPACITY = 16384
 _LONGEST_LINE = 40
@@ -51,17 +51,14 @@ class Search:
         self.parameters = parameters or SearchParameters()
         self._random = np.random.default_rng(seed)
         self._game = Game()
-        self._tree: Tree | None = None
-        self._root = 0
-        self._origin: tuple[object, ...] = ()
-        self._origin_moves: list[Move] = []
+        self._start_tree()
         self._boards = trees.leaf_boards(1)
         self._leaves = np.zeros(1, np.int32)
         self._playouts = 0
 
     def clear(self) -> None:
         """Forgets the tree."""
-        self._tree = None
+        self._start_tree()
 
     def set_position(self, game: Game) -> None:
         """Makes the game's position the root of the next search.
@@ -74,10 +71,15 @@ class Search:
             self._start_tree()
 
     def _start_tree(self) -> None:
-        self._tree = None
+        self._tree: Tree | None = None
+        self._make_root_origin()
+
+    def _make_root_origin(self) -> None:
+        """From here on the tree begins at the game's position."""
         self._root = 0
         self._origin = _origin_of(self._game)
         self._origin_moves = list(self._game.moves)
+        self._origin_to_move = self._game.to_move
 
     def _move_root(self) -> bool:
         """Finds the game's position in the tree."""
@@ -95,7 +97,7 @@ class Search:
             return False
         self._root = node
         # The siblings' trees are kept for an undo while there is room.
-        if self._tree.size[0] > self.parameters.max_nodes // 2:
+        if node and self._tree.size[0] > self.parameters.max_nodes // 2:
             self._rebase()
         return True
 
@@ -105,9 +107,7 @@ class Search:
         target = self._new_arena(len(self._tree.nodes), bool(len(self._tree.ownership)))
         trees.copy_subtree(self._tree, self._root, target)
         self._tree = target
-        self._root = 0
-        self._origin_moves = list(self._game.moves)
-        self._origin_to_move = self._game.to_move
+        self._make_root_origin()
 
     def _new_arena(self, capacity: int, ownership: bool) -> Tree:
         return trees.new_tree(capacity, self._game.area, ownership=ownership)
@@ -117,8 +117,6 @@ class Search:
         tree = self._tree
         if tree is None:
             tree = self._new_arena(min(_FIRST_CAPACITY, self.parameters.max_nodes), ownership)
-            self._root = 0
-            self._origin_to_move = self._game.to_move
         full = tree.size[0] + self._batch_size() > len(tree.nodes)
         capacity = min(len(tree.nodes) * 2, self.parameters.max_nodes) if full else len(tree.nodes)
         if capacity > len(tree.nodes) or (ownership and not len(tree.ownership)):
@@ -142,12 +140,15 @@ class Search:
     ) -> SearchReport:
         """Searches until a limit, or until `stop` is set, and reports.
 
-        The root is evaluated in any case. `on_report` is called every `interval` seconds, from the searching thread.
+        The root is evaluated in any case. Visits of moves that `root_moves` forbids do not count towards the limit.
+        `on_report` is called every `interval` seconds, from the searching thread.
         Under a time limit the search ends early when no other move can catch up with the leader.
         """
         start = time.perf_counter()
         stop = stop or threading.Event()
         ownership = ownership or moves_ownership
+        if ownership and limits.visits is not None and not self._root_has_ownership():
+            self._start_tree()  # its visits would count towards the limit, and leave too few that know ownership
         self._playouts = 0
         root = self._prepare_root(root_moves or RootMoves(), ownership)
         next_report = start + interval if interval is not None and on_report else float("inf")
@@ -156,8 +157,8 @@ class Search:
             if now >= next_report and on_report and interval is not None:
                 on_report(self._report(root, now - start, ownership, moves_ownership))
                 next_report = max(next_report + interval, now)
-            visits = self.visits
-            if stop.is_set() or self._reached(limits, visits, now - start):
+            visits = self._allowed_visits(root)
+            if stop.is_set() or self._reached(limits, root, visits, now - start):
                 break
             wanted = min(self._batch_size(), max(1, visits // _SHARE_IN_FLIGHT))
             if limits.visits is not None:
@@ -174,14 +175,33 @@ class Search:
         """The root's visits."""
         return int(self._tree.nodes["visits"][self._root]) if self._tree is not None else 0
 
-    def _reached(self, limits: Limits, visits: int, elapsed: float) -> bool:
+    def _root_has_ownership(self) -> bool:
+        """Whether the root's ownership is known, and so that of all below it."""
+        tree = self._tree
+        return tree is not None and len(tree.ownership) > 0 and tree.ownership[self._root, 0] != OWNERSHIP_UNKNOWN
+
+    def _allowed_visits(self, root: Root) -> int:
+        """The root's visits but those of moves that are banned now."""
+        if not root.banned_until.any():
+            return self.visits
+        assert self._tree is not None
+        children = self._children()
+        banned = self._are_banned(root, children)
+        return self.visits - int(self._tree.nodes["visits"][children[banned]].sum())
+
+    def _are_banned(self, root: Root, children: np.ndarray) -> np.ndarray:
+        """Which of the root's children are not to be played, as bool."""
+        assert self._tree is not None
+        return root.banned_until[self._game.to_move][self._tree.nodes["move"][children]] > 0
+
+    def _reached(self, limits: Limits, root: Root, visits: int, elapsed: float) -> bool:
         if limits.visits is not None and visits >= limits.visits:
             return True
         if limits.seconds is None:
             return False
-        return elapsed >= limits.seconds or self._settled(limits, visits, elapsed)
+        return elapsed >= limits.seconds or self._settled(limits, root, visits, elapsed)
 
-    def _settled(self, limits: Limits, visits: int, elapsed: float) -> bool:
+    def _settled(self, limits: Limits, root: Root, visits: int, elapsed: float) -> bool:
         """Whether the visits still to come cannot change the most visited move."""
         assert limits.seconds is not None
         if self._playouts < 100:
@@ -190,7 +210,9 @@ class Search:
         if limits.visits is not None:
             remaining = min(remaining, limits.visits - visits)
         assert self._tree is not None
-        counts = np.sort(self._tree.nodes["visits"][self._children()])[::-1]
+        children = self._children()
+        allowed = children[~self._are_banned(root, children)]
+        counts = np.sort(self._tree.nodes["visits"][allowed])[::-1]
         if not len(counts):
             return False
         runner_up = counts[1] if len(counts) > 1 else 0
@@ -238,6 +260,7 @@ class Search:
     def _visit(self, root: Root, wanted: int, ownership: bool) -> int:
         """Makes up to `wanted` visits; how many."""
         tree = self._ready_tree(ownership)
+        ownership = len(tree.ownership) > 0  # once asked for it is kept for all: a later search may show it
         if len(self._boards) < self._batch_size():
             self._boards = trees.leaf_boards(self._batch_size())
             self._leaves = np.zeros(self._batch_size(), np.int32)
@@ -252,8 +275,7 @@ class Search:
         utility = settings.score_utility
         count, done = trees.select_leaves(tree, root, rule, utility, wanted, self._boards, self._leaves)
         if count:
-            ticket = self.evaluator.submit(self._boards, np.arange(count), ownership=ownership)
-            found = self.evaluator.collect(ticket)
+            found = self._evaluate(count, ownership)
             trees.expand_and_back_up(
                 tree,
                 root.node,
@@ -271,6 +293,13 @@ class Search:
         self._playouts += count + done
         return int(count + done)
 
+    def _evaluate(self, count: int, ownership: bool) -> Outputs:
+        try:
+            return self.evaluator.collect(self.evaluator.submit(self._boards, np.arange(count), ownership=ownership))
+        except BaseException:
+            self._start_tree()  # its leaves in flight would wait for ever
+            raise
+
     def _children(self) -> np.ndarray:
         """The root's visited children."""
         assert self._tree is not None
@@ -285,6 +314,8 @@ class Search:
         owned = _ownership(tree, self._root, len(children), shape) if ownership else None
         moves = self._rank(children, owned if moves_ownership else None, root)
         whole = _means(tree.nodes[self._root : self._root + 1])
+        priors = self._priors()
+        priors[root.banned_until[self._game.to_move] > 0] = 0
         return SearchReport(
             width=self._game.width,
             height=self._game.height,
@@ -297,7 +328,7 @@ class Search:
             score_stdev=float(whole["score_stdev"][0]),
             utility=float(whole["utility"][0]),
             moves=moves,
-            priors=self._priors(),
+            priors=priors,
             ownership=owned[0] if owned is not None else None,
             seconds=seconds,
         )
@@ -306,7 +337,7 @@ class Search:
         """The root's moves, best first."""
         assert self._tree is not None
         nodes = self._tree.nodes[children]
-        banned = root.banned_until[self._game.to_move][nodes["move"]] > 0
+        banned = self._are_banned(root, children)
         means = _means(nodes)
         winrate, utility = 1 - means["winrate"], -means["utility"]
         radius = self.parameters.lcb_stdevs * means["utility_error"]
@@ -359,10 +390,11 @@ class Search:
         """The point to play: the best, or by chance in proportion to visits^(1/temperature).
 
         Without a temperature the parameters' own holds, for the game's first `temperature_moves`. Where no move has a
-        visit the largest prior decides.
+        visit the largest prior decides, where none is allowed it is a pass.
         """
         if not report.moves:
-            return point_of_index(int(np.argmax(report.priors)), report.width, report.height)
+            best = int(np.argmax(report.priors))
+            return point_of_index(best, report.width, report.height) if report.priors[best] else PASS
         if temperature is None:
             early = len(self._game.moves) < self.parameters.temperature_moves
             temperature = self.parameters.temperature if early else 0.0
@@ -376,7 +408,7 @@ class Search:
 
 def _origin_of(game: Game) -> tuple[object, ...]:
     """What must be the same for a tree to be of use: everything but the moves."""
-    return game.width, game.height, game.rules, game.komi, tuple(game.setup_stones)
+    return game.width, game.height, game.rules, game.komi, game.history_start, tuple(game.setup_stones)
 
 
 def _banned(game: Game, root_moves: RootMoves) -> np.ndarray:

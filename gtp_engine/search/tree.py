@@ -291,8 +291,8 @@ def _count_final_position(tree: Tree, root: int, leaf: int, board: Board, score_
 
 
 @njit
-def _visit_terminal(tree: Tree, root: int, leaf: int) -> None:
-    """Backs the value of a terminal node up once more."""
+def _visit_again(tree: Tree, root: int, leaf: int) -> None:
+    """Backs the mean of a node up once more: of a finished game, or where there is no way on."""
     record = tree.nodes[leaf]
     visits = record["visits"]
     value, utility, lead = record["value_sum"] / visits, record["utility_sum"] / visits, record["lead_sum"] / visits
@@ -323,8 +323,8 @@ def select_leaves(
     """Walks down the tree until `wanted` visits are under way or done.
 
     The positions to evaluate come into `boards`, their nodes into `leaves`. The first result is their number, the
-    second that of visits which ended at a finished game and are backed up already. Both are 0 where the tree is full or
-    nothing is allowed.
+    second that of visits which ended at a finished game, or where nothing is allowed, and are backed up already. Both
+    are 0 where the tree is full or nothing is allowed at the root.
     """
     count = done = collisions = 0
     banning = bool(root.banned_until.any())
@@ -338,7 +338,7 @@ def select_leaves(
         while True:
             state = tree.nodes[node]["state"]
             if state == TERMINAL:
-                _visit_terminal(tree, root.node, node)
+                _visit_again(tree, root.node, node)
                 done += 1
                 break
             if state == UNEVALUATED:
@@ -354,9 +354,15 @@ def select_leaves(
                 leaves[count] = node
                 count += 1
                 break
-            child, move = _select(tree, root, rule, node, board["to_move"], depth, banning)
+            child, move = NOBODY, NOBODY
+            if depth < MAX_DEPTH:
+                child, move = _select(tree, root, rule, node, board["to_move"], depth, banning)
             if child == NOBODY:
-                if move == NOBODY or tree.size[0] == len(tree.nodes) or depth == MAX_DEPTH - 1:
+                if move == NOBODY and depth > 0:
+                    _visit_again(tree, root.node, node)
+                    done += 1
+                    break
+                if move == NOBODY or tree.size[0] == len(tree.nodes):
                     _cancel(tree, root.node, node)
                     return count, done
                 child = _make_child(tree, node, move)

@@ -270,6 +270,19 @@ def test_other_sizes_are_refused(width: int, height: int) -> None:
         Game(width, height)
 
 
+@pytest.mark.parametrize("colour", [-1, 0, 3])
+def test_a_colour_that_is_none_is_refused(colour: int) -> None:
+    game = Game(5)
+    point = parse_vertex("C3", 5, 5)
+    with pytest.raises(ValueError, match=f"invalid colour {colour}"):
+        game.play(colour, point)
+    with pytest.raises(ValueError, match=f"invalid colour {colour}"):
+        game.is_legal(point, colour)
+    with pytest.raises(ValueError, match=f"invalid colour {colour}"):
+        game.set_up([point], [], colour)
+    assert (game.moves, game.setup_stones, game.to_move) == ([], [], BLACK)
+
+
 def test_two_passes_end_the_game_and_moves_go_on() -> None:
     game = Game(5)
     game.play(BLACK, PASS)

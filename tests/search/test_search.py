@@ -115,7 +115,7 @@ def test_the_tree_goes_on_with_the_game() -> None:
     assert search.visits >= best.visits
 
 
-@pytest.mark.parametrize("change", ["komi", "rules", "setup", "turn", "size"])
+@pytest.mark.parametrize("change", ["komi", "rules", "setup", "turn", "history", "size"])
 def test_another_game_begins_another_tree(change: str) -> None:
     game = Game(5)
     search, _ = searched(game, 100)
@@ -127,6 +127,11 @@ def test_another_game_begins_another_tree(change: str) -> None:
         game.set_up([parse_vertex("C3", 5, 5)], [])
     elif change == "turn":
         game.play(WHITE, parse_vertex("C3", 5, 5))
+    elif change == "history":  # what ko and superko forbade is free now
+        game.play(BLACK, parse_vertex("C3", 5, 5))
+        search.set_position(game)
+        game.to_move = BLACK
+        game.to_move = WHITE
     else:
         game = Game(6)
     search.set_position(game)
@@ -190,6 +195,53 @@ def test_nothing_allowed_ends_instead_of_hanging() -> None:
     search.set_position(Game(5))
     report = search.run(Limits(visits=100), root_moves=RootMoves(avoid=everything))
     assert report.moves == ()
+    assert search.choose(report) == PASS
+
+
+def test_where_nothing_is_allowed_further_down_the_search_goes_on() -> None:
+    search = Search(HashEvaluator(4), SearchParameters(), seed=1)
+    search.set_position(Game(5))
+    only = RootMoves(allow=((BLACK, parse_vertex("C3", 5, 5), 5),))  # taken at once, so black has nothing left
+    assert search.run(Limits(visits=300), root_moves=only).visits == 300
+
+
+def test_visits_of_forbidden_moves_do_not_count_towards_the_limit() -> None:
+    search, before = searched(Game(5), 300)
+    last = before.moves[-1].point
+    report = search.run(Limits(visits=100), root_moves=RootMoves(allow=((BLACK, last, 1),)))
+    assert [(move.point, move.visits) for move in report.moves] == [(last, 99)]
+
+
+def test_one_visit_chooses_among_the_allowed() -> None:
+    search, before = searched(Game(5), 300)
+    last = before.moves[-1].point
+    search.clear()
+    report = search.run(Limits(visits=1), root_moves=RootMoves(allow=((BLACK, last, 1),)))
+    assert search.choose(report) == last
+
+
+class FailingEvaluator(HashEvaluator):
+    """Fails once when told to."""
+
+    fails = False
+
+    def collect(self, ticket):  # type: ignore[no-untyped-def]
+        if self.fails:
+            self.fails = False
+            raise RuntimeError("device lost")
+        return ticket
+
+
+def test_a_failed_evaluation_leaves_nothing_in_flight() -> None:
+    evaluator = FailingEvaluator(4)
+    search = Search(evaluator, SearchParameters(), seed=1)
+    search.set_position(Game(5))
+    search.run(Limits(visits=50))
+    evaluator.fails = True
+    with pytest.raises(RuntimeError, match="device lost"):
+        search.run(Limits(visits=100))
+    assert search.run(Limits(visits=200)).visits == 200
+    check_tree(search)
 
 
 def test_noise_moves_the_choice_and_not_the_reported_priors() -> None:
@@ -265,9 +317,30 @@ def test_ownership_is_for_the_side_to_move() -> None:
         assert all(move.ownership is not None and move.ownership[0, 0] == sign for move in report.moves)
 
 
-def test_ownership_asked_for_later_covers_what_is_new() -> None:
+def test_ownership_asked_for_later_is_there_though_the_visits_are() -> None:
     search, _ = searched(Game(5), 100)
-    report = search.run(Limits(visits=150), ownership=True)
+    report = search.run(Limits(visits=100), ownership=True)
+    assert report.ownership is not None and report.ownership[0, 0] == 1
+
+
+def test_a_tree_that_keeps_ownership_keeps_it_for_all() -> None:
+    game = Game(5)
+    search = Search(HashEvaluator(4), SearchParameters(), seed=1)
+    search.set_position(game)
+    search.run(Limits(visits=50), ownership=True)
+    best = search.run(Limits(visits=500)).moves[0]
+    game.play(BLACK, best.point)
+    search.set_position(game)
+    report = search.run(Limits(visits=best.visits), ownership=True)
+    assert report.playouts == 0 and report.visits == best.visits
+    assert report.ownership is not None and report.ownership[0, 0] == -1
+
+
+def test_an_endless_search_keeps_the_tree_when_ownership_is_asked_for() -> None:
+    search, _ = searched(Game(5), 100)
+    stop = threading.Event()
+    report = search.run(Limits(), stop=stop, on_report=lambda _: stop.set(), interval=0.05, ownership=True)
+    assert report.visits > 100
     assert report.ownership is not None and report.ownership[0, 0] == 1
 
 
