@@ -430,7 +430,7 @@ def _move_limits(settings: EngineSettings, budget: float | None) -> "Limits":
     from .search.search import Limits
 
     if budget == 0.0:
-        return Limits(visits=1)
+        return Limits(visits=1, seconds=0.0)
     visits = [limit for limit in (settings.visits, visits_at(settings.level)) if limit is not None]
     seconds = [limit for limit in (settings.seconds, budget) if limit is not None]
     if not seconds and settings.visits is None:

@@ -9,6 +9,7 @@ from .ending import (
     Outlook,
     capturing_moves,
     costs_nothing,
+    has_filled_up,
     is_better,
     is_nearly_over,
     judge,
@@ -42,9 +43,13 @@ class Manner:
 def choose_move(thinker: Thinker, request: Request, manner: Manner) -> tuple[int, SearchReport]:
     """The point to play for the player to move, `PASS` among them, and the search behind it.
 
-    Where the caller restricts the moves at the root, the search's choice is taken as it is.
+    Where the caller restricts the moves at the root, the search's choice is taken as it is, and so it is with no time
+    left, unless the opponent's pass asks for an answer.
     """
-    if request.root_moves is not None or not (manner.cleanup or may_be_over(request.game)):
+    game, limits = request.game, request.limits
+    at_once = limits is not None and limits.seconds == 0 and game.passes == 0
+    looks_for_end = manner.cleanup or (may_be_over(game) and not at_once)
+    if request.root_moves is not None or not looks_for_end:
         report = thinker.search(request)
         return _pick(thinker, report, manner), report
     return _Ending(thinker, request, manner).choose()
@@ -86,8 +91,8 @@ class _Ending:
         if self._request.stop.is_set():
             return self._pick(report), report
         outlook = judge(self._game, moving, -after_pass.ownership)
-        # A lost count is not accepted while the search sees a way to win.
-        has_hope = outlook.score < 0 and report.winrate > _NO_HOPE
+        # A lost count is not accepted while the search sees a way to win, nor because of an early pass.
+        has_hope = outlook.score < 0 and (report.winrate > _NO_HOPE or not has_filled_up(self._game))
         if not has_hope and should_pass(self._game, outlook, cleanup=self._manner.cleanup):
             return PASS, report
         return self._play_on(report, after_pass, outlook), report
@@ -156,6 +161,7 @@ class _Ending:
 
     def _more_limits(self) -> Limits:
         limits = self._request.limits or Limits()
-        seconds = limits.seconds * _SHARE_OF_EACH if limits.seconds is not None else None
+        # Without any time left they are bounded by visits: a wrong pass would be worse.
+        seconds = limits.seconds * _SHARE_OF_EACH if limits.seconds else None
         visits = max(limits.visits, _LEAST_VISITS) if limits.visits is not None else None
         return Limits(visits, seconds)

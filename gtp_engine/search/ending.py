@@ -46,8 +46,13 @@ def is_hopeless(game: Game, report: SearchReport, threshold: float) -> bool:
 
 def may_be_over(game: Game) -> bool:
     """Whether it is worth a look if the game is over: somebody has passed, or the board has filled up."""
+    return game.passes > 0 or has_filled_up(game)
+
+
+def has_filled_up(game: Game) -> bool:
+    """Whether so much was played that a game may be over."""
     stones = int(np.count_nonzero(game.stones()))
-    return game.passes > 0 or max(stones, len(game.moves)) >= _EARLIEST_END * game.area
+    return max(stones, len(game.moves)) >= _EARLIEST_END * game.area
 
 
 def stones_stand(rules: Rules) -> bool:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -132,3 +133,32 @@ def test_games_end(thinker, rules, visits):
     play_to_the_end(thinker, game, visits)
     dead = find_dead(game, thinker.ownership(game, SearchParameters(), threading.Event()))
     assert not (dead and stones_stand(game.rules))
+
+
+class WatchedThinker(Thinker):
+    """Counts the searches beside the tree."""
+
+    looks = 0
+
+    def look(self, request):
+        self.looks += 1
+        return super().look(request)
+
+
+def test_without_time_nothing_is_looked_into_but_a_pass():
+    watched = WatchedThinker("none", 1, 7)
+    at_once = Limits(visits=1, seconds=0.0)
+    game = game_of(DEAD_STONES, "chinese", to_move=WHITE)
+    choose_move(watched, replace(request(game), limits=at_once), Manner())
+    assert watched.looks == 0
+    game.play(WHITE, PASS)
+    assert choose_move(watched, replace(request(game), limits=at_once), Manner())[0] == PASS
+    watched.close()
+
+
+def test_a_pass_on_an_empty_board_does_not_end_even_a_lost_game(thinker):
+    game = Game(9, komi=-50)
+    game.set_up([point_at(x, y, 9) for x in (2, 4, 6) for y in (2, 4, 6)], [], WHITE)
+    game.play(WHITE, point_at(3, 3, 9))
+    game.play(BLACK, PASS)
+    assert move(thinker, game) != PASS
