@@ -127,34 +127,21 @@ def _answer(board: np.ndarray, state: np.ndarray, candidates: np.ndarray) -> int
 
 
 @njit
-def _anywhere(board: np.ndarray, state: np.ndarray, careful: bool) -> int:
-    """A random move that is legal and fills no eye of its own; PASS where there is none.
-
-    A careful player makes a self-atari only where nothing else is left.
-    """
+def _anywhere(board: np.ndarray, state: np.ndarray) -> int:
+    """A random move that is legal and fills no eye of its own; PASS where there is none."""
     colour = int(board["to_move"])
     count = int(board["empty_count"])
     if count == 0:
         return PASS
     start = random_below(state, count)
-    last_resort = PASS
     for offset in range(count):
         slot = start + offset
         if slot >= count:
             slot -= count
         point = int(board["empties"][slot])
-        if point == board["ko_point"] or is_eye(board, point, colour):
-            continue
-        if not careful:
-            if not is_suicide(board, point):
-                return point
-            continue
-        liberties = liberties_after(board, point, colour)
-        if liberties >= 2:
+        if point != board["ko_point"] and not is_eye(board, point, colour) and not is_suicide(board, point):
             return point
-        if liberties == 1 and last_resort == PASS:
-            last_resort = point
-    return last_resort
+    return PASS
 
 
 @njit
@@ -170,7 +157,7 @@ def play_out(board: np.ndarray, state: np.ndarray, heavy: bool, candidates: np.n
     while passes < 2 and moves < limit:
         point = _answer(board, state, candidates) if heavy else PASS
         if point == PASS:
-            point = _anywhere(board, state, heavy)
+            point = _anywhere(board, state)
         passes = passes + 1 if point == PASS else 0
         play(board, point)
         moves += 1
