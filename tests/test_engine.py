@@ -11,6 +11,7 @@ from gtp_engine.engine import Engine, EngineSettings, default_komi
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.game.game import Game, IllegalMove
 from gtp_engine.game.rules import RULESETS
+from gtp_engine.search import thinker
 from gtp_engine.search.clock import gtp_settings
 from gtp_engine.search.search import Limits, RootMoves
 
@@ -121,6 +122,19 @@ def test_a_game_with_seed_visits_and_one_thread_repeats():
 
     assert play("none", "max") == play("none", "max")
     assert play("none", 1) == play("none", 1)
+
+
+def test_a_count_in_between_changes_no_later_move(monkeypatch):
+    def play(seconds: float) -> list[tuple[int, int]]:
+        monkeypatch.setattr(thinker, "_JUDGING_SECONDS", seconds)
+        with Engine(EngineSettings(threads=1, seed=5, visits=40), width=5) as engine:
+            engine.best_move()
+            engine.final_score().result(PATIENCE)
+            for _ in range(5):
+                engine.best_move()
+            return list(engine.game.moves)
+
+    assert play(1e-3) == play(100)
 
 
 def test_analysis_reports_until_it_is_stopped(engine):

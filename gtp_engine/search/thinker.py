@@ -203,11 +203,13 @@ class Thinker:
         position = (game.width, game.height, game.rules, game.komi, *game.setup_stones, *game.moves)
         if self._owned is not None and self._owned[0] == position:
             return self._owned[1]
+        # With a seed the moves after this one must not depend on how fast the machine is.
+        limits = Limits(_JUDGING_VISITS, _JUDGING_SECONDS if self._seed is None else None)
         views = []
         for colour in (BLACK, WHITE):
             turn = game.copy()
             turn.to_move = colour
-            report = self.look(Request(turn, stop, Limits(_JUDGING_VISITS, _JUDGING_SECONDS), parameters))
+            report = self.look(Request(turn, stop, limits, parameters))
             assert report.ownership is not None
             views.append(report.ownership if colour == BLACK else -report.ownership)
         owned = in_their_own_turn(game, *views)
