@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..evaluate.interface import Evaluator, Outputs
+from ..game.board import BOARD
 from ..game.coords import PASS, index_of_point, opponent, point_of_index
 from ..game.game import Game
 from . import tree as trees
+from .ownership import add_ownership, mean_ownership, no_ownership, write_ownership
 from .parameters import SearchParameters
 from .report import MoveReport, SearchReport
 from .tree import NOBODY, OWNERSHIP_UNKNOWN, PRIOR_ONE, UNEVALUATED, Root, Rule, Tree
@@ -52,9 +54,10 @@ class Search:
         self._random = np.random.default_rng(seed)
         self._game = Game()
         self._start_tree()
-        self._boards = trees.leaf_boards(1)
+        self._boards = np.zeros(1, BOARD)  # the positions of a batch
         self._leaves = np.zeros(1, np.int32)
         self._playouts = 0
+        self._owned = no_ownership(0)
 
     def clear(self) -> None:
         """Forgets the tree."""
@@ -222,6 +225,7 @@ class Search:
         """The root with its own priors, evaluated."""
         game = self._game
         tree = self._ready_tree(ownership)
+        self._sum_ownership()
         boards = game.board.copy()
         if game.is_over:
             boards["passes"] = 0  # asked for a move after the end: the game goes on
@@ -236,6 +240,14 @@ class Search:
         priors[:] = self._priors()
         self._add_noise(priors)
         return root
+
+    def _sum_ownership(self) -> None:
+        """Sums up what the tree knows, where it keeps ownership; from here on each leaf is added when it comes."""
+        tree = self._tree
+        assert tree is not None
+        if len(tree.ownership):
+            self._owned = no_ownership(self._game.area)
+            add_ownership(tree, self._root, np.arange(self._root, tree.size[0], dtype=np.int32), self._owned)
 
     def _priors(self) -> np.ndarray:
         """The evaluator's policy at the root, float32 [area+1]."""
@@ -262,7 +274,7 @@ class Search:
         tree = self._ready_tree(ownership)
         ownership = len(tree.ownership) > 0  # once asked for it is kept for all: a later search may show it
         if len(self._boards) < self._batch_size():
-            self._boards = trees.leaf_boards(self._batch_size())
+            self._boards = np.zeros(self._batch_size(), BOARD)
             self._leaves = np.zeros(self._batch_size(), np.int32)
         settings = self.parameters
         rule = Rule(
@@ -289,7 +301,8 @@ class Search:
                 utility,
             )
             if ownership and found.ownership is not None:
-                trees.write_ownership(tree, self._leaves, count, found.ownership)
+                write_ownership(tree, self._leaves, count, found.ownership)
+                add_ownership(tree, root.node, self._leaves[:count], self._owned)
         self._playouts += count + done
         return int(count + done)
 
@@ -310,9 +323,11 @@ class Search:
         tree = self._tree
         assert tree is not None
         children = self._children()
+        totals, counts = self._owned
         shape = (self._game.height, self._game.width)
-        owned = _ownership(tree, self._root, len(children), shape) if ownership else None
-        moves = self._rank(children, owned if moves_ownership else None, root)
+        rows = tree.nodes["move"][children]
+        moves_owned = mean_ownership(totals[rows], counts[rows], shape) if moves_ownership else None
+        moves = self._rank(children, moves_owned, root)
         whole = _means(tree.nodes[self._root : self._root + 1])
         priors = self._priors()
         priors[root.banned_until[self._game.to_move] > 0] = 0
@@ -329,7 +344,7 @@ class Search:
             utility=float(whole["utility"][0]),
             moves=moves,
             priors=priors,
-            ownership=owned[0] if owned is not None else None,
+            ownership=mean_ownership(totals.sum(0), counts.sum(), shape) if ownership else None,
             seconds=seconds,
         )
 
@@ -361,7 +376,7 @@ class Search:
                     order=rank,
                     pv=line,
                     pv_visits=visits,
-                    ownership=owned[index + 1] if owned is not None else None,
+                    ownership=owned[index] if owned is not None else None,
                 )
             )
         return tuple(reports)
@@ -452,11 +467,3 @@ def _means(nodes: np.ndarray) -> dict[str, np.ndarray]:
         "score_mean": score_mean,
         "score_stdev": np.sqrt(np.maximum(nodes["score_squares"] / visits - score_mean**2, 0)),
     }
-
-
-def _ownership(tree: Tree, root: int, children: int, shape: tuple[int, int]) -> np.ndarray:
-    """float32 [children+1, height, width] for the side to move at the root: the whole tree's, then each child's."""
-    totals = np.zeros((children + 1, shape[0] * shape[1]))
-    counts = trees.mean_ownership(tree, root, totals)
-    means = totals / (np.maximum(counts, 1)[:, None] * trees.OWNERSHIP_ONE)
-    return means.astype(np.float32).reshape(children + 1, *shape)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled import inline, njit
-from ..game.board import AREA_SCORING, BOARD, NO_TAX, Board, copy_board, is_legal, play, superko_key
+from ..game.board import AREA_SCORING, NO_TAX, Board, copy_board, is_legal, play, superko_key
 from ..game.coords import BLACK, EMPTY, PASS
 from ..game.counting import area_margin
 
@@ -419,51 +419,6 @@ def _write_priors(tree: Tree, leaf: int, policy: np.ndarray) -> None:
 
 
 @njit
-def write_ownership(tree: Tree, leaves: np.ndarray, count: int, ownership: np.ndarray) -> None:
-    """Keeps the leaves' ownership (float32 [count, area], for the side to move of each)."""
-    for index in range(count):
-        row = tree.ownership[leaves[index]]
-        for point in range(ownership.shape[1]):
-            row[point] = np.int8(round(ownership[index, point] * OWNERSHIP_ONE))
-
-
-@njit
-def mean_ownership(tree: Tree, root: int, totals: np.ndarray) -> np.ndarray:
-    """Sums ownership over the root's subtree, for the side to move at the root.
-
-    totals: float64 [tree size + 1, area] would be too much: row 0 takes the root's sum, row i that of its i-th child in
-    link order. The result holds the number of nodes in each sum.
-    """
-    counts = np.zeros(len(totals), np.int64)
-    group = np.full(tree.size[0], NOBODY, np.int32)  # which row a node adds to
-    flipped = np.zeros(tree.size[0], np.uint8)
-    group[root] = 0
-    child, row = tree.nodes[root]["first_child"], 1
-    while child != NOBODY:
-        group[child] = row
-        row += 1
-        child = tree.nodes[child]["next_sibling"]
-    for node in range(root, tree.size[0]):  # parents come before their children
-        if node != root:
-            parent = tree.nodes[node]["parent"]
-            if parent == NOBODY or group[parent] == NOBODY:
-                continue
-            flipped[node] = 1 - flipped[parent]
-            if parent != root:
-                group[node] = group[parent]
-        if tree.ownership[node, 0] == OWNERSHIP_UNKNOWN:
-            continue
-        sign = -1.0 if flipped[node] else 1.0
-        counts[group[node]] += 1
-        for point in range(totals.shape[1]):
-            totals[group[node], point] += sign * tree.ownership[node, point]
-    for index in range(1, row):
-        counts[0] += counts[index]
-        totals[0] += totals[index]
-    return counts
-
-
-@njit
 def children_of(tree: Tree, node: int, children: np.ndarray) -> int:
     """Writes the children with visits into `children` (int32); their number."""
     count = 0
@@ -540,8 +495,3 @@ def _copy_node(tree: Tree, node: int, target: Tree, index: int) -> None:
             target.ownership[index] = tree.ownership[node]
         else:
             target.ownership[index, 0] = OWNERSHIP_UNKNOWN
-
-
-def leaf_boards(count: int) -> np.ndarray:
-    """Room for the positions of a batch."""
-    return np.zeros(count, BOARD)

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.game.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
+from gtp_engine.search import tree as trees
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.search import Limits, RootMoves, Search
 
@@ -342,6 +344,41 @@ def test_an_endless_search_keeps_the_tree_when_ownership_is_asked_for() -> None:
     report = search.run(Limits(), stop=stop, on_report=lambda _: stop.set(), interval=0.05, ownership=True)
     assert report.visits > 100
     assert report.ownership is not None and report.ownership[0, 0] == 1
+
+
+class VariedEvaluator(HashEvaluator):
+    """Every position has an ownership of its own."""
+
+    def submit(self, boards, indices, symmetries=None, *, ownership=False):  # type: ignore[no-untyped-def]
+        outputs = super().submit(boards, indices, symmetries, ownership=ownership)
+        owned = [np.random.default_rng(int(boards["hash"][i])).uniform(-1, 1, (4, 4)).ravel() for i in indices]
+        return replace(outputs, ownership=np.array(owned, np.float32)) if ownership else outputs
+
+
+def test_ownership_is_the_mean_over_the_nodes_below() -> None:
+    """What is summed up leaf by leaf, from a reused tree on, against every node looked at afresh."""
+    game = Game(4)
+    search = Search(VariedEvaluator(4), SearchParameters(), seed=1)
+    search.set_position(game)
+    best = search.run(Limits(visits=200), ownership=True).moves[0]
+    game.play(BLACK, best.point)
+    search.set_position(game)
+    report = search.run(Limits(visits=best.visits + 100), moves_ownership=True)
+    tree, root = search._tree, search._root
+    assert tree is not None and root > 0 and report.ownership is not None
+    rows: dict[int, list[np.ndarray]] = {}
+    for leaf in range(tree.size[0]):
+        line = [leaf]
+        while line[-1] not in (root, -1):
+            line.append(int(tree.nodes["parent"][line[-1]]))
+        if line[-1] == root and tree.nodes["state"][leaf] == trees.EXPANDED:
+            owned = tree.ownership[leaf] / 127.0 * (-1) ** (len(line) - 1)
+            rows.setdefault(int(tree.nodes["move"][line[-2]]) if leaf != root else -1, []).append(owned)
+    everything = [owned for row in rows.values() for owned in row]
+    assert report.ownership.ravel() == pytest.approx(np.mean(everything, axis=0), abs=1e-6)
+    for move in report.moves:
+        expected = np.mean(rows[index_of_point(move.point, 4, 4)], axis=0)
+        assert move.ownership is not None and move.ownership.ravel() == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_same_seed_repeats_the_same_search() -> None:
