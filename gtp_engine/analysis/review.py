@@ -12,7 +12,7 @@ from ..game.game import Move
 from ..game.rules import Rules
 from ..search.report import SearchReport
 from ..search.search import Limits
-from ..sgf import GameRecord, analysis_comment
+from ..sgf import GameRecord
 
 # A wait without a timeout cannot be interrupted by Ctrl-C on Windows.
 _WAIT = 0.2
@@ -130,8 +130,7 @@ def commented(record: GameRecord, reviews: Sequence[MoveReview]) -> GameRecord:
 def review_comment(review: MoveReview) -> str:
     """What is said about a move: the search after it and, where it cost win rate, what would have been better."""
     after, before = review.after, review.before
-    line = after.moves[0].pv if after.moves else ()
-    text = analysis_comment(after.to_move, after.winrate, after.lead, after.visits, line, after.width, after.height)
+    text = after.as_comment()
     if not review.winrate_loss:
         return text
     better = " ".join(vertex(point, before.width, before.height) for point in before.moves[0].pv)

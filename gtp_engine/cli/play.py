@@ -21,6 +21,7 @@ _DEFAULTS = {"board_size": "9"}
 @game_options
 @search_options
 @click.option("--sgf-dir", type=click.Path(path_type=Path), help="Where the game is saved.  [default: see doctor]")
+@click.option("--comments", is_flag=True, help="Save the engine's win rate, score and main line at its moves.")
 @click.pass_context
 def play(
     context: click.Context,
@@ -29,6 +30,7 @@ def play(
     game: GameOptions,
     search: SearchOptions,
     sgf_dir: Path | None,
+    comments: bool,
 ) -> None:
     """Play a game in the terminal.
 
@@ -59,8 +61,9 @@ def play(
     status = 1
     try:
         folder = sgf_dir or games_dir()
-        saved = TerminalGame(engine, humans=humans, folder=folder, engine_name=_engine_name(search)).run()
-        status = 0 if saved else 1
+        name = _engine_name(search)
+        played = TerminalGame(engine, humans=humans, folder=folder, engine_name=name, comments=comments)
+        status = 0 if played.run() else 1
     finally:
         close_engine(engine, status)
     context.exit(status)

@@ -29,7 +29,8 @@ _DEFAULTS = {"board_size": "9"}
     type=click.Path(path_type=Path),
     help="Each run makes a folder of its own in it.  [default: see doctor]",
 )
-def selfplay(games: int, game: GameOptions, search: SearchOptions, sgf_dir: Path | None) -> None:
+@click.option("--comments", is_flag=True, help="Each move's win rate, score and main line as its comment.")
+def selfplay(games: int, game: GameOptions, search: SearchOptions, sgf_dir: Path | None, comments: bool) -> None:
     """Let the engine play itself and save the games as SGF.
 
     Openings vary: there is noise at the root, and the first moves are drawn by visits (--set root_noise=0 and
@@ -56,7 +57,7 @@ def selfplay(games: int, game: GameOptions, search: SearchOptions, sgf_dir: Path
     finished: list[SelfplayGame] = []
     try:
         with _progress(games, engine.game.area) as (bar, on_move):
-            for played in play_games(engine, games, folder, on_move):
+            for played in play_games(engine, games, folder, on_move, comments=comments):
                 finished.append(played)
                 bar.console.print(f"game {played.number}: {played.result}, {played.moves} moves")
     except KeyboardInterrupt:

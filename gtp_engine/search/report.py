@@ -61,3 +61,10 @@ class SearchReport:
     priors: np.ndarray
     ownership: np.ndarray | None
     seconds: float
+
+    def as_comment(self) -> str:
+        """Win rate and score from black's side, visits and main line, as the text of an SGF comment."""
+        from ..sgf import analysis_comment
+
+        line = self.moves[0].pv if self.moves else ()
+        return analysis_comment(self.to_move, self.winrate, self.lead, self.visits, line, self.width, self.height)

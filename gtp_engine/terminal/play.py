@@ -54,10 +54,13 @@ _WAIT_STEP = 0.2
 class TerminalGame:
     """One game on the engine's board. `humans` are the colours played at the prompt; the engine plays the others.
 
-    The record is written to a file in `folder` after every move.
+    The record is written to a file in `folder` after every move, `comments` with the engine's win rate, score and main
+    line at its moves.
     """
 
-    def __init__(self, engine: Engine, *, humans: frozenset[int], folder: Path, engine_name: str) -> None:
+    def __init__(
+        self, engine: Engine, *, humans: frozenset[int], folder: Path, engine_name: str, comments: bool = False
+    ) -> None:
         prompt.prepare()
         self._engine = engine
         self._humans = humans
@@ -66,6 +69,8 @@ class TerminalGame:
             self._names = {BLACK: "human", WHITE: "human"}
         self._console = Console(highlight=False, color_system="auto" if prompt.is_interactive() else None)
         self._file = GameFile(folder)
+        self._commenting = comments
+        self._comments: dict[int, str] = {}  # what the engine thought at its moves, by number
         self._result: str | None = None
         self._left = False
 
@@ -145,6 +150,8 @@ class TerminalGame:
             self._say(f"{colour_name(colour)} resigns")
             return
         self._engine.commit(decision)
+        if self._commenting and decision.report is not None:
+            self._comments[len(self._engine.game.moves)] = decision.report.as_comment()
         self._save_quietly()
         self._show()
         self._console.print(engine_move_line(self._engine.game, decision.report))
@@ -172,6 +179,7 @@ class TerminalGame:
         self._engine.undo()
         while game.to_move not in self._humans:
             self._engine.undo()
+        self._comments = {number: text for number, text in self._comments.items() if number <= len(game.moves)}
         self._save_quietly()
         self._show()
 
@@ -238,7 +246,11 @@ class TerminalGame:
     def _record(self) -> GameRecord:
         names = {colour: "human" if colour in self._humans else name for colour, name in self._names.items()}
         return GameRecord.from_game(
-            self._engine.game, black=names[BLACK], white=names[WHITE], result=self._result or ""
+            self._engine.game,
+            black=names[BLACK],
+            white=names[WHITE],
+            result=self._result or "",
+            comments=self._comments,
         )
 
     def _save_quietly(self) -> None:

@@ -28,25 +28,34 @@ def move_cap(area: int) -> int:
     return 2 * area
 
 
-def selfplay(engine: Engine, games: int, folder: Path, on_move: Callable[[int, int], None]) -> Iterator[SelfplayGame]:
+def selfplay(
+    engine: Engine, games: int, folder: Path, on_move: Callable[[int, int], None], *, comments: bool = False
+) -> Iterator[SelfplayGame]:
     """Plays `games` games on the engine's board, rules and komi; each is written to `folder` before it is yielded.
 
-    on_move(game number, moves so far) is called after every move. Raises OSError where a file cannot be written.
+    on_move(game number, moves so far) is called after every move. `comments` keeps what each search found. Raises
+    OSError where a file cannot be written.
     """
     for number in range(1, games + 1):
-        result = _play_game(engine, partial(on_move, number))
+        record = _play_game(engine, partial(on_move, number), comments)
         file = folder / f"{number:0{max(4, len(str(games)))}}.sgf"
-        write_sgf(GameRecord.from_game(engine.game, black="gtp_engine", white="gtp_engine", result=result), file)
-        yield SelfplayGame(number, len(engine.game.moves), result, file)
+        write_sgf(record, file)
+        yield SelfplayGame(number, len(engine.game.moves), record.result, file)
 
 
-def _play_game(engine: Engine, on_move: Callable[[int], None]) -> str:
+def _play_game(engine: Engine, on_move: Callable[[int], None], comments: bool) -> GameRecord:
     engine.clear_board()
     cap = move_cap(engine.game.area)
+    thoughts: dict[int, str] = {}
     while not engine.game.is_over and len(engine.game.moves) < cap:
-        engine.best_move()
-        on_move(len(engine.game.moves))
-    return str(engine.final_score().result()) if engine.game.is_over else "Void"
+        decision = engine.best_move()
+        number = len(engine.game.moves)
+        if comments and decision.report is not None:
+            thoughts[number] = decision.report.as_comment()
+        on_move(number)
+    result = str(engine.final_score().result()) if engine.game.is_over else "Void"
+    names = {"black": "gtp_engine", "white": "gtp_engine"}
+    return GameRecord.from_game(engine.game, **names, result=result, comments=thoughts)
 
 
 def new_folder(parent: Path) -> Path:

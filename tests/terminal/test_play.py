@@ -79,6 +79,13 @@ def test_undo_takes_the_answer_back_too(tmp_path: Path) -> None:
     assert len(read_sgf(only_game(tmp_path)).to_game().moves) == 2
 
 
+def test_comments_on_request_go_with_the_move_that_is_taken_back(tmp_path: Path) -> None:
+    play("C3\nB2\nundo\n", tmp_path, "--comments")
+    comments = [node.comment for node in read_sgf(only_game(tmp_path)).nodes if node.move]
+    assert comments[0] == "" and comments[1].startswith("Win rate: ")
+    assert len(comments) == 2
+
+
 def test_the_engine_begins_where_you_are_white(tmp_path: Path) -> None:
     said = play("undo\n", tmp_path, "--colour", "white")
     assert "black plays" in said

@@ -45,6 +45,13 @@ def test_games_are_saved_and_counted(tmp_path: Path) -> None:
     assert len({tuple(read_sgf(file).to_game().moves) for file in files}) == 3
 
 
+def test_comments_on_request(tmp_path: Path) -> None:
+    selfplay(tmp_path, "--games", "1", "--visits", "8", "--comments")
+    (file,) = games_in(tmp_path)
+    comments = [node.comment for node in read_sgf(file).nodes if node.move]
+    assert all(re.match(r"Win rate: [\d.]+% black\nScore: [BW]\+[\d.]+\nVisits: \d+", text) for text in comments)
+
+
 def test_a_seed_repeats_the_games(tmp_path: Path) -> None:
     runs = []
     for name in ("one", "two"):
