@@ -14,7 +14,7 @@ import numpy as np
 from gtp_engine.compiled import njit
 from gtp_engine.evaluate.playout import MAX_CANDIDATES, play_out
 from gtp_engine.evaluate.rollouts import PLAYOUTS, RolloutEvaluator
-from gtp_engine.game.board import copy_board, new_board
+from gtp_engine.game.board import MAX_POINTS, copy_board, new_board
 
 SECONDS = 0.5  # about, for each repeat
 
@@ -22,9 +22,10 @@ SECONDS = 0.5  # about, for each repeat
 @njit
 def play_games(boards: np.ndarray, games: int, heavy: bool, state: np.ndarray, candidates: np.ndarray) -> None:
     """Plays `games` times from boards[0]; boards[1] is scratch."""
+    first_player = np.empty(MAX_POINTS, np.int8)
     for _ in range(games):
         copy_board(boards[1], boards[0])
-        play_out(boards[1], state, heavy, candidates)
+        play_out(boards[1], state, heavy, candidates, first_player)
 
 
 def rates(work: Callable[[int], object], clock: Callable[[], float], repeats: int) -> list[float]:

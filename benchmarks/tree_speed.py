@@ -26,6 +26,7 @@ class PreparedEvaluator:
     """Implements `Evaluator` with 4,096 outputs drawn at random in advance."""
 
     name = "prepared"
+    plays_out = False
 
     def __init__(self, area: int) -> None:
         random = np.random.default_rng(1)

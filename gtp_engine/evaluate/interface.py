@@ -15,6 +15,9 @@ class Outputs:
     lead: float32 [n], points by which the position is ahead.
     score_mean, score_stdev: float32 [n], the final score's distribution in points.
     ownership: float32 [n, area] in -1..1 (+1 = the side to move owns the point), or None where it was not asked for.
+    first_plays: float32 [n, 2, 2, area] of an evaluator by playouts, else None. [i, 0] is for the side to move, [i, 1]
+        for the opponent: the share of playouts in which that player was the first to play at a point, and the sum over
+        these of win minus loss for that player, divided by the number of all playouts.
     """
 
     policy: np.ndarray
@@ -23,6 +26,7 @@ class Outputs:
     score_mean: np.ndarray
     score_stdev: np.ndarray
     ownership: np.ndarray | None = None
+    first_plays: np.ndarray | None = None
 
 
 class Evaluator(Protocol):
@@ -34,6 +38,9 @@ class Evaluator(Protocol):
 
     batch_size: int
     """The number of positions that one `submit` takes at most, and with which it works best."""
+
+    plays_out: bool
+    """Whether the outputs have `first_plays`."""
 
     name: str
     """What a user calls it: "rollouts", a network's name."""

@@ -145,13 +145,17 @@ def _anywhere(board: np.ndarray, state: np.ndarray) -> int:
 
 
 @njit
-def play_out(board: np.ndarray, state: np.ndarray, heavy: bool, candidates: np.ndarray) -> int:
+def play_out(
+    board: np.ndarray, state: np.ndarray, heavy: bool, candidates: np.ndarray, first_player: np.ndarray
+) -> int:
     """Plays random moves on `board` until both sides pass in turn; the number of moves.
 
     Ko is the simple one, suicide is never played, a side passes only when it has no move left. `heavy` chooses the
-    policy; `candidates` is scratch, int16 of MAX_CANDIDATES.
+    policy; `candidates` is scratch, int16 of MAX_CANDIDATES. `first_player` (int8 [MAX_POINTS]) gets the colour that
+    was the first to play at each point, 0 where nobody did.
     """
     limit = MOVE_CAP_PER_POINT * board["width"] * board["height"]
+    first_player[: (board["width"] + 1) * (board["height"] + 1)] = EMPTY
     passes = 0
     moves = 0
     while passes < 2 and moves < limit:
@@ -159,6 +163,8 @@ def play_out(board: np.ndarray, state: np.ndarray, heavy: bool, candidates: np.n
         if point == PASS:
             point = _anywhere(board, state)
         passes = passes + 1 if point == PASS else 0
+        if first_player[point] == EMPTY:
+            first_player[point] = board["to_move"]
         play(board, point)
         moves += 1
     return moves

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled import njit
-from ..game.board import BOARD, copy_board
-from ..game.coords import BLACK
+from ..game.board import BOARD, MAX_POINTS, copy_board
+from ..game.coords import BLACK, EMPTY
 from .interface import Outputs
 from .playout import MAX_CANDIDATES, count_area, next_random, play_out, score_offset
 from .priors import write_priors
@@ -27,6 +27,25 @@ class _Buffers(NamedTuple):
     score_mean: np.ndarray
     score_stdev: np.ndarray
     ownership: np.ndarray
+    first_plays: np.ndarray
+
+
+@njit
+def _add_first_plays(
+    board: np.ndarray, first_player: np.ndarray, value: float, weight: float, first_plays: np.ndarray
+) -> None:
+    """Adds a playout from `board`: its weight, and by it win minus loss for the side to move."""
+    stride = board["width"] + 1
+    move = 0
+    for y in range(board["height"]):
+        for point in range((y + 1) * stride + 1, (y + 2) * stride):
+            if first_player[point] == board["to_move"]:
+                first_plays[0, 0, move] += weight
+                first_plays[0, 1, move] += value
+            elif first_player[point] != EMPTY:
+                first_plays[1, 0, move] += weight
+                first_plays[1, 1, move] -= value
+            move += 1
 
 
 @njit
@@ -43,6 +62,7 @@ def _judge(
     """Fills rows `start` to `stop`; row i is played with random numbers of its own, made from `seed` and i."""
     scratch = np.empty(1, BOARD)
     candidates = np.empty(MAX_CANDIDATES, np.int16)
+    first_player = np.empty(MAX_POINTS, np.int8)
     state = np.empty(1, np.uint64)
     for row in range(start, stop):
         source = boards[indices[row]]
@@ -53,14 +73,19 @@ def _judge(
         offset = score_offset(source)
         sign = 1.0 if source["to_move"] == BLACK else -1.0
         owned = np.zeros(area, np.int32)
+        buffers.first_plays[row] = 0.0
         points = 0.0
         total = 0.0
         squares = 0.0
         for _ in range(playouts):
             copy_board(scratch[0], source)
-            play_out(scratch[0], state, heavy, candidates)
+            play_out(scratch[0], state, heavy, candidates, first_player)
             score = sign * (count_area(scratch[0], owned) + offset)
-            points += 1.0 if score > 0.0 else (0.5 if score == 0.0 else 0.0)
+            won = 1.0 if score > 0.0 else (0.5 if score == 0.0 else 0.0)
+            points += won
+            _add_first_plays(
+                source, first_player, (2.0 * won - 1.0) / playouts, 1.0 / playouts, buffers.first_plays[row]
+            )
             total += score
             squares += score * score
         mean = total / playouts
@@ -94,6 +119,7 @@ class RolloutEvaluator:
     """
 
     name = "rollouts"
+    plays_out = True
 
     def __init__(
         self,
@@ -122,6 +148,7 @@ class RolloutEvaluator:
             np.empty(count, np.float32),
             np.empty(count, np.float32),
             np.empty((count, area if ownership else 0), np.float32),
+            np.empty((count, 2, 2, area), np.float32),
         )
         size = max(1, -(-_PORTION // (self._playouts * area)))
         portions = [(start, min(start + size, count)) for start in range(0, count, size)]
@@ -143,8 +170,8 @@ class RolloutEvaluator:
                 self._work(ticket, *portion)
             else:
                 future.result()
-        policy, value, mean, stdev, ownership = ticket.buffers
-        return Outputs(policy, value, mean, mean, stdev, ownership if ownership.shape[1] else None)
+        policy, value, mean, stdev, ownership, first_plays = ticket.buffers
+        return Outputs(policy, value, mean, mean, stdev, ownership if ownership.shape[1] else None, first_plays)
 
     def clear_cache(self) -> None:
         """There is none: the same position is played again."""

@@ -20,6 +20,8 @@ class SearchParameters:
 
     selection: "puct" (AlphaZero, Silver et al. 2018: prior-weighted) or "uct" (Kocsis & Szepesvari 2006: UCB1).
     c_puct: weight of exploration in PUCT.
+    rave: with rollouts, the number of visits at which a move's own value weighs as much as RAVE's (Gelly & Silver
+        2007); 0 for none.
     c_uct: weight of exploration in UCT; values lie in -1..1, so that sqrt(2) x 2 is UCB1's own.
     fpu_reduction: how far a move without visits is taken to be below its parent, times the square root of the prior
         mass that has been visited (Leela Zero's and KataGo's first-play urgency).
@@ -38,6 +40,7 @@ class SearchParameters:
 
     selection: str = _choice("puct", "puct", "uct")
     c_puct: float = _parameter(1.1, "cpuctExploration", low=0)
+    rave: float = _parameter(300.0, low=0)
     c_uct: float = _parameter(0.6, low=0)
     fpu_reduction: float = _parameter(0.2, "fpuReductionMax", low=0)
     score_utility: float = _parameter(0.1, "staticScoreUtilityFactor", low=0, high=1)

@@ -19,6 +19,7 @@ from .tree import NOBODY, OWNERSHIP_UNKNOWN, PRIOR_ONE, UNEVALUATED, Root, Rule,
 
 _FIRST_CAPACITY = 16384
 _LONGEST_LINE = 40
+_NO_FIRST_PLAYS = np.zeros((0, 2, 2, 1), np.float32)
 # A batch as large as the tree would be chosen blindly: at most a quarter of the visits is in flight.
 _SHARE_IN_FLIGHT = 4
 
@@ -113,7 +114,8 @@ class Search:
         self._make_root_origin()
 
     def _new_arena(self, capacity: int, ownership: bool) -> Tree:
-        return trees.new_tree(capacity, self._game.area, ownership=ownership)
+        rave = self.parameters.rave > 0 and self.evaluator.plays_out
+        return trees.new_tree(capacity, self._game.area, ownership=ownership, rave=rave)
 
     def _ready_tree(self, ownership: bool) -> Tree:
         """The tree with room for a batch, and for ownership where it is asked for."""
@@ -283,6 +285,7 @@ class Search:
             settings.c_uct,
             settings.fpu_reduction,
             settings.virtual_loss,
+            settings.rave,
         )
         utility = settings.score_utility
         count, done = trees.select_leaves(tree, root, rule, utility, wanted, self._boards, self._leaves)
@@ -298,6 +301,7 @@ class Search:
                 found.lead,
                 found.score_mean,
                 found.score_stdev,
+                found.first_plays if found.first_plays is not None else _NO_FIRST_PLAYS,
                 utility,
             )
             if ownership and found.ownership is not None:
@@ -442,7 +446,10 @@ def _banned(game: Game, root_moves: RootMoves) -> np.ndarray:
 def _grown(tree: Tree, capacity: int, ownership: bool) -> Tree:
     """A tree with the same nodes and more room."""
     size = int(tree.size[0])
-    larger = trees.new_tree(capacity, tree.priors.shape[1] - 1, ownership=ownership)
+    rave = len(tree.first_plays) > 0
+    larger = trees.new_tree(capacity, tree.priors.shape[1] - 1, ownership=ownership, rave=rave)
+    if rave:
+        larger.first_plays[:size] = tree.first_plays[:size]
     larger.nodes[:size] = tree.nodes[:size]
     larger.priors[:size] = tree.priors[:size]
     if ownership:

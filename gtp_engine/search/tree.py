@@ -17,6 +17,7 @@ from ..compiled import inline, njit
 from ..game.board import AREA_SCORING, NO_TAX, Board, copy_board, is_legal, play, superko_key
 from ..game.coords import BLACK, EMPTY, PASS
 from ..game.counting import area_margin
+from . import rave
 
 UNEVALUATED, EXPANDED, TERMINAL = 0, 1, 2
 NOBODY = -1  # no node, no move
@@ -49,11 +50,17 @@ NODE = np.dtype(
 
 
 class Tree(NamedTuple):
-    """The arena: `size[0]` nodes are in use. ownership: int8 [capacity, area], or [0, area] where it is not kept."""
+    """The arena: `size[0]` nodes are in use.
+
+    ownership: int8 [capacity, area], or [0, area] where it is not kept.
+    first_plays: float32 [capacity, area, 2] (`rave`): playouts in which the player to move was the first to play at a
+        point, and the sum of win minus loss over them; [0, area, 2] without RAVE.
+    """
 
     nodes: np.ndarray
     priors: np.ndarray
     ownership: np.ndarray
+    first_plays: np.ndarray
     size: np.ndarray
 
 
@@ -82,14 +89,16 @@ class Rule(NamedTuple):
     c_uct: float
     fpu_reduction: float
     virtual_loss: float
+    rave: float
 
 
-def new_tree(capacity: int, area: int, *, ownership: bool = False) -> Tree:
+def new_tree(capacity: int, area: int, *, ownership: bool = False, rave: bool = False) -> Tree:
     """An arena with room for `capacity` nodes and one unevaluated node, the origin."""
     tree = Tree(
         np.empty(capacity, NODE),
         np.empty((capacity, area + 1), np.uint16),
         np.empty((capacity if ownership else 0, area), np.int8),
+        np.empty((capacity if rave else 0, area, 2), np.float32),
         np.zeros(1, np.int32),
     )
     add_node(tree, NOBODY, NOBODY, 1.0)
@@ -120,6 +129,8 @@ def add_node(tree: Tree, parent: int, move: int, prior: float | np.float32) -> i
     node["score_squares"] = 0.0
     if len(tree.ownership):
         tree.ownership[index, 0] = OWNERSHIP_UNKNOWN
+    if len(tree.first_plays):
+        tree.first_plays[index] = 0.0
     if parent != NOBODY:
         node["next_sibling"] = tree.nodes[parent]["first_child"]
         tree.nodes[parent]["first_child"] = index
@@ -169,6 +180,24 @@ def _best_unvisited_by_scan(tree: Tree, root: Root, colour: int, depth: int, nod
 
 
 @njit
+def _best_unvisited_by_rave(
+    tree: Tree, root: Root, colour: int, depth: int, node: int, first_play: float, explore: float
+) -> tuple[int, float]:
+    """The move without visits that is best by priors and RAVE, and its urgency."""
+    row = tree.priors[node]
+    at_root = root.noisy and node == root.node
+    best, best_urgency = NOBODY, -np.inf
+    for move in range(len(row)):
+        if row[move] == 0 or root.banned_until[colour, move] > depth:
+            continue
+        prior = float(root.priors[move]) if at_root else float(row[move]) / PRIOR_ONE
+        urgency = float(rave.estimate(tree.first_plays[node], move, first_play)) + explore * prior
+        if urgency > best_urgency:
+            best, best_urgency = move, urgency
+    return best, best_urgency
+
+
+@njit
 def _select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: int, banning: bool) -> tuple[int, int]:
     """The child to visit, or NOBODY and the move to make one of; NOBODY twice where nothing is allowed."""
     nodes = tree.nodes
@@ -184,6 +213,7 @@ def _select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: i
     first_play = mean - rule.fpu_reduction * math.sqrt(record["visited_prior"])
     # KataGo adds 0.01 so that priors decide before the first child has a visit.
     explore = rule.c_uct * math.sqrt(math.log(max(total, 1.0))) if rule.uct else rule.c_puct * math.sqrt(total - 0.99)
+    raving = len(tree.first_plays) > 0 and not rule.uct
     best, best_urgency = NOBODY, -np.inf
     child = record["first_child"]
     while child != NOBODY:
@@ -194,6 +224,9 @@ def _select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: i
         lost = candidate["in_flight"] * rule.virtual_loss
         visits = candidate["visits"] + lost
         value = (-candidate["utility_sum"] - lost) / visits if visits > 0 else first_play
+        if raving:
+            estimated = rave.estimate(tree.first_plays[node], candidate["move"], first_play)
+            value = rave.blended(value, visits, estimated, rule.rave)
         if rule.uct:
             urgency = value + explore / math.sqrt(max(visits, 0.5))
         else:
@@ -204,6 +237,9 @@ def _select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: i
         child = candidate["next_sibling"]
     if unvisited == NOBODY or rule.uct:
         return best, NOBODY
+    if raving:
+        unvisited, urgency = _best_unvisited_by_rave(tree, root, colour, depth, node, first_play, explore)
+        return (NOBODY, unvisited) if urgency > best_urgency else (best, NOBODY)
     prior = root.priors[unvisited] if noisy else np.float32(tree.priors[node, unvisited]) / PRIOR_ONE
     if first_play + explore * prior > best_urgency:
         return NOBODY, unvisited
@@ -387,9 +423,13 @@ def expand_and_back_up(
     lead: np.ndarray,
     score_mean: np.ndarray,
     score_stdev: np.ndarray,
+    first_plays: np.ndarray,
     score_utility: float,
 ) -> None:
-    """Gives the leaves of `select_leaves` their priors and backs their values up (`evaluate.interface.Outputs`)."""
+    """Gives the leaves of `select_leaves` their priors and backs their values up (`evaluate.interface.Outputs`).
+
+    first_plays: of shape [0, 2, 2, area] without RAVE.
+    """
     area = policy.shape[1] - 1
     for index in range(count):
         leaf = leaves[index]
@@ -399,6 +439,8 @@ def expand_and_back_up(
         utility = utility_of(win_loss, mean, area, score_utility)
         square = mean * mean + score_stdev[index] * score_stdev[index]
         _back_up(tree, root, leaf, win_loss, utility, lead[index], mean, square)
+        if len(tree.first_plays):
+            rave.back_up(tree.nodes, tree.first_plays, leaf, first_plays[index], win_loss)
 
 
 @njit
@@ -490,6 +532,8 @@ def copy_subtree(tree: Tree, root: int, target: Tree) -> None:
 def _copy_node(tree: Tree, node: int, target: Tree, index: int) -> None:
     target.nodes[index] = tree.nodes[node]
     target.priors[index] = tree.priors[node]
+    if len(target.first_plays):
+        target.first_plays[index] = tree.first_plays[node]
     if len(target.ownership):
         if len(tree.ownership):
             target.ownership[index] = tree.ownership[node]

@@ -8,7 +8,7 @@ from reference_board import ReferenceBoard
 from gtp_engine.evaluate import playout
 from gtp_engine.evaluate.patterns import _URGENT, is_urgent_shape
 from gtp_engine.evaluate.tactics import is_eye, liberties_after, would_be_in_atari
-from gtp_engine.game.board import play
+from gtp_engine.game.board import MAX_POINTS, play
 from gtp_engine.game.coords import BLACK, PASS, WHITE, all_points, point_at, xy
 from gtp_engine.game.rules import RULESETS
 
@@ -21,6 +21,10 @@ def state(seed: int = 1) -> np.ndarray:
 
 def candidates() -> np.ndarray:
     return np.zeros(playout.MAX_CANDIDATES, np.int16)
+
+
+def first_player() -> np.ndarray:
+    return np.full(MAX_POINTS, 9, np.int8)
 
 
 def slow_area(reference: ReferenceBoard) -> int:
@@ -148,7 +152,7 @@ def test_a_playout_ends_and_its_count_equals_a_slow_one(width: int, height: int,
     numbers = state()
     for seed in range(5):
         board = random_position(width, height, 2, seed).board.copy()
-        moves = playout.play_out(board[0], numbers, heavy, candidates())
+        moves = playout.play_out(board[0], numbers, heavy, candidates(), first_player())
         assert 2 <= moves <= playout.MOVE_CAP_PER_POINT * width * height
         owned = np.zeros(width * height, np.int32)
         margin = playout.count_area(board[0], owned)
@@ -160,11 +164,21 @@ def test_a_playout_ends_and_its_count_equals_a_slow_one(width: int, height: int,
 def test_a_finished_position_is_counted_as_it_stands() -> None:
     game, _ = drawn(FINISHED)
     board = game.board.copy()
-    assert playout.play_out(board[0], state(), True, candidates()) == 2
+    assert playout.play_out(board[0], state(), True, candidates(), first_player()) == 2
     owned = np.zeros(81, np.int32)
     assert playout.count_area(board[0], owned) == 9
     assert (owned.reshape(9, 9)[:, :5] == 1).all()
     assert (owned.reshape(9, 9)[:, 5:] == -1).all()
+
+
+def test_the_first_player_at_each_point_is_noted() -> None:
+    game = random_position(9, 9, 4, 1)
+    board, players = game.board.copy(), first_player()
+    playout.play_out(board[0], state(), True, candidates(), players)
+    for point in all_points(9, 9):
+        assert players[point] in (0, BLACK, WHITE)
+        if game.stone_at(point) == 0 and board["stones"][0, point]:
+            assert players[point]  # somebody played there
 
 
 def test_playouts_go_on_after_two_passes() -> None:
@@ -172,7 +186,7 @@ def test_playouts_go_on_after_two_passes() -> None:
     game.play(game.to_move, PASS)
     game.play(game.to_move, PASS)
     board = game.board.copy()
-    assert playout.play_out(board[0], state(), True, candidates()) > 20
+    assert playout.play_out(board[0], state(), True, candidates(), first_player()) > 20
 
 
 def test_an_atari_is_answered() -> None:

@@ -54,6 +54,17 @@ def test_a_finished_game_from_both_sides() -> None:
         assert (found.ownership.reshape(9, 9)[:, 5:] == -sign).all()
 
 
+def test_first_plays_are_shares_of_the_playouts_and_what_they_won() -> None:
+    found = judge(random_position(9, 9, 6, 1), playouts=50).first_plays
+    assert found is not None
+    assert found.shape == (1, 2, 2, 81)
+    share, won = found[0, :, 0], found[0, :, 1]
+    assert (share >= 0).all()
+    assert (share.sum(0) <= 1 + 1e-5).all()  # one player at most is the first at a point
+    assert (abs(won) <= share + 1e-5).all()
+    assert share.sum() > 40
+
+
 def test_a_draw_is_half_a_win() -> None:
     game, _ = drawn(FINISHED, komi=9)
     assert judge(game).value[0].tolist() == [0.5, 0.5, 0]

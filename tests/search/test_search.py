@@ -9,6 +9,7 @@ import pytest
 from hash_evaluator import HashEvaluator
 from reference_search import search as reference_search
 
+from gtp_engine.evaluate.rollouts import RolloutEvaluator
 from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.game.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex
 from gtp_engine.game.game import Game
@@ -384,3 +385,27 @@ def test_ownership_is_the_mean_over_the_nodes_below() -> None:
 def test_the_same_seed_repeats_the_same_search() -> None:
     first, second = (searched(Game(7), 500, batch=8, root_noise=0.25)[1] for _ in range(2))
     assert [(m.point, m.visits, m.pv) for m in first.moves] == [(m.point, m.visits, m.pv) for m in second.moves]
+
+
+def test_rave_counts_the_playouts_of_the_subtree_and_the_moves_of_the_path() -> None:
+    game = Game(5, komi=0.5)
+    search = Search(RolloutEvaluator(seed=1, playouts=2), SearchParameters(rave=100), seed=1)
+    search.set_position(game)
+    search.run(Limits(visits=200))
+    tree = search._tree
+    assert tree is not None
+    size = int(tree.size[0])
+    plays, wins = tree.first_plays[:size, :, 0], tree.first_plays[:size, :, 1]
+    visits = tree.nodes["visits"][:size, None]
+    assert (plays <= visits * (1 + 1e-5)).all()  # each visit's playouts weigh one
+    assert (abs(wins) <= plays + 1e-3).all()
+    children = np.zeros(26, np.int32)
+    for child in children[: trees.children_of(tree, 0, children)]:
+        if tree.nodes["move"][child] < 25:
+            assert plays[0, tree.nodes["move"][child]] >= tree.nodes["visits"][child] * (1 - 1e-5)
+
+
+def test_rave_is_for_evaluators_that_play_out() -> None:
+    search, _ = searched(Game(5), 50, rave=100)
+    assert search._tree is not None
+    assert len(search._tree.first_plays) == 0
