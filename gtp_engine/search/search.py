@@ -101,7 +101,7 @@ class Search:
             return False
         self._root = node
         # The siblings' trees are kept for an undo while there is room.
-        if node and self._tree.size[0] > self.parameters.max_nodes // 2:
+        if node and self._tree.size[0] > self._most_nodes() // 2:
             self._rebase()
         return True
 
@@ -114,16 +114,23 @@ class Search:
         self._make_root_origin()
 
     def _new_arena(self, capacity: int, ownership: bool) -> Tree:
-        rave = self.parameters.rave > 0 and self.evaluator.plays_out
-        return trees.new_tree(capacity, self._game.area, ownership=ownership, rave=rave)
+        return trees.new_tree(capacity, self._game.area, ownership=ownership, rave=self._has_rave())
+
+    def _has_rave(self) -> bool:
+        return self.parameters.rave > 0 and self.evaluator.plays_out
+
+    def _most_nodes(self) -> int:
+        """Where the tree stops growing."""
+        size = trees.bytes_per_node(self._game.area, rave=self._has_rave())
+        return int(self.parameters.tree_megabytes * 1e6) // size
 
     def _ready_tree(self, ownership: bool) -> Tree:
         """The tree with room for a batch, and for ownership where it is asked for."""
         tree = self._tree
         if tree is None:
-            tree = self._new_arena(min(_FIRST_CAPACITY, self.parameters.max_nodes), ownership)
+            tree = self._new_arena(min(_FIRST_CAPACITY, self._most_nodes()), ownership)
         full = tree.size[0] + self._batch_size() > len(tree.nodes)
-        capacity = min(len(tree.nodes) * 2, self.parameters.max_nodes) if full else len(tree.nodes)
+        capacity = min(len(tree.nodes) * 2, self._most_nodes()) if full else len(tree.nodes)
         if capacity > len(tree.nodes) or (ownership and not len(tree.ownership)):
             tree = _grown(tree, capacity, ownership or bool(len(tree.ownership)))
         self._tree = tree

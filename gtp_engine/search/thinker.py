@@ -155,11 +155,11 @@ class Thinker:
         from .search import Limits, Search
 
         # A search of its own: the random numbers of the game's search are for the game.
-        search = Search(self.evaluator(), SearchParameters(max_nodes=1000), self._seed)
+        search = Search(self.evaluator(), SearchParameters(tree_megabytes=0.4), self._seed)
         game = Game(5)
         search.set_position(game)
         report = search.run(Limits(visits=600), ownership=True)
-        # Among 600 nodes of 1000 the next position makes the tree drop the others.
+        # With room for about 1,100 nodes, 600 make the next position drop what is not below it.
         game.play(BLACK, report.moves[0].point)
         search.set_position(game)
         search.run(Limits(visits=610))

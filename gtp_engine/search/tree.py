@@ -105,6 +105,12 @@ def new_tree(capacity: int, area: int, *, ownership: bool = False, rave: bool = 
     return tree
 
 
+def bytes_per_node(area: int, *, rave: bool) -> int:
+    """What a node takes in a tree that keeps ownership."""
+    tree = new_tree(1, area, ownership=True, rave=rave)
+    return sum(array.nbytes for array in tree[:-1])
+
+
 @njit
 def add_node(tree: Tree, parent: int, move: int, prior: float | np.float32) -> int:
     """Appends an unevaluated node and makes it its parent's child."""

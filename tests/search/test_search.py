@@ -144,7 +144,7 @@ def test_another_game_begins_another_tree(change: str) -> None:
 
 def test_a_full_tree_is_thinned_to_what_is_below_the_root() -> None:
     game = Game(5)
-    search, report = searched(game, 1500, max_nodes=1000)
+    search, report = searched(game, 1500, tree_megabytes=0.16)
     assert report.visits < 1500
     best = report.moves[0]
     game.play(BLACK, best.point)
