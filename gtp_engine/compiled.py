@@ -8,6 +8,7 @@ decorations alone, so that the functions of a program that imports this package 
 `NUMBA_DISABLE_JIT=1` turns everything into plain Python, so that a debugger can step through.
 """
 
+import contextlib
 import hashlib
 import shutil
 import sys
@@ -53,13 +54,13 @@ def _prepare_cache() -> Path | None:
     folder = parent / _fingerprint()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / "writable"
-        probe.touch()
+        (folder / "writable").touch()
+    except OSError:
+        return None
+    with contextlib.suppress(OSError):  # another process may be removing them too
         others = sorted((other for other in parent.iterdir() if other != folder), key=lambda path: path.stat().st_mtime)
         for other in others[: -(_KEPT_FOLDERS - 1)]:
             shutil.rmtree(other, ignore_errors=True)
-    except OSError:
-        return None
     return folder
 
 
