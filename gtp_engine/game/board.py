@@ -203,14 +203,14 @@ def count_liberties(board: Board, point: int, limit: int) -> int:
 def _add_liberty(board: Board, head: int, point: int) -> None:
     board["liberties"][head] += 1
     board["liberty_sum"][head] += point
-    board["liberty_squares"][head] += point * point
+    board["liberty_squares"][head] += np.int64(point) * point  # as plain Python a point may be an int16
 
 
 @inline
 def _remove_liberty(board: Board, head: int, point: int) -> None:
     board["liberties"][head] -= 1
     board["liberty_sum"][head] -= point
-    board["liberty_squares"][head] -= point * point
+    board["liberty_squares"][head] -= np.int64(point) * point
 
 
 @njit

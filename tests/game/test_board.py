@@ -1,5 +1,8 @@
 """The compiled board and the game on it: each rule on a drawn board."""
 
+import os
+import subprocess
+import sys
 from itertools import product
 
 import numpy as np
@@ -336,6 +339,23 @@ def test_set_up_takes_stones_in_any_order() -> None:
     game = Game(5)
     game.set_up(ring, [])
     assert boards.count_liberties(game.board[0], ring[0], 8) == 2
+
+
+def test_large_boards_work_as_plain_python() -> None:
+    script = (
+        "from gtp_engine.game.coords import parse_vertex\n"
+        "from gtp_engine.game.game import Game\n"
+        "game = Game(25)\n"
+        "for name in ('B1', 'A1', 'A2', 'A1', 'D4'):\n"
+        "    point = parse_vertex(name, 25, 25)\n"
+        "    if game.is_legal(point):\n"
+        "        game.play(game.to_move, point)\n"
+        "print(len(game.moves), game.captures(1))"
+    )
+    plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-W", "error::RuntimeWarning", "-c", script]
+    result = subprocess.run(command, env=plain, capture_output=True, text=True, timeout=120, check=False)
+    assert (result.stdout.split(), result.stderr) == (["4", "1"], "")
 
 
 def test_hash_is_of_the_stones_alone() -> None:
