@@ -117,7 +117,7 @@ class Search:
         return trees.new_tree(capacity, self._game.area, ownership=ownership, rave=self._has_rave())
 
     def _has_rave(self) -> bool:
-        return self.parameters.rave > 0 and self.evaluator.plays_out
+        return self.parameters.selection == "puct" and self.parameters.rave > 0 and self.evaluator.plays_out
 
     def _most_nodes(self) -> int:
         """Where the tree stops growing."""

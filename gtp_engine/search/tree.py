@@ -219,7 +219,7 @@ def _select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: i
     first_play = mean - rule.fpu_reduction * math.sqrt(record["visited_prior"])
     # KataGo adds 0.01 so that priors decide before the first child has a visit.
     explore = rule.c_uct * math.sqrt(math.log(max(total, 1.0))) if rule.uct else rule.c_puct * math.sqrt(total - 0.99)
-    raving = len(tree.first_plays) > 0 and not rule.uct
+    raving = len(tree.first_plays) > 0
     best, best_urgency = NOBODY, -np.inf
     child = record["first_child"]
     while child != NOBODY:
