@@ -91,7 +91,8 @@ def test_nothing_follows_quit(start: Starter) -> None:
 @pytest.mark.parametrize("command", ["genmove b", "kata-analyze 10", "name"])
 def test_sigint_ends_the_program(start: Starter, command: str) -> None:
     engine = start(*LONG)
-    engine.send("boardsize 9", "reg_genmove b", "# interrupt", command)
+    engine.ask("boardsize 9")  # answers: from here on SIGINT is dealt with
+    engine.send("reg_genmove b", "# interrupt", command)
     time.sleep(0.5)
     engine.process.send_signal(signal.SIGINT)
     assert engine.wait() == 130
