@@ -70,7 +70,7 @@ def measure(size: int, evaluator: Evaluator, repeats: int) -> None:
         start = time.perf_counter()
         report = search.run(Limits(visits=VISITS))
         rates.append(report.visits / (time.perf_counter() - start))
-    rates = sorted(rates[1:])  # the first one compiles
+    rates = sorted(rates[1:])  # the first one compiles, and asks the system for the tree's memory
     tree = search._tree
     assert tree is not None
     size_a_visit = tree.nodes.itemsize + tree.priors.itemsize * tree.priors.shape[1]

@@ -36,7 +36,7 @@ def _without(board: np.ndarray, head: int, point: int) -> tuple[int, int, int]:
         if board["stones"][neighbour] == board["stones"][head] and board["chain"][neighbour] == head:
             count -= 1
             total -= point
-            squares -= point * point
+            squares -= np.int64(point) * np.int64(point)
     return int(count), int(total), int(squares)
 
 

@@ -54,6 +54,8 @@ class Search:
         self.parameters = parameters or SearchParameters()
         self._random = np.random.default_rng(seed)
         self._game = Game()
+        self._tree: Tree | None = None
+        self._spare: Tree | None = None  # the last one that was thrown away
         self._start_tree()
         self._boards = np.zeros(1, BOARD)  # the positions of a batch
         self._leaves = np.zeros(1, np.int32)
@@ -75,7 +77,8 @@ class Search:
             self._start_tree()
 
     def _start_tree(self) -> None:
-        self._tree: Tree | None = None
+        self._spare = self._tree or self._spare
+        self._tree = None
         self._make_root_origin()
 
     def _make_root_origin(self) -> None:
@@ -108,13 +111,19 @@ class Search:
     def _rebase(self) -> None:
         """Throws away all but the root's subtree."""
         assert self._tree is not None
-        target = self._new_arena(len(self._tree.nodes), bool(len(self._tree.ownership)))
+        target = self._empty_tree(len(self._tree.nodes), bool(len(self._tree.ownership)))
         trees.copy_subtree(self._tree, self._root, target)
-        self._tree = target
+        self._tree, self._spare = target, self._tree
         self._make_root_origin()
 
-    def _new_arena(self, capacity: int, ownership: bool) -> Tree:
-        return trees.new_tree(capacity, self._game.area, ownership=ownership, rave=self._has_rave())
+    def _empty_tree(self, capacity: int, ownership: bool) -> Tree:
+        """A tree with room for `capacity` nodes: the spare one where it will do, since new memory is slow."""
+        area, rave = self._game.area, self._has_rave()
+        spare, self._spare = self._spare, None
+        if spare is None or len(spare.nodes) < capacity or not trees.holds(spare, area, ownership=ownership, rave=rave):
+            return trees.new_tree(capacity, area, ownership=ownership, rave=rave)
+        trees.empty(spare)
+        return spare
 
     def _has_rave(self) -> bool:
         return self.parameters.selection == "puct" and self.parameters.rave > 0 and self.evaluator.plays_out
@@ -128,7 +137,7 @@ class Search:
         """The tree with room for a batch, and for ownership where it is asked for."""
         tree = self._tree
         if tree is None:
-            tree = self._new_arena(min(_FIRST_CAPACITY, self._most_nodes()), ownership)
+            tree = self._empty_tree(min(_FIRST_CAPACITY, self._most_nodes()), ownership)
         full = tree.size[0] + self._batch_size() > len(tree.nodes)
         capacity = min(len(tree.nodes) * 2, self._most_nodes()) if full else len(tree.nodes)
         if capacity > len(tree.nodes) or (ownership and not len(tree.ownership)):

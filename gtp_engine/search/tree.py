@@ -101,8 +101,20 @@ def new_tree(capacity: int, area: int, *, ownership: bool = False, rave: bool = 
         np.empty((capacity if rave else 0, area, 2), np.float32),
         np.zeros(1, np.int32),
     )
-    add_node(tree, NOBODY, NOBODY, 1.0)
+    empty(tree)
     return tree
+
+
+def empty(tree: Tree) -> None:
+    """Leaves one unevaluated node, the origin."""
+    tree.size[0] = 0
+    add_node(tree, NOBODY, NOBODY, 1.0)
+
+
+def holds(tree: Tree, area: int, *, ownership: bool, rave: bool) -> bool:
+    """Whether the arrays are those of `new_tree` with these arguments."""
+    same_board = tree.priors.shape[1] == area + 1
+    return same_board and (len(tree.ownership) > 0) == ownership and (len(tree.first_plays) > 0) == rave
 
 
 def bytes_per_node(area: int, *, rave: bool) -> int:
