@@ -34,6 +34,7 @@ compiled: .venv/installed
 	@$(PYTHON) -c 'import sys; sys.exit("gtp_engine needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
 	@echo "Setting up .venv (once; large downloads are shown) ..."
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --disable-pip-version-check $(INDEX) -c constraints.txt -e '.[dev]' | awk '$(LARGE)'
+	@$(BIN)/python -m pip install --disable-pip-version-check $(INDEX) -c constraints.txt -e '.[dev]' \
+		2>.venv/pip.log | awk '$(LARGE)' || { cat .venv/pip.log >&2; exit 1; }
 	@touch $@
 	@echo "Done."
