@@ -10,6 +10,9 @@ from .session import Session
 
 SYNTAX_ERROR = "syntax error"
 
+# GTP's whole numbers go up to 2^31 - 1; where negative ones have an error text of their own, the command finds them.
+_LEAST, _MOST = -(2**31), 2**31 - 1
+
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 # GTP version 2, section 2.11: what a vertex looks like, on whatever board.
@@ -23,10 +26,11 @@ def expect(arguments: Sequence[str], least: int, most: int | None = None) -> Non
         raise GtpError(SYNTAX_ERROR, f"expected arguments: {count}, got: {len(arguments)}")
 
 
-def integer(text: str, least: int, most: int = 2**31 - 1) -> int:
+def integer(text: str, least: int = _LEAST, most: int = _MOST) -> int:
     """A whole number from `least` to `most`."""
     if not _INTEGER.fullmatch(text) or not least <= int(text) <= most:
-        raise GtpError(SYNTAX_ERROR, f"expected a whole number from {least} to {most}, got {text!r}")
+        limits = "" if least == _LEAST else f" from {least} to {most}"
+        raise GtpError(SYNTAX_ERROR, f"expected a whole number{limits}, got {text!r}")
     return int(text)
 
 

@@ -108,6 +108,22 @@ def test_failure_names_the_bad_value(engine: Conversation, command: str, named: 
     assert state(engine) == before
 
 
+@pytest.mark.parametrize(
+    ("command", "detail"),
+    [
+        ("boardsize nine", "boardsize: expected a whole number, got 'nine'"),
+        ("place_free_handicap 2.0", "place_free_handicap: expected a whole number, got '2.0'"),
+        ("gg-undo -7", "gg-undo: expected a whole number from 0 to 2147483647, got '-7'"),
+        ("kata-set-rules", "kata-set-rules: expected the name of a ruleset or a JSON object"),
+        ("set_position b D4 w pass", "set_position: a pass cannot be set up"),
+        ("gogui-setup w PASS", "gogui-setup: a pass cannot be set up"),
+    ],
+)
+def test_log_says_what_a_fixed_error_text_does_not(engine: Conversation, command: str, detail: str) -> None:
+    engine.fail(command)
+    assert engine.log().splitlines()[-1] == f"gtp_engine: {detail}"
+
+
 def test_about_the_program(engine: Conversation) -> None:
     assert engine.ask("name") == "gtp_engine"
     assert engine.ask("protocol_version") == "2"

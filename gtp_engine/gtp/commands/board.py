@@ -1,6 +1,6 @@
 """Commands that make and change the position (GTP version 2, section 6.3.2), and the board as text."""
 
-from ...game.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE
+from ...game.coords import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from ..arguments import coloured_points, expect, integer, number
 from ..protocol import GtpError
 from ..registry import command
@@ -15,7 +15,7 @@ CANNOT_UNDO = "cannot undo"
 def boardsize(session: Session, arguments: list[str]) -> None:
     """One number, or width and height. Empties the board and keeps a komi that was sent."""
     expect(arguments, 1, 2)
-    sides = [integer(word, -(2**31)) for word in arguments]
+    sides = [integer(word) for word in arguments]
     if not all(MIN_SIZE <= side <= MAX_SIZE for side in sides):
         raise GtpError(UNACCEPTABLE_SIZE, f"each side can be {MIN_SIZE} to {MAX_SIZE}")
     session.engine.set_board_size(sides[0], sides[-1])
@@ -86,6 +86,8 @@ def set_position(session: Session, arguments: list[str]) -> None:
 
 def set_up(session: Session, stones: list[tuple[int, int]]) -> None:
     """Begins the game from a position; GtpError where stones overlap, have no liberty or are passes."""
+    if any(stone == PASS for _, stone in stones):
+        raise GtpError(ILLEGAL_MOVE, "a pass cannot be set up")
     black = [stone for stone_colour, stone in stones if stone_colour == BLACK]
     white = [stone for stone_colour, stone in stones if stone_colour == WHITE]
     try:

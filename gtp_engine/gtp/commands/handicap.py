@@ -39,7 +39,7 @@ def set_free_handicap(session: Session, arguments: list[str]) -> None:
 def place_count(session: Session, arguments: list[str], choose: Callable[[int, int, int], list[int]]) -> str:
     """Places as many stones as the argument says, where `choose(count, width, height)` puts them; their vertices."""
     expect(arguments, 1)
-    count = integer(arguments[0], -(2**31))
+    count = integer(arguments[0])
     _expect_empty(session)
     try:
         points = choose(count, session.engine.width, session.engine.height)

@@ -1,7 +1,8 @@
 """The ruleset, by name and by parts as KataGo names them."""
 
 from ...game.rules import parse_rules, with_part
-from ..arguments import expect
+from ..arguments import SYNTAX_ERROR, expect
+from ..protocol import GtpError
 from ..registry import command
 from ..session import Session
 
@@ -14,7 +15,8 @@ def kata_get_rules(session: Session, arguments: list[str]) -> str:
 @command("kata-set-rules")
 def kata_set_rules(session: Session, arguments: list[str]) -> None:
     """A name or KataGo's JSON, which may hold blanks."""
-    expect(arguments, 1, len(arguments))
+    if not arguments:
+        raise GtpError(SYNTAX_ERROR, "expected the name of a ruleset or a JSON object")
     session.engine.set_rules(parse_rules(" ".join(arguments)))
 
 
