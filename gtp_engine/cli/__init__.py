@@ -12,6 +12,8 @@ import click
 
 from gtp_engine import __version__
 
+from .outputs import reason
+
 COMMANDS = {
     "gtp": "Speak GTP on standard input and output (for Sabaki, GoGui, Lizzie, servers).",
     "play": "Play a game in the terminal.",
@@ -53,7 +55,7 @@ class LazyGroup(click.Group):
         except (ValueError, OSError) as error:
             if sys.flags.dev_mode:
                 raise
-            raise click.ClickException(" ".join(str(error).split())) from error
+            raise click.ClickException(reason(error)) from error
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -45,7 +45,8 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
     if search.visits is None and search.seconds is None:
         search = replace(search, seconds=SECONDS)
     settings = engine_settings(replace(search, seed=search.seed or 0))
-    click.echo(f"{processor()}, {settings.threads} threads, network {settings.network}")
+    threads = f"{settings.threads} thread{'s' if settings.threads > 1 else ''}"
+    click.echo(f"{processor()}, {threads}, network {settings.network}")
     click.echo(f"{'board':>7} {'stones':>7} {'visits/s':>10} {'playouts/s':>11}")
     for width, height in sizes:
         for moves in (0, width * height // 3):

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gtp_engine.cli.options import GameOptions, game_options
+from gtp_engine.cli.options import GameOptions, Seconds, game_options
+from gtp_engine.cli.outputs import check_place, new_folder
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 # What shells report for a program that Ctrl-C has ended.
 INTERRUPTED = 130
+TABLE_WIDTH = 72  # columns; in fewer the engines' names take one letter a line
 
 
 @click.command()
@@ -32,7 +34,7 @@ INTERRUPTED = 130
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=Seconds(),
     default=300.0,
     show_default=True,
     help="Seconds without an answer after which an engine without a clock has lost.",
@@ -88,13 +90,17 @@ def match(
       gtp_engine match A.sh B.sh --time 300 10 5 --json result.json
     """
     from gtp_engine.engine import default_komi
+    from gtp_engine.match.gtp_client import EngineError
     from gtp_engine.match.match import play_match
     from gtp_engine.match.results import write_json
     from gtp_engine.match.sprt import Sprt
+    from gtp_engine.paths import games_dir
 
-    folder = sgf_dir or _new_folder()
-    display = _Display(folder)
     test = Sprt(*sprt) if sprt else None
+    if json_file:
+        check_place(json_file)
+    folder = sgf_dir or new_folder(games_dir(), "match")
+    display = _Display(folder)
     try:
         with display:
             result = play_match(
@@ -116,7 +122,13 @@ def match(
                 on_game=display.show,
             )
         display.finish(result)
+    except EngineError:
+        if not sgf_dir and not display.result:
+            _remove_unused(folder)
+        raise
     except KeyboardInterrupt:
+        if display.result and not display.live:
+            click.echo(summary(display.result))
         click.echo(f"stopped; go on with --sgf-dir {folder}")
         raise click.exceptions.Exit(INTERRUPTED) from None
     finally:
@@ -124,12 +136,13 @@ def match(
             write_json(json_file, display.result)
 
 
-def _new_folder() -> Path:
-    from datetime import datetime
+def _remove_unused(folder: Path) -> None:
+    """Removes the new folder of a match that did not come to its first game."""
+    from gtp_engine.match.results import SETTINGS_FILE
 
-    from gtp_engine.paths import games_dir
-
-    return games_dir() / f"match-{datetime.now():%Y%m%d-%H%M%S}"
+    if [file.name for file in folder.iterdir()] == [SETTINGS_FILE]:
+        (folder / SETTINGS_FILE).unlink()
+        folder.rmdir()
 
 
 class _Display:
@@ -160,7 +173,7 @@ class _Display:
         if game and (game.notes or not self.live):
             self.console.print(game_line(game), markup=False, soft_wrap=True)
         if self.live:
-            self.live.update(_status(result), refresh=True)
+            self.live.update(_status(result, self.console.width), refresh=True)
 
     def finish(self, result: "MatchResult") -> None:
         """Shows the end: the whole match, and where it lies."""
@@ -170,10 +183,13 @@ class _Display:
         click.echo(f"games and results: {self.folder}")
 
 
-def _status(result: "MatchResult") -> "Group":
+def _status(result: "MatchResult", width: int) -> "Group":
+    """The table and the summary; where the terminal is too narrow for the table, the summary alone."""
     from rich.console import Group
     from rich.table import Table
 
+    if width < TABLE_WIDTH:
+        return Group(summary(result))
     table = Table()
     table.add_column("engine", overflow="fold")
     for title in ("wins", "as black", "as white", "draws", "faults", "seconds a game"):

@@ -70,7 +70,7 @@ class BoardSize(click.ParamType):
 
 
 class Komi(click.ParamType):
-    """A finite number; half points are the finest."""
+    """A finite number."""
 
     name = "komi"
 
@@ -82,6 +82,21 @@ class Komi(click.ParamType):
         if not math.isfinite(komi):
             self.fail(f"{value!r} is no komi; give a number such as 7.5, 7 or -3", param, ctx)
         return komi
+
+
+class Seconds(click.ParamType):
+    """A finite time above 0."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            seconds = float(value)
+        except (TypeError, ValueError):
+            seconds = math.nan
+        if not 0 < seconds < math.inf:
+            self.fail(f"{value!r} is no time; give seconds above 0, such as 2 or 0.5", param, ctx)
+        return seconds
 
 
 class Level(click.ParamType):
@@ -162,8 +177,7 @@ def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--visits", type=click.IntRange(1), metavar="N", help="Stop a search at so many visits.")
     @click.option(
         "--seconds",
-        type=click.FloatRange(0, min_open=True),
-        metavar="SECONDS",
+        type=Seconds(),
         help="Stop a search after this time.  [default: 5, or as said above]",
     )
     @click.option("--threads", type=click.IntRange(1, 256), metavar="N", help="Processor threads.  [default: all]")

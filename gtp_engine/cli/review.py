@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .options import Komi, RulesName, SearchOptions, analysis_options, engine_settings
+from .outputs import check_place, reason
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -76,8 +77,8 @@ def _check_outputs(sgf_out: Path | None, plot: Path | None) -> None:
     for path in (sgf_out, plot):
         if path is not None and path.exists():
             raise FileExistsError(f"{path} exists already; give a new name")
-        if path is not None and not path.absolute().parent.is_dir():
-            raise FileNotFoundError(f"{path}: there is no folder {path.absolute().parent}")
+        if path is not None:
+            check_place(path)
     if plot is not None:
         from ..analysis.curve import check_picture
 
@@ -181,10 +182,10 @@ def _save(record: "GameRecord", reviews: "Sequence[MoveReview]", sgf_out: Path |
         if sgf_out is not None:
             write_sgf(commented(record, reviews), sgf_out)
     except OSError as error:
-        errors.append(f"cannot save: {error}")
+        errors.append(f"cannot save {reason(error)}")
     try:
         if plot is not None:
             plot_curve(reviews, plot, f"{record.black or 'Black'} - {record.white or 'White'}")
     except OSError as error:
-        errors.append(f"cannot save: {error}")
+        errors.append(f"cannot save {reason(error)}")
     return errors

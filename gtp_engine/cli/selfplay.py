@@ -10,6 +10,7 @@ import click
 
 from .closing import close_engine
 from .options import GameOptions, SearchOptions, engine_settings, game_options, search_options
+from .outputs import new_folder
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -45,14 +46,14 @@ def selfplay(games: int, game: GameOptions, search: SearchOptions, sgf_dir: Path
     """
     from ..engine import Engine
     from ..paths import games_dir
-    from ..training.selfplay import NOISE, new_folder
+    from ..training.selfplay import NOISE
     from ..training.selfplay import selfplay as play_games
 
     if search.visits is None and search.seconds is None:
         search = replace(search, visits=DEFAULT_VISITS)
     search = replace(search, settings=NOISE + search.settings)
     settings = engine_settings(search, resign=False)
-    folder = new_folder(sgf_dir or games_dir())
+    folder = new_folder(sgf_dir or games_dir(), "selfplay")
     engine = Engine(settings, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
     finished: list[SelfplayGame] = []
     try:

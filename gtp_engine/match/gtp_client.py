@@ -155,7 +155,8 @@ class GtpClient:
                 creationflags=flags,
             )
         except (OSError, ValueError) as error:  # ValueError: a NUL in the command
-            raise EngineStartError(f"engine command {self.command!r} doesn't start: {error}") from error
+            reason = getattr(error, "strerror", None) or error
+            raise EngineStartError(f"engine command {self.command!r} doesn't start: {reason}") from error
 
     def _read_stdout(self) -> None:
         # os.read and our own splitting: a thread that hangs in a buffered reader can't be left behind at exit.

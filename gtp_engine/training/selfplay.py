@@ -1,6 +1,5 @@
 """The engine against itself: whole games with varied openings, kept as SGF."""
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -56,18 +55,3 @@ def _play_game(engine: Engine, on_move: Callable[[int], None], comments: bool) -
     result = str(engine.final_score().result()) if engine.game.is_over else "Void"
     names = {"black": "gtp_engine", "white": "gtp_engine"}
     return GameRecord.from_game(engine.game, **names, result=result, comments=thoughts)
-
-
-def new_folder(parent: Path) -> Path:
-    """Makes a folder of its own for one run, named by the time; OSError where that is not possible."""
-    name = time.strftime("selfplay-%Y-%m-%d-%H%M%S")
-    for number in range(1, 1000):
-        folder = parent / (name if number == 1 else f"{name}-{number}")
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise OSError(f"cannot make the folder {folder}: {error.strerror}") from error
-        return folder
-    raise OSError(f"no free name for a folder in {parent}")

@@ -46,8 +46,9 @@ def test_sequential_test_is_told(scripted: Script, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("/nonexistent", "/nonexistent"), "engine command '/nonexistent' doesn't start: "),
+        (("/nonexistent", "/nonexistent"), "engine command '/nonexistent' doesn't start: No such file"),
         (("a", "b", "--sprt", "5", "0"), "sprt needs elo0 < elo1, got 5 and 0"),
+        (("a", "b", "--json", "/nonexistent/r.json"), "/nonexistent/r.json: there is no folder /nonexistent"),
         (("a", "b", "--rules", "chess"), "unknown rules: 'chess'"),
         (("a", "b", "--openings", "none.sgf"), "'none.sgf' does not exist"),
     ],
@@ -57,6 +58,14 @@ def test_errors_take_one_line(tmp_path: Path, arguments: tuple[str, ...], messag
     assert done.returncode != 0
     assert message in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
+
+
+def test_a_match_that_does_not_begin_leaves_no_folder(
+    scripted: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GTP_ENGINE_GAMES", str(tmp_path))
+    assert run("/nonexistent", scripted()).returncode == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
@@ -73,6 +82,7 @@ def test_ctrl_c_keeps_the_games(scripted: Script, tmp_path: Path) -> None:
     assert out.splitlines()[-1] == f"stopped; go on with --sgf-dir {tmp_path / 'games'}"
     assert "Traceback" not in errors
     played = json.loads((tmp_path / "result.json").read_text())["played"]
+    assert out.splitlines()[-2].startswith(f"{played} of 300 games: A won 0, lost {played}, ")
     assert played >= 3
     assert len((tmp_path / "games" / "results.jsonl").read_text().splitlines()) == played
 
