@@ -291,7 +291,8 @@ class TerminalGame:
     def _show(self, marks: Marks | None = None) -> None:
         game = self._engine.game
         self._console.print()
-        self._console.print(board_view(game, self._console, marks, side_lines(game, self._names)))
+        view = board_view(game, self._console, marks, side_lines(game, self._names))
+        self._console.print(view, soft_wrap=True)  # the console joins texts and forgets that they must not wrap
 
     def _say(self, text: str, style: str = "") -> None:
         """One line, however long."""

@@ -110,6 +110,11 @@ def test_hint_analysis_and_score(tmp_path: Path) -> None:
     assert re.search(r"(black|white) is ahead by about \d+\.\d points", said)
 
 
+def test_the_line_below_the_board_stays_one_line(tmp_path: Path) -> None:
+    said = play("C3\npass\n", tmp_path, "--colour", "both", "--rules", "tromp-taylor").splitlines()
+    assert "Black (X) to move; move 2: W pass; captured by B 0, by W 0; komi 7; tromp-taylor rules" in said
+
+
 def test_two_passes_end_the_game_with_a_count(tmp_path: Path) -> None:
     lines = "C3\nC2\nB3\nB2\nD3\nD2\nA3\nA2\nE3\nE2\npass\npass\n"
     said = play(lines, tmp_path, "--colour", "both", "--komi", "2")
