@@ -94,10 +94,11 @@ class _Table:
 
     def set_up(self, opening: Sequence[Move]) -> None:
         width, height = self.conditions.width, self.conditions.height
-        size = f"{width}" if width == height else f"{width} {height}"
+        # GNU Go takes `boardsize 5 7` for 5x5; an engine without oblong boards refuses the other command.
+        size = f"boardsize {width}" if width == height else f"rectangular_boardsize {width} {height}"
         rules = rules_name(self.conditions.rules) or self.conditions.rules.to_json()
         for colour, player in self.players.items():
-            commands = [f"boardsize {size}", "clear_board", f"komi {self.conditions.komi:g}"]
+            commands = [size, "clear_board", f"komi {self.conditions.komi:g}"]
             if player.knows("kata-set-rules"):
                 commands.append(f"kata-set-rules {rules}")
             if player.knows("time_settings") and self.conditions.time != NO_LIMIT:

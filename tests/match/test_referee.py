@@ -113,7 +113,7 @@ def test_engines_are_told_rules_and_time(scripted: Script, tmp_path: Path) -> No
 def test_oblong_board(scripted: Script, tmp_path: Path) -> None:
     log = tmp_path / "log"
     outcome = play(scripted("--log", str(log), "G3"), scripted(), width=7, height=3)
-    assert "boardsize 7 3" in log.read_text()
+    assert log.read_text().splitlines()[3] == "rectangular_boardsize 7 3"
     assert outcome.result == "B+20.5"
 
 
@@ -149,6 +149,11 @@ def test_an_engine_that_cannot_score_leaves_the_count_to_the_others(scripted: Sc
     assert outcome.claims == {WHITE: "B+4.5"}
     assert outcome.notes[0] == "engine 'Script' answered 'final_score' with an error: refused"
     assert outcome.notes[1].startswith("Script could not name the dead stones: invalid vertex 'Z9'")
+
+
+def test_an_engine_without_oblong_boards_loses_nothing(scripted: Script) -> None:
+    with pytest.raises(CommandError, match="'rectangular_boardsize 7 3' with an error: refused"):
+        play(scripted(), scripted("--refuse", "rectangular_boardsize"), width=7, height=3)
 
 
 def test_refused_size_is_no_loss_but_an_error(scripted: Script) -> None:
