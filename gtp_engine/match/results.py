@@ -3,6 +3,8 @@
 import json
 import math
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -127,7 +129,7 @@ def open_folder(folder: Path, settings: dict[str, Any]) -> list[GameResult]:
 
 def append_result(folder: Path, result: GameResult) -> None:
     """Adds a game to the results of the folder."""
-    with (folder / RESULTS_FILE).open("a", encoding="utf-8") as file:
+    with _named(folder / RESULTS_FILE), (folder / RESULTS_FILE).open("a", encoding="utf-8") as file:
         file.write(json.dumps(asdict(result)) + "\n")
 
 
@@ -157,8 +159,22 @@ def _read_results(file: Path) -> list[GameResult]:
 
 def _replace(file: Path, text: str) -> None:
     temporary = file.with_name(file.name + ".part")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(file)
+    with _named(file):
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(file)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    """Names the file in an error that writing it raises: a full disk's names none."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from error
 
 
 def _finite(value: float) -> float | None:

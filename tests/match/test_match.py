@@ -9,7 +9,7 @@ import pytest
 from gtp_engine.match.elo import Tally
 from gtp_engine.match.gtp_client import EngineError, EngineStartError
 from gtp_engine.match.match import play_match
-from gtp_engine.match.results import GameResult, MatchResult
+from gtp_engine.match.results import GameResult, MatchResult, append_result
 from gtp_engine.match.sprt import Sprt
 from gtp_engine.sgf import read_sgf
 
@@ -146,3 +146,10 @@ def test_gnugo_against_itself(gnugo: str, tmp_path: Path) -> None:
         record = read_sgf(tmp_path / game.sgf)
         assert record.black.startswith("GNU Go 3.8")
         assert len(record.moves) == game.moves
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_told_with_the_file(scripted: Script, tmp_path: Path) -> None:
+    (tmp_path / "results.jsonl").symlink_to("/dev/full")
+    with pytest.raises(OSError, match=r"No space left on device: '.*results.jsonl'"):
+        append_result(tmp_path, run(scripted("resign"), scripted(), 1).games[0])
