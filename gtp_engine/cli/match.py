@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gtp_engine.cli import INTERRUPTED
 from gtp_engine.cli.options import GameOptions, Seconds, game_options
 from gtp_engine.cli.outputs import check_place, new_folder
 
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
     from gtp_engine.match.results import GameResult, MatchResult
 
-# What shells report for a program that Ctrl-C has ended.
-INTERRUPTED = 130
 TABLE_WIDTH = 72  # columns; in fewer the engines' names take one letter a line
 
 
