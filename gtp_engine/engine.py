@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .game.coords import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
-from .game.rules import RULESETS, Rules
+from .game.rules import RULESETS, Rules, default_komi
 from .search.clock import Clock
 from .search.levels import Level, check_level, visits_at
 from .search.parameters import SearchParameters, find_parameter, parameter_names
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from .search.search import Limits, RootMoves
 
 DEFAULT_SECONDS = 5.0
-DEFAULT_KOMI, SMALL_BOARD_KOMI, SMALL_BOARD = 7.5, 7.0, 9
 # An engine that nobody closed: how long the end of the program waits for the batch in flight.
 _LAST_WAIT = 0.5
 # KataGo's names of the limits that are settings of the engine, not of the search.
@@ -44,11 +43,6 @@ def processor_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def default_komi(width: int, height: int) -> float:
-    """The komi of a board for which none was given, under area scoring."""
-    return SMALL_BOARD_KOMI if max(width, height) <= SMALL_BOARD else DEFAULT_KOMI
 
 
 @dataclass(frozen=True)
@@ -146,7 +140,11 @@ class Engine:
     @property
     def komi(self) -> float:
         """White's points: those that were given, or the usual ones of the board's size."""
-        return default_komi(self._width, self._height) if self._sent_komi is None else self._sent_komi
+        return self.komi_on(self._width, self._height)
+
+    def komi_on(self, width: int, height: int) -> float:
+        """White's points on a board of that size: those that were given, or the usual ones."""
+        return default_komi(width, height) if self._sent_komi is None else self._sent_komi
 
     @property
     def rules(self) -> Rules:

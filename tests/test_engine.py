@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from gtp_engine.engine import Engine, EngineSettings, default_komi
+from gtp_engine.engine import Engine, EngineSettings
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.game.game import Game, IllegalMove
 from gtp_engine.game.rules import RULESETS
@@ -47,7 +47,6 @@ def test_size_and_komi_need_no_board():
 
 
 def test_the_komi_of_a_board_until_one_is_sent(engine):
-    assert [default_komi(9, 9), default_komi(13, 9), default_komi(5, 5), default_komi(19, 19)] == [7, 7.5, 7, 7.5]
     assert engine.game.komi == 7
     engine.set_board_size(19)
     assert engine.game.komi == 7.5

@@ -88,7 +88,6 @@ def match(
           --board-size 9 --games 1000 --sprt 0 30 --concurrency 4 --sgf-dir cpuct
       gtp_engine match A.sh B.sh --time 300 10 5 --json result.json
     """
-    from gtp_engine.engine import default_komi
     from gtp_engine.match.gtp_client import EngineError
     from gtp_engine.match.match import play_match
     from gtp_engine.match.results import write_json
@@ -108,7 +107,7 @@ def match(
                 games=games,
                 width=game.width,
                 height=game.height,
-                komi=default_komi(game.width, game.height) if game.komi is None else game.komi,
+                komi=game.komi,
                 rules=game.rules,
                 time=clock,
                 openings=openings,

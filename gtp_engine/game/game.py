@@ -7,7 +7,7 @@ import numpy as np
 
 from . import board as boards
 from .coords import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, PASS, WALL, WHITE, vertex
-from .rules import RULESETS, Rules
+from .rules import DEFAULT_KOMI, RULESETS, Rules
 
 _KO_RULES = {
     "SIMPLE": boards.SIMPLE_KO,
@@ -34,6 +34,9 @@ class Move(NamedTuple):
 class Game:
     """One game on a board of `width` x `height` points, black to move, with `komi` points for white.
 
+    komi: 7.5 on every board where none is given; `rules.default_komi` has the usual one of a size, which engines and
+    matches take.
+
     `play` is as lenient as GUIs need it: any order of colours, play after two passes, and no superko. `is_legal` and
     `legal_moves` are exact under the rules.
     """
@@ -44,7 +47,7 @@ class Game:
         height: int | None = None,
         *,
         rules: Rules = RULESETS["chinese"],
-        komi: float = 7.5,
+        komi: float = DEFAULT_KOMI,
     ) -> None:
         height = width if height is None else height
         if not (MIN_SIZE <= width <= MAX_SIZE and MIN_SIZE <= height <= MAX_SIZE):

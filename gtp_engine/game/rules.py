@@ -1,4 +1,4 @@
-"""Rulesets: the parts a ruleset is made of, the names that stand for them, and KataGo's JSON form of both."""
+"""Rulesets: the parts a ruleset is made of, the names that stand for them, KataGo's JSON form of both; usual komi."""
 
 import json
 from dataclasses import dataclass, replace
@@ -21,6 +21,8 @@ PART_FIELDS = {
     "tax": "tax",
     "whiteHandicapBonus": "white_handicap_bonus",
 }
+# The fair komi under area scoring is 7 on 9x9; on larger boards servers and KataGo play with half a point more.
+DEFAULT_KOMI, SMALL_BOARD_KOMI, SMALL_BOARD = 7.5, 7.0, 9
 TRUE_WORDS = ("true", "t", "yes", "1")
 FALSE_WORDS = ("false", "f", "no", "0")
 
@@ -140,6 +142,11 @@ def _parse_flag(key: str, value: str | bool) -> bool:
     if word not in TRUE_WORDS + FALSE_WORDS:
         raise ValueError(f"unknown value of {key.strip()}: {value!r} (accepted: true, false)")
     return word in TRUE_WORDS
+
+
+def default_komi(width: int, height: int) -> float:
+    """The komi of a board for which none was given: 7.5, up to 9x9 7."""
+    return SMALL_BOARD_KOMI if max(width, height) <= SMALL_BOARD else DEFAULT_KOMI
 
 
 def rules_name(rules: Rules) -> str | None:

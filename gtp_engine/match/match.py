@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..game.coords import BLACK, WHITE
-from ..game.rules import RULESETS, Rules, rules_name
+from ..game.rules import RULESETS, Rules, default_komi, rules_name
 from ..search.clock import NO_LIMIT, gtp_settings
 from ..sgf import GameRecord, write_sgf
 from .gtp_client import GtpClient
@@ -40,7 +40,7 @@ def play_match(
     games: int,
     width: int = 19,
     height: int | None = None,
-    komi: float = 7.5,
+    komi: float | None = None,
     rules: Rules = RULESETS["chinese"],
     time: tuple[int, int, int] = (0, 0, 0),
     openings: Path | None = None,
@@ -57,9 +57,9 @@ def play_match(
     Every opening is played twice, with either engine as black; "A" has black in the first game. Blocks until all games
     are played, or until `sprt` has decided.
 
-    time: main seconds, byo-yomi seconds and stones of GTP's `time_settings`;
-    (0, 0, 0) is no limit. openings: an SGF file or a folder of them, whose games' first `opening_moves` moves are
-    played; without it random ones by `seed`. patience: seconds after which an engine without a clock has lost.
+    komi: 7.5, on 9x9 and smaller 7, where None. time: main seconds, byo-yomi seconds and stones of GTP's
+    `time_settings`; (0, 0, 0) is no limit. openings: an SGF file or a folder of them, whose games'
+    first `opening_moves` moves are played; without it random ones by `seed`. patience: seconds after which an engine without a clock has lost.
     concurrency: games at a time, each with engine processes of its own.
     folder: where each game is saved as SGF and the results as JSON lines; the same match (other numbers of games are
     the same match) continues there. None: nothing is saved.
@@ -77,6 +77,7 @@ def play_match(
         if value < least:
             raise ValueError(f"{name} must be {least} or more, not {value}")
     height = width if height is None else height
+    komi = default_komi(width, height) if komi is None else komi
     move_cap = MOVES_PER_POINT * width * height
     conditions = Conditions(width, height, komi, rules, gtp_settings(*time), move_cap, patience)
     commands = {"A": engine_a, "B": engine_b}

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gtp_engine.game.rules import RULESETS, Rules, parse_rules, rules_name, with_part
+from gtp_engine.game.rules import RULESETS, Rules, default_komi, parse_rules, rules_name, with_part
 
 
 @pytest.mark.parametrize(
@@ -109,3 +109,7 @@ def test_names_of_rules() -> None:
     assert rules_name(RULESETS["korean"]) == "japanese"
     assert rules_name(RULESETS["chinese-kgs"]) == "chinese-ogs"
     assert rules_name(replace(RULESETS["chinese"], tax="SEKI")) is None
+
+
+def test_usual_komi() -> None:
+    assert [default_komi(9, 9), default_komi(13, 9), default_komi(5, 5), default_komi(19, 19)] == [7, 7.5, 7, 7.5]

@@ -174,6 +174,16 @@ def test_komi_is_never_refused_and_stays(engine: Conversation) -> None:
         engine.ask("genmove b")
 
 
+def test_a_record_without_komi_takes_the_usual_one_of_its_board(
+    start: Callable[..., Conversation], tmp_path: Path
+) -> None:
+    path = tmp_path / "nine.sgf"
+    path.write_text("(;SZ[9];B[aa])")
+    fresh = start()
+    fresh.ask(f"loadsgf {path}")
+    assert fresh.ask("get_komi") == "7"
+
+
 def test_usual_komi_where_none_was_sent(start: Callable[..., Conversation]) -> None:
     fresh = start()
     assert fresh.ask("get_komi") == "7.5"

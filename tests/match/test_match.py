@@ -34,6 +34,11 @@ def test_colours_alternate_and_games_are_saved(scripted: Script, tmp_path: Path)
     assert records[0].nodes[-1].comment == "resignation"
 
 
+def test_the_usual_komi_of_the_board_is_played_where_none_is_given(scripted: Script, tmp_path: Path) -> None:
+    play_match(scripted("resign"), scripted("resign"), games=1, width=5, patience=20.0, folder=tmp_path)
+    assert json.loads((tmp_path / "match.json").read_text())["komi"] == 7
+
+
 def test_a_match_goes_on_where_it_stopped(scripted: Script, tmp_path: Path) -> None:
     engines = scripted("resign"), scripted()
     run(*engines, 2, tmp_path)

@@ -24,7 +24,7 @@ def loadsgf(session: Session, arguments: list[str]) -> None:
     except (ValueError, OSError) as error:
         raise GtpError(CANNOT_LOAD, str(error)) from error
     if record.komi is None:
-        game.set_komi(session.engine.komi)
+        game.set_komi(session.engine.komi_on(game.width, game.height))
     session.engine.load(game)
     session.last_report = None
 
