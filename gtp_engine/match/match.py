@@ -58,9 +58,9 @@ def play_match(
     are played, or until `sprt` has decided.
 
     komi: 7.5, on 9x9 and smaller 7, where None. time: main seconds, byo-yomi seconds and stones of GTP's
-    `time_settings`; (0, 0, 0) is no limit. openings: an SGF file or a folder of them, whose games'
-    first `opening_moves` moves are played; without it random ones by `seed`. patience: seconds after which an engine without a clock has lost.
-    concurrency: games at a time, each with engine processes of its own.
+    `time_settings`; (0, 0, 0) is no limit. openings: an SGF file or a folder of them, whose games' first
+    `opening_moves` moves are played; without it random ones by `seed`. patience: seconds after which an engine without
+    a clock has lost. concurrency: games at a time, each with engine processes of its own.
     folder: where each game is saved as SGF and the results as JSON lines; the same match (other numbers of games are
     the same match) continues there. None: nothing is saved.
     on_game: called after each game with all results so far and that game's.
