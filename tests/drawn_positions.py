@@ -1,4 +1,4 @@
-"""Positions for the tests of the rollouts."""
+"""Positions for the tests of the rollouts and of the end of games."""
 
 import numpy as np
 from reference_board import ReferenceBoard, read_diagram
@@ -17,6 +17,11 @@ def drawn(
     by_colour = {colour: [point_at(*at, width) for at in stones if stones[at] == colour] for colour in (BLACK, WHITE)}
     game.set_up(by_colour[BLACK], by_colour[WHITE], to_move)
     return game, {mark: point_at(*at, width) for mark, at in marks.items()}
+
+
+def game_of(diagram: str, rules: str = "chinese", komi: float = 6.5, to_move: int = BLACK) -> Game:
+    """A game that starts from a drawn board: X black, O white; x and o are dead stones of theirs."""
+    return drawn(diagram.upper(), to_move, rules=RULESETS[rules], komi=komi)[0]
 
 
 def random_position(width: int, height: int, moves: int, seed: int, komi: float = 0.0) -> Game:
@@ -67,4 +72,35 @@ DEAD_STONES = """
     . X . . X X X O .
     . . X . . . X O .
     . . . . . . X O .
+"""
+
+# The ends of games: black has the left and the bottom, 28 points to 21. Nothing is left to play for.
+SETTLED = """
+    . X . X O . .
+    X X X X O O .
+    . X . X O . O
+    . . X X O O O
+    . X . X O . .
+    . X X X O O O
+    . . . X O . .
+"""
+# The same with two dead white stones on the left and a dead black one on the right.
+PRISONERS = """
+    . X . X O . .
+    X X X X O O .
+    . X . X O . O
+    . o X X O O O
+    . X . X O . x
+    . X X X O O O
+    . o . X O . .
+"""
+# Whoever plays E7 gains a point.
+BETWEEN_BOTH = """
+    . X . X . O .
+    X X X X O O .
+    . X . X O . O
+    . . X X O O O
+    . X . X O . .
+    . X X X O O O
+    . . . X O . .
 """

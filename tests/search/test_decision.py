@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from drawn_positions import BETWEEN_BOTH, PRISONERS, game_of
 
 from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.game.game import Game
@@ -16,40 +17,12 @@ from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.search import Limits, RootMoves
 from gtp_engine.search.thinker import Request, Thinker
 
-# Black has the left and the bottom; two white stones on the left and one black one on the right are dead.
-DEAD_STONES = """
-. X . X O . .
-X X X X O O .
-. X . X O . O
-. O X X O O O
-. X . X O . X
-. X X X O O O
-. O . X O . .
-"""
-NEUTRAL_POINT = """
-. X . X . O .
-X X X X O O .
-. X . X O . O
-. . X X O O O
-. X . X O . .
-. X X X O O O
-. . . X O . .
-"""
-
 
 @pytest.fixture(scope="module")
 def thinker() -> Iterator[Thinker]:
     thinker = Thinker("none", 1, 7)
     yield thinker
     thinker.close()
-
-
-def game_of(text: str, rules: str, komi: float = 6.5, to_move: int = BLACK) -> Game:
-    rows = [line.split() for line in text.strip().splitlines()]
-    game = Game(len(rows[0]), len(rows), rules=RULESETS[rules], komi=komi)
-    places = [(point_at(x, y, game.width), cell) for y, row in enumerate(rows) for x, cell in enumerate(row)]
-    game.set_up([p for p, cell in places if cell == "X"], [p for p, cell in places if cell == "O"], to_move)
-    return game
 
 
 def request(game: Game, visits: int = 300, root_moves: RootMoves | None = None) -> Request:
@@ -73,18 +46,18 @@ def stones_at(game: Game, *names: str) -> set[int]:
 
 @pytest.mark.parametrize("rules", ["chinese", "japanese", "aga"])
 def test_a_pass_is_answered_with_a_pass_where_dead_stones_come_off_anyway(thinker, rules):
-    game = game_of(DEAD_STONES, rules, to_move=WHITE)
+    game = game_of(PRISONERS, rules, to_move=WHITE)
     game.play(WHITE, PASS)
     assert move(thinker, game) == PASS
 
 
 @pytest.mark.parametrize("rules", ["chinese", "japanese", "aga"])
 def test_the_first_pass_comes_when_nothing_is_left(thinker, rules):
-    assert move(thinker, game_of(DEAD_STONES, rules)) == PASS
+    assert move(thinker, game_of(PRISONERS, rules)) == PASS
 
 
 def test_dead_stones_are_captured_before_a_pass_where_stones_stand(thinker):
-    game = game_of(DEAD_STONES, "tromp-taylor", komi=5.5)
+    game = game_of(PRISONERS, "tromp-taylor", komi=5.5)
     assert final_score(game) < 0
     play_to_the_end(thinker, game, 300)
     assert stones_at(game, "B4", "B1") & {WHITE} == set()
@@ -92,7 +65,7 @@ def test_dead_stones_are_captured_before_a_pass_where_stones_stand(thinker):
 
 
 def test_cleanup_captures_all_dead_stones_before_it_passes(thinker):
-    game = game_of(DEAD_STONES, "japanese")
+    game = game_of(PRISONERS, "japanese")
     for _ in range(30):
         point = move(thinker, game, cleanup=True)
         game.play(BLACK, point)
@@ -104,23 +77,23 @@ def test_cleanup_captures_all_dead_stones_before_it_passes(thinker):
 
 
 def test_the_last_neutral_point_is_taken_under_area_rules(thinker):
-    assert move(thinker, game_of(NEUTRAL_POINT, "chinese")) == parse_vertex("E7", 7, 7)
+    assert move(thinker, game_of(BETWEEN_BOTH, "chinese")) == parse_vertex("E7", 7, 7)
 
 
 def test_no_pass_that_loses_while_something_can_be_gained(thinker):
-    game = game_of(NEUTRAL_POINT, "chinese", komi=7.5, to_move=WHITE)
+    game = game_of(BETWEEN_BOTH, "chinese", komi=7.5, to_move=WHITE)
     game.play(WHITE, PASS)
     assert move(thinker, game) == parse_vertex("E7", 7, 7)
 
 
 def test_moves_at_the_root_may_be_restricted_to_the_end(thinker):
-    game = game_of(DEAD_STONES, "chinese")
+    game = game_of(PRISONERS, "chinese")
     only = RootMoves(allow=((BLACK, parse_vertex("A1", 7, 7), 1),))
     assert choose_move(thinker, request(game, root_moves=only), Manner())[0] == parse_vertex("A1", 7, 7)
 
 
 def test_a_stopped_search_answers_all_the_same(thinker):
-    asked = request(game_of(DEAD_STONES, "chinese"))
+    asked = request(game_of(PRISONERS, "chinese"))
     asked.stop.set()
     point, report = choose_move(thinker, asked, Manner())
     assert asked.game.is_legal(point) and report.playouts <= 1
@@ -148,7 +121,7 @@ class WatchedThinker(Thinker):
 def test_without_time_nothing_is_looked_into_but_a_pass():
     watched = WatchedThinker("none", 1, 7)
     at_once = Limits(visits=1, seconds=0.0)
-    game = game_of(DEAD_STONES, "chinese", to_move=WHITE)
+    game = game_of(PRISONERS, "chinese", to_move=WHITE)
     choose_move(watched, replace(request(game), limits=at_once), Manner())
     assert watched.looks == 0
     game.play(WHITE, PASS)

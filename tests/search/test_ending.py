@@ -1,6 +1,7 @@
 """The end of the game on drawn boards; X is black, O is white, x and o are dead stones of theirs."""
 
 import numpy as np
+from drawn_positions import BETWEEN_BOTH, PRISONERS, SETTLED, game_of
 
 from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.game.game import Game
@@ -20,42 +21,6 @@ from gtp_engine.search.ending import (
     useful_move,
 )
 from gtp_engine.search.report import MoveReport, SearchReport
-
-FINISHED = """
-. X . X O . .
-X X X X O O .
-. X . X O . O
-. . X X O O O
-. X . X O . .
-. X X X O O O
-. . . X O . .
-"""
-WITH_DEAD_STONES = """
-. X . X O . .
-X X X X O O .
-. X o X O . O
-. o . X O O O
-. X . X O . x
-. X X X O O O
-. . . X O . .
-"""
-WITH_A_POINT_FOR_BOTH = """
-. X . X . O .
-X X X X O O .
-. X . X O . O
-. . X X O O O
-. X . X O . .
-. X X X O O O
-. . . X O . .
-"""
-
-
-def game_of(text: str, rules: str = "chinese", komi: float = 6.5, to_move: int = BLACK) -> Game:
-    rows = [line.split() for line in text.strip().splitlines()]
-    game = Game(len(rows[0]), len(rows), rules=RULESETS[rules], komi=komi)
-    places = [(point_at(x, y, game.width), cell) for y, row in enumerate(rows) for x, cell in enumerate(row)]
-    game.set_up([p for p, cell in places if cell in "Xx"], [p for p, cell in places if cell in "Oo"], to_move)
-    return game
 
 
 def ownership_of(text: str, game: Game, certainty: float = 0.9) -> np.ndarray:
@@ -97,45 +62,45 @@ def report(game: Game, *moves: tuple[int, float, float], winrate: float = 0.5, l
 
 
 def test_nothing_is_left_on_a_finished_board():
-    game = game_of(FINISHED)
-    outlook = outlook_of(FINISHED, game)
+    game = game_of(SETTLED)
+    outlook = outlook_of(SETTLED, game)
     assert (outlook.score, outlook.worst, outlook.standing) == (28 - 21 - 6.5,) * 3
     assert not outlook.open and not outlook.dead
     assert should_pass(game, outlook)
 
 
 def test_the_outlook_is_the_players_to_move():
-    game = game_of(FINISHED, to_move=WHITE)
-    assert outlook_of(FINISHED, game).score == 21 + 6.5 - 28
+    game = game_of(SETTLED, to_move=WHITE)
+    assert outlook_of(SETTLED, game).score == 21 + 6.5 - 28
 
 
 def test_dead_stones_are_off_for_the_count():
-    game = game_of(WITH_DEAD_STONES)
-    outlook = outlook_of(WITH_DEAD_STONES, game)
-    assert outlook.dead == {point(game, name) for name in ("C5", "B4", "G3")}
+    game = game_of(PRISONERS)
+    outlook = outlook_of(PRISONERS, game)
+    assert outlook.dead == {point(game, name) for name in ("B1", "B4", "G3")}
     assert outlook.own_dead == {point(game, "G3")}
-    assert outlook.prisoners_to_take == {point(game, "C5"), point(game, "B4")}
+    assert outlook.prisoners_to_take == {point(game, "B1"), point(game, "B4")}
     assert outlook.score == 28 - 21 - 6.5
     assert outlook.standing != outlook.score
 
 
 def test_friendly_rules_pass_with_dead_stones_on_the_board():
-    game = game_of(WITH_DEAD_STONES)
-    assert should_pass(game, outlook_of(WITH_DEAD_STONES, game))
+    game = game_of(PRISONERS)
+    assert should_pass(game, outlook_of(PRISONERS, game))
 
 
 def test_dead_stones_are_captured_first_where_stones_stand():
-    game = game_of(WITH_DEAD_STONES, "tromp-taylor")
-    outlook = outlook_of(WITH_DEAD_STONES, game)
+    game = game_of(PRISONERS, "tromp-taylor")
+    outlook = outlook_of(PRISONERS, game)
     assert not should_pass(game, outlook)
-    assert not should_pass(after_a_pass(game_of(WITH_DEAD_STONES, "tromp-taylor", to_move=WHITE)), outlook)
-    assert should_pass(game_of(WITH_DEAD_STONES), outlook)
-    assert not should_pass(game_of(WITH_DEAD_STONES), outlook, cleanup=True)
+    assert not should_pass(after_a_pass(game_of(PRISONERS, "tromp-taylor", to_move=WHITE)), outlook)
+    assert should_pass(game_of(PRISONERS), outlook)
+    assert not should_pass(game_of(PRISONERS), outlook, cleanup=True)
 
 
 def test_a_count_that_wins_as_it_stands_ends_the_game_after_the_opponents_pass():
-    game = after_a_pass(game_of(WITH_DEAD_STONES, "tromp-taylor", komi=-30.0, to_move=WHITE))
-    outlook = outlook_of(WITH_DEAD_STONES, game)
+    game = after_a_pass(game_of(PRISONERS, "tromp-taylor", komi=-30.0, to_move=WHITE))
+    outlook = outlook_of(PRISONERS, game)
     assert outlook.standing > 0 and outlook.prisoners_to_take
     assert should_pass(game, outlook)
 
@@ -146,29 +111,29 @@ def test_which_rules_count_stones_as_they_stand():
 
 
 def test_a_point_between_both_is_open():
-    game = game_of(WITH_A_POINT_FOR_BOTH)
-    outlook = outlook_of(WITH_A_POINT_FOR_BOTH, game)
+    game = game_of(BETWEEN_BOTH)
+    outlook = outlook_of(BETWEEN_BOTH, game)
     assert point(game, "E7") in outlook.open
     assert outlook.worst < outlook.score
     assert not should_pass(game, outlook)
 
 
 def test_a_pass_is_answered_where_the_count_wins_whatever_comes():
-    winning = after_a_pass(game_of(WITH_A_POINT_FOR_BOTH, komi=-9.5, to_move=WHITE))
-    assert should_pass(winning, outlook_of(WITH_A_POINT_FOR_BOTH, winning))
-    losing = after_a_pass(game_of(WITH_A_POINT_FOR_BOTH, komi=20.5, to_move=WHITE))
-    assert not should_pass(losing, outlook_of(WITH_A_POINT_FOR_BOTH, losing))
+    winning = after_a_pass(game_of(BETWEEN_BOTH, komi=-9.5, to_move=WHITE))
+    assert should_pass(winning, outlook_of(BETWEEN_BOTH, winning))
+    losing = after_a_pass(game_of(BETWEEN_BOTH, komi=20.5, to_move=WHITE))
+    assert not should_pass(losing, outlook_of(BETWEEN_BOTH, losing))
 
 
 def test_unsettled_stones_keep_the_game_open():
-    game = after_a_pass(game_of(FINISHED, to_move=WHITE))
-    outlook = outlook_of(FINISHED, game, certainty=0.2)
+    game = after_a_pass(game_of(SETTLED, to_move=WHITE))
+    outlook = outlook_of(SETTLED, game, certainty=0.2)
     assert outlook.open and outlook.worst < outlook.score
     assert not should_pass(game, outlook)
 
 
 def test_stones_that_live_when_their_owner_moves_are_not_dead():
-    game = game_of(WITH_DEAD_STONES)
+    game = game_of(PRISONERS)
     dead, living = np.full((7, 7), -0.9), np.full((7, 7), 0.9)
     for black_first, white_first in ((living, dead), (dead, living)):
         owned = in_their_own_turn(game, black_first, white_first)
@@ -177,16 +142,16 @@ def test_stones_that_live_when_their_owner_moves_are_not_dead():
 
 
 def test_what_depends_on_the_first_move_is_open():
-    game = game_of(FINISHED)
-    owned = ownership_of(FINISHED, game)
+    game = game_of(SETTLED)
+    owned = ownership_of(SETTLED, game)
     outlook = judge(game, owned, np.where(owned < 0, owned, -0.9))
     assert outlook.score == 28 - 21 - 6.5 and outlook.worst == -49 - 6.5
     assert not should_pass(game, outlook)
 
 
 def test_a_useful_move_is_on_open_ground_and_as_good_as_the_best():
-    game = game_of(WITH_A_POINT_FOR_BOTH)
-    outlook = outlook_of(WITH_A_POINT_FOR_BOTH, game)
+    game = game_of(BETWEEN_BOTH)
+    outlook = outlook_of(BETWEEN_BOTH, game)
     inside, between = point(game, "A1"), point(game, "E7")
     found = report(game, (inside, 0.5, 1.0), (between, 0.49, 0.8))
     assert useful_move(found, outlook, found.moves[0]).point == between
@@ -195,7 +160,7 @@ def test_a_useful_move_is_on_open_ground_and_as_good_as_the_best():
 
 
 def test_what_a_pass_costs():
-    game = game_of(FINISHED)
+    game = game_of(SETTLED)
     before = report(game, (point(game, "A1"), 0.5, 0.5), winrate=0.5, lead=0.5)
     assert costs_nothing(before, report(game, winrate=0.5, lead=0.0))
     assert not costs_nothing(before, report(game, winrate=0.9, lead=6.0))
@@ -203,13 +168,13 @@ def test_what_a_pass_costs():
 
 
 def test_captures_begin_with_safe_liberties():
-    game = game_of(WITH_DEAD_STONES, "tromp-taylor")
-    outlook = outlook_of(WITH_DEAD_STONES, game)
+    game = game_of(PRISONERS, "tromp-taylor")
+    outlook = outlook_of(PRISONERS, game)
     moves = capturing_moves(game, outlook)
     assert moves and all(game.is_legal(move) for move in moves)
     taken = 0
     for _ in range(20):
-        outlook = outlook_of(WITH_DEAD_STONES, game)
+        outlook = outlook_of(PRISONERS, game)
         if not outlook.prisoners_to_take:
             break
         game.play(BLACK, min(capturing_moves(game, outlook)))
@@ -222,7 +187,7 @@ def test_the_end_is_looked_for_late_or_after_a_pass():
     game = Game(9)
     assert not may_be_over(game)
     assert may_be_over(after_a_pass(game))
-    assert may_be_over(game_of(FINISHED))
+    assert may_be_over(game_of(SETTLED))
 
 
 def test_hopeless_means_far_behind_late_and_without_chances():
@@ -245,8 +210,8 @@ def test_handicap_is_no_reason_to_resign_early():
 
 
 def test_statuses():
-    game = game_of(WITH_DEAD_STONES)
-    dead = outlook_of(WITH_DEAD_STONES, game).dead
+    game = game_of(PRISONERS)
+    dead = outlook_of(PRISONERS, game).dead
     statuses = chain_statuses(game, set(dead))
     assert sorted(len(chain) for chain in statuses["dead"]) == [1, 1, 1]
     assert not statuses["seki"]
