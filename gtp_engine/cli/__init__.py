@@ -11,8 +11,7 @@ from typing import Any
 import click
 
 from gtp_engine import __version__
-
-from .outputs import reason
+from gtp_engine.wording import reason
 
 COMMANDS = {
     "gtp": "Speak GTP on standard input and output (for Sabaki, GoGui, Lizzie, servers).",
@@ -70,4 +69,7 @@ def main() -> None:
       gtp_engine gtp --seconds 10                  for a GUI, 10 s a move
       gtp_engine review game.sgf                   where was the game lost?
       gtp_engine doctor                            what to enter in Sabaki, GoGui, Lizzie
+
+    The exit status is 0 when all is done, 1 after an error, 2 for a wrong command line, and 130 after Ctrl-C, which
+    ends every command and keeps what it has done.
     """

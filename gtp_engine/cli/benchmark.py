@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..wording import counted
 from .options import BoardSize, SearchOptions, analysis_options
 
 if TYPE_CHECKING:
@@ -39,14 +40,17 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
     """
     from dataclasses import replace
 
+    from ..engine import Engine
+    from .compiling import wait_until_ready
     from .machine import processor
     from .options import engine_settings
 
     if search.visits is None and search.seconds is None:
         search = replace(search, seconds=SECONDS)
     settings = engine_settings(replace(search, seed=search.seed or 0))
-    threads = f"{settings.threads} thread{'s' if settings.threads > 1 else ''}"
-    click.echo(f"{processor()}, {threads}, network {settings.network}")
+    with Engine(settings) as engine:
+        wait_until_ready(engine)  # what keeps it from starting is said before the table's head
+    click.echo(f"{processor()}, {counted(settings.threads, 'thread')}, network {settings.network}")
     click.echo(f"{'board':>7} {'stones':>7} {'visits/s':>10} {'playouts/s':>11}")
     for width, height in sizes:
         for moves in (0, width * height // 3):
@@ -74,10 +78,9 @@ def _position(width: int, height: int, moves: int) -> "Game":
 def _visits_per_second(game: "Game", settings: "EngineSettings") -> float:
     from ..engine import Engine
     from ..search.search import Limits
-    from .compiling import wait_until_ready
 
     with Engine(settings) as engine:
-        wait_until_ready(engine)
+        engine.ready.result()
         engine.load(game)
         report = engine.analyze(limits=Limits(visits=settings.visits, seconds=settings.seconds)).result()
     return report.playouts / report.seconds

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gtp_engine.cli import INTERRUPTED
 from gtp_engine.cli.options import GameOptions, Seconds, game_options
 from gtp_engine.cli.outputs import check_place, new_folder
+from gtp_engine.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -128,7 +128,7 @@ def match(
         if display.result and not display.live:
             click.echo(summary(display.result))
         click.echo(f"stopped; go on with --sgf-dir {folder}")
-        raise click.exceptions.Exit(INTERRUPTED) from None
+        raise
     finally:
         if display.result and json_file:
             write_json(json_file, display.result)
@@ -225,7 +225,8 @@ def summary(result: "MatchResult") -> str:
     low, high = (100 * end for end in wilson_interval(tally.score, tally.games))
     elo_low, elo_high = elo_interval(tally)
     text = (
-        f"{tally.games} of {result.planned} games: A won {tally.wins}, lost {tally.losses}, drew {tally.draws}; "
+        f"{tally.games} of {counted(result.planned, 'game')}: "
+        f"A won {tally.wins}, lost {tally.losses}, drew {tally.draws}; "
         f"score {100 * tally.score:.1f} % ({low:.1f} to {high:.1f}), "
         f"Elo {elo_difference(tally.score):+.0f} ({elo_low:+.0f} to {elo_high:+.0f})"
     )

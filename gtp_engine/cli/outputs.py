@@ -1,4 +1,4 @@
-"""Files and folders that a command writes: whether it can, before the work, and why it could not, in one line."""
+"""Files and folders that a command writes: whether it can, said before the work."""
 
 import os
 import time
@@ -27,10 +27,3 @@ def new_folder(parent: Path, kind: str) -> Path:
             raise OSError(f"cannot make the folder {folder}: {error.strerror}") from error
         return folder
     raise OSError(f"no free name for a folder in {parent}")
-
-
-def reason(error: Exception) -> str:
-    """What an error says, in one line: of the system's errors the file and what is wrong, without their number."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
-    return " ".join(str(error).split())

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from . import INTERRUPTED
 from .closing import close_engine
 from .options import GameOptions, SearchOptions, engine_settings, game_options, search_options
 
@@ -64,6 +65,8 @@ def play(
         name = _engine_name(search)
         played = TerminalGame(engine, humans=humans, folder=folder, engine_name=name, comments=comments)
         status = 0 if played.run() else 1
+    except KeyboardInterrupt:
+        status = INTERRUPTED
     finally:
         close_engine(engine, status)
     context.exit(status)

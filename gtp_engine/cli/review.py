@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..wording import counted, reason
+from . import INTERRUPTED
 from .options import Komi, RulesName, SearchOptions, analysis_options, engine_settings
-from .outputs import check_place, reason
+from .outputs import check_place
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,23 +55,22 @@ def review(
     """
     from ..engine import Engine
     from ..sgf import read_sgf
+    from .compiling import wait_until_ready
 
     record = read_sgf(file)
     if not record.moves:
         raise ValueError(f"{file}: there are no moves to review")
     record.to_game(0, rules=rules)  # What cannot be played on at all is said before the engine starts.
     _check_outputs(sgf_out, plot)
-    engine = Engine(engine_settings(search))
-    try:
-        reviews, errors = _review_moves(record, engine, search, rules, komi)
-    finally:
-        engine.close()
+    with Engine(engine_settings(search)) as engine:
+        wait_until_ready(engine)
+        reviews, errors, interrupted = _review_moves(record, engine, search, rules, komi)
     if reviews:
         _print_summary(reviews)
         errors += _save(record, reviews, sgf_out, plot)
     for error in errors:
         click.echo(f"Error: {error}", err=True)
-    context.exit(1 if errors else 0)
+    context.exit(1 if errors else INTERRUPTED if interrupted else 0)
 
 
 def _check_outputs(sgf_out: Path | None, plot: Path | None) -> None:
@@ -87,8 +88,9 @@ def _check_outputs(sgf_out: Path | None, plot: Path | None) -> None:
 
 def _review_moves(
     record: "GameRecord", engine: "Engine", search: SearchOptions, rules: "Rules | None", komi: float | None
-) -> "tuple[list[MoveReview], list[str]]":
-    """Reviews and prints the moves; gives those that are done, and the error that ended it before the last one."""
+) -> "tuple[list[MoveReview], list[str], bool]":
+    """Reviews and prints the moves; gives those that are done, the error that ended it before the last one, and whether
+    Ctrl-C did."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -99,7 +101,7 @@ def _review_moves(
     seconds = DEFAULT_SECONDS if search.visits is None and search.seconds is None else search.seconds
     limits = Limits(search.visits, seconds)
     reviews: list[MoveReview] = []
-    errors = []
+    errors, interrupted = [], False
     console = Console(highlight=False)
     console.print("move  played  black   lead    lost")
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -110,11 +112,12 @@ def _review_moves(
                 bar.console.print(_line(done))
                 bar.advance(task)
         except KeyboardInterrupt:
+            interrupted = True
             engine.stop()
             bar.console.print(f"stopped after move {len(reviews)}")
         except SgfError as refused:
             errors.append(str(refused))
-    return reviews, errors
+    return reviews, errors, interrupted
 
 
 def _line(review: "MoveReview") -> str:
@@ -152,7 +155,7 @@ def _print_summary(reviews: "Sequence[MoveReview]") -> None:
         if own:
             mean = sum(100 * review.winrate_loss for review in own) / len(own)
             same = sum(review.move.point == review.best for review in own)
-            share = f"{same} of {len(own)} moves are the engine's choice"
+            share = f"the engine's choice in {same} of {counted(len(own), 'move')}"
             console.print(f"{colour_name(colour).capitalize()}: {mean:.1f}% win rate lost a move; {share}")
 
 

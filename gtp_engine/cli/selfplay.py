@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .closing import close_engine
+from ..wording import counted
 from .options import GameOptions, SearchOptions, engine_settings, game_options, search_options
 from .outputs import new_folder
 
@@ -48,26 +48,28 @@ def selfplay(games: int, game: GameOptions, search: SearchOptions, sgf_dir: Path
     from ..paths import games_dir
     from ..training.selfplay import NOISE
     from ..training.selfplay import selfplay as play_games
+    from .compiling import wait_until_ready
 
     if search.visits is None and search.seconds is None:
         search = replace(search, visits=DEFAULT_VISITS)
     search = replace(search, settings=NOISE + search.settings)
     settings = engine_settings(search, resign=False)
-    folder = new_folder(sgf_dir or games_dir(), "selfplay")
-    engine = Engine(settings, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
     finished: list[SelfplayGame] = []
-    try:
-        with _progress(games, engine.game.area) as (bar, on_move):
-            for played in play_games(engine, games, folder, on_move, comments=comments):
-                finished.append(played)
-                bar.console.print(f"game {played.number}: {played.result}, {played.moves} moves")
-    except KeyboardInterrupt:
-        click.echo("stopped")
-    finally:
-        if not finished:
-            folder.rmdir()
-        click.echo(_summary(finished, folder))
-        close_engine(engine, 0)
+    with Engine(settings, width=game.width, height=game.height, rules=game.rules, komi=game.komi) as engine:
+        wait_until_ready(engine)
+        folder = new_folder(sgf_dir or games_dir(), "selfplay")
+        try:
+            with _progress(games, engine.game.area) as (bar, on_move):
+                for played in play_games(engine, games, folder, on_move, comments=comments):
+                    finished.append(played)
+                    bar.console.print(f"game {played.number}: {played.result}, {counted(played.moves, 'move')}")
+        except KeyboardInterrupt:
+            click.echo("stopped")
+            raise
+        finally:
+            if not finished:
+                folder.rmdir()
+            click.echo(_summary(finished, folder))
 
 
 @contextmanager
@@ -96,5 +98,5 @@ def _summary(finished: "list[SelfplayGame]", folder: Path) -> str:
     black = sum(game.result.startswith("B") for game in finished)
     white = sum(game.result.startswith("W") for game in finished)
     length = sum(game.moves for game in finished) / len(finished)
-    count = f"{len(finished)} game{'s' if len(finished) > 1 else ''}"
+    count = counted(len(finished), "game")
     return f"{count}: black won {black}, white {white}; {length:.0f} moves on average; in {folder}"

@@ -18,6 +18,7 @@ from ..game.scoring import area_map
 from ..search.report import SearchReport
 from ..search.search import Limits
 from ..sgf import GameRecord
+from ..wording import counted
 from . import prompt
 from .board import board_view
 from .panel import (
@@ -75,7 +76,10 @@ class TerminalGame:
         self._left = False
 
     def run(self) -> bool:
-        """Plays until the game ends or is left; whether all of it is on disk (or there was nothing to save)."""
+        """Plays until the game ends or is left; whether all of it is on disk (or there was nothing to save).
+
+        Ctrl-C at the prompt saves the game; then KeyboardInterrupt passes through.
+        """
         try:
             self._get_ready()
             self._show()
@@ -86,6 +90,9 @@ class TerminalGame:
         except KeyboardInterrupt:
             self._engine.stop()
             self._console.print()
+            if self._keep():
+                raise
+            return False
         return self._keep()
 
     def _get_ready(self) -> None:
@@ -192,7 +199,7 @@ class TerminalGame:
         report = self._report()
         self._show(candidate_marks(report))
         self._console.print(candidate_table(report, self._console.width))
-        self._say(f"win rate {report.winrate:.0%}, {report.visits:,} visits, {report.seconds:.1f} s", "dim")
+        self._say(f"win rate {report.winrate:.0%}, {counted(report.visits, 'visit')}, {report.seconds:.1f} s", "dim")
 
     def _command_score(self, _: str) -> None:
         report = self._report(ownership=True)

@@ -62,6 +62,9 @@ def test_help_of_a_command_has_examples_and_imports_nothing_heavy(name: str) -> 
         (["play", "--set", "c_putc=1"], "unknown parameter 'c_putc': expected c_puct"),
         (["play", "--network", "nosuch.bin.gz"], "nosuch.bin.gz"),
         (["review", "nosuch.sgf"], "nosuch.sgf"),
+        (["review", "tests/data/sgf/old.sgf", "--network", "foo"], "unknown network 'foo'"),
+        (["selfplay", "--network", "foo"], "unknown network 'foo'"),
+        (["benchmark", "--network", "foo"], "unknown network 'foo'"),
     ],
 )
 def test_bad_input_gets_one_clear_line(arguments: list[str], message: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine.cli.outputs import check_place, new_folder, reason
+from gtp_engine.cli.outputs import check_place, new_folder
 
 
 def test_each_run_has_a_folder_of_its_own(tmp_path: Path) -> None:
@@ -25,10 +25,3 @@ def test_a_folder_that_is_not_writable_is_named(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(OSError, match="is not writable"):
         check_place(tmp_path / "game.sgf")
-
-
-def test_errors_of_the_system_come_without_their_number(tmp_path: Path) -> None:
-    with pytest.raises(OSError) as caught:
-        (tmp_path / "none").read_text()
-    assert reason(caught.value) == f"{tmp_path / 'none'}: No such file or directory"
-    assert reason(OSError("two\nlines")) == "two lines"

@@ -70,6 +70,6 @@ def test_interrupted_review_saves_what_is_done(tmp_path: Path) -> None:
         time.sleep(0.5)  # Into the next search.
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
-    assert (lines[1].split()[:3], process.returncode) == (["1", "B", "C3"], 0)
+    assert (lines[1].split()[:3], process.returncode) == (["1", "B", "C3"], 130)
     assert rest.startswith("stopped after move 1\n")
     assert [bool(node.comment) for node in read_sgf(out).nodes] == [True, True, False, False, False, False]

@@ -225,7 +225,7 @@ def test_control_c_makes_the_engine_move_and_then_leaves(terminal: Terminal, tmp
     terminal.expect("black> ")
     terminal.send("\x03")
     terminal.expect("saved to")
-    assert terminal.wait() == 0
+    assert terminal.wait() == 130
     assert len(read_sgf(only_game(tmp_path)).to_game().moves) == 2
 
 
