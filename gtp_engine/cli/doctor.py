@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from .. import __version__, paths
+from ..wording import counted, reason
 from .clients import client_lines, engine_command
 from .compiling import wait_until_ready
 from .machine import gpu, processor
@@ -60,7 +61,7 @@ def _program() -> list[tuple[str, str]]:
         ("Python", f"{platform.python_version()} at {sys.executable}"),
         ("libraries", ", ".join(f"{name} {_version(name)}" for name in LIBRARIES)),
         ("system", platform.platform()),
-        ("processor", f"{processor()}, {processor_threads()} threads"),
+        ("processor", f"{processor()}, {counted(processor_threads(), 'thread')}"),
         ("GPU", gpu()),
     ]
 
@@ -83,7 +84,7 @@ def _shipped_networks() -> str:
     if weights is None or weights.origin is None:
         return "none: the package gtp_engine.weights is not installed"
     folder = Path(weights.origin).parent
-    return f"{folder}: {len(list(folder.glob('*.bin.gz')))} files"
+    return f"{folder}: {counted(len(list(folder.glob('*.bin.gz'))), 'file')}"
 
 
 def _writable(path: Path) -> str:
@@ -106,7 +107,7 @@ def _check(name: str, check: Callable[[], str]) -> bool:
     try:
         found, sound = f"ok, {check()}", True
     except Exception as error:  # whatever fails is what the doctor is asked about
-        found, sound = f"FAILED: {type(error).__name__}: {error}", False
+        found, sound = f"FAILED: {type(error).__name__}: {reason(error)}", False
     click.echo(f"  {name:<12} {found}")
     return sound
 

@@ -3,6 +3,8 @@
 import platform
 from pathlib import Path
 
+from ..wording import reason
+
 
 def processor() -> str:
     """The processor's name, as far as the system tells."""
@@ -20,7 +22,7 @@ def gpu() -> str:
     try:
         import torch
     except (ImportError, OSError) as error:
-        return f"unknown, PyTorch does not load: {error}"
+        return f"unknown, PyTorch does not load: {reason(error)}"
     if torch.cuda.is_available():
         return ", ".join(torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count()))
     if torch.backends.mps.is_available():

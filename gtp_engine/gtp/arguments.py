@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 
 from ..game.coords import PASS, parse_colour, parse_vertex
+from ..wording import counted
 from .protocol import GtpError
 from .session import Session
 
@@ -73,6 +74,6 @@ def board_point(session: Session, text: str, off_board: str) -> int:
 def coloured_points(session: Session, words: Sequence[str]) -> list[tuple[int, int]]:
     """Pairs of colour and vertex, `b D4 w E5 ...`; passes are among them."""
     if len(words) % 2:
-        raise GtpError(SYNTAX_ERROR, f"expected pairs of colour and vertex, got {len(words)} words")
+        raise GtpError(SYNTAX_ERROR, f"expected pairs of colour and vertex, got {counted(len(words), 'word')}")
     pairs = zip(words[::2], words[1::2], strict=True)
     return [(colour(first), point(session, second, "illegal move")) for first, second in pairs]

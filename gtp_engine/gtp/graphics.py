@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..game.coords import BLACK, colour_letter, opponent, vertex
+from ..wording import counted
 from .formats import decimal
 
 if TYPE_CHECKING:
@@ -53,6 +54,6 @@ def show_live(report: "SearchReport") -> None:
     """Sends the visits, the main line and a status text to GoGui's live graphics, on stderr."""
     if not report.moves:
         return
-    text = f"TEXT {report.visits} visits, win rate {report.winrate:.1%}, lead {report.lead:+.1f}"
+    text = f"TEXT {counted(report.visits, 'visit')}, win rate {report.winrate:.1%}, lead {report.lead:+.1f}"
     sys.stderr.write(f"gogui-gfx:\n{visit_map(report)}\n{main_line(report)}\n{text}\n\n")
     sys.stderr.flush()

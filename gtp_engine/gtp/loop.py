@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
+from ..wording import reason
 from . import protocol
 from .commands import COMMANDS
 from .inbox import Inbox
@@ -74,16 +75,11 @@ def answer(session: Session, command: Command) -> None:
     except ClientGoneError:
         raise
     except (ValueError, OSError) as error:
-        session.end_response(one_line(error), failed=True)
+        session.end_response(reason(error), failed=True)
     except Exception as error:
-        text = f"internal error: {type(error).__name__}: {one_line(error)}"
+        text = f"internal error: {type(error).__name__}: {reason(error)}"
         log(f"{command.name}: {text} ({_place(error)})")
         session.end_response(text, failed=True)
-
-
-def one_line(error: Exception) -> str:
-    """An error's text without line feeds."""
-    return " ".join(str(error).split())
 
 
 def _place(error: Exception) -> str:

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 
 from ..game.coords import vertex
+from ..wording import reason
 from . import protocol
 from .inbox import Event, Inbox
 from .log import log
@@ -24,8 +25,9 @@ _PATIENCE_SECONDS = 1.0
 
 
 def _report_failure(ready: "Future[None]") -> None:
-    if not ready.cancelled() and ready.exception() is not None:
-        log(f"the engine cannot think: {ready.exception()}")
+    error = None if ready.cancelled() else ready.exception()
+    if error is not None:
+        log(f"the engine cannot think: {reason(error)}")
 
 
 class Session:

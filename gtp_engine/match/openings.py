@@ -9,6 +9,7 @@ from pathlib import Path
 from ..game.coords import PASS, point_at, xy
 from ..game.game import Game, Move
 from ..sgf import SgfError, read_sgf_games
+from ..wording import counted
 
 Opening = tuple[Move, ...]
 
@@ -58,7 +59,8 @@ def sgf_openings(source: Path, width: int, height: int, moves: int) -> list[Open
             if _fits(game, width, height, moves):
                 openings[tuple(game.moves)] = None
     if not openings:
-        raise ValueError(f"{source}: no {width}x{height} game from the empty board with {moves} moves without a pass")
+        wanted = f"{width}x{height} game from the empty board with {counted(moves, 'move')} without a pass"
+        raise ValueError(f"{source}: no {wanted}")
     return list(openings)
 
 

@@ -117,8 +117,8 @@ def open_folder(folder: Path, settings: dict[str, Any]) -> list[GameResult]:
         _replace(file, json.dumps(settings, indent=2) + "\n")
         return []
     try:
-        known = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
+        known = dict(json.loads(file.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
         raise ValueError(f"{file} is damaged: {error}") from error
     for key in settings:
         if known.get(key) != settings[key]:

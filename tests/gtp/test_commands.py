@@ -116,6 +116,9 @@ def test_failure_names_the_bad_value(engine: Conversation, command: str, named: 
         ("gg-undo -7", "gg-undo: expected a whole number from 0 to 2147483647, got '-7'"),
         ("kata-set-rules", "kata-set-rules: expected the name of a ruleset or a JSON object"),
         ("set_position b D4 w pass", "set_position: a pass cannot be set up"),
+        ("loadsgf no_such_file.sgf", "loadsgf: no_such_file.sgf: No such file or directory"),
+        ("printsgf no_such_folder/a.sgf", "printsgf: no_such_folder/a.sgf: No such file or directory"),
+        ("set_position b", "set_position: expected pairs of colour and vertex, got 1 word"),
         ("gogui-setup w PASS", "gogui-setup: a pass cannot be set up"),
     ],
 )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ...game.coords import BLACK, WHITE, colour_letter, point_of_index, vertex
+from ...wording import counted
 from ..formats import grid
 from ..graphics import influence, main_line, visit_map, win_rate_map
 from ..protocol import GtpError
@@ -73,12 +74,12 @@ def last_search(session: Session, arguments: list[str]) -> str:
     report = last_report(session)
     lines = [
         f"{colour_letter(report.to_move)} to move: win rate {report.winrate:.1%}, lead {report.lead:+.1f},"
-        f" {report.visits} visits ({report.playouts} new) in {report.seconds:.2f} s"
+        f" {counted(report.visits, 'visit')} ({report.playouts} new) in {report.seconds:.2f} s"
     ]
     for move in report.moves[:_SHOWN_MOVES]:
         line = " ".join(vertex(point, report.width, report.height) for point in move.pv)
         values = f"win rate {move.winrate:.1%} lead {move.lead:+.1f} prior {move.prior:.1%}"
-        lines.append(f"{move.visits:>7} visits {values} line {line}")
+        lines.append(f"{counted(move.visits, 'visit'):>14} {values} line {line}")
     return "\n".join(lines)
 
 

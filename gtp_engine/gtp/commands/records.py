@@ -1,5 +1,6 @@
 """Game records: loading one into the engine, writing the game being played."""
 
+from ...wording import reason
 from ..arguments import expect, integer
 from ..protocol import GtpError
 from ..registry import command
@@ -22,7 +23,7 @@ def loadsgf(session: Session, arguments: list[str]) -> None:
         rules = record.game_rules() or session.engine.rules
         game = record.to_game(None if moves is None else max(moves - 1, 0), rules=rules)
     except (ValueError, OSError) as error:
-        raise GtpError(CANNOT_LOAD, str(error)) from error
+        raise GtpError(CANNOT_LOAD, reason(error)) from error
     if record.komi is None:
         game.set_komi(session.engine.komi_on(game.width, game.height))
     session.engine.load(game)
@@ -41,5 +42,5 @@ def printsgf(session: Session, arguments: list[str]) -> str | None:
     try:
         write_sgf(record, arguments[0], overwrite=False)
     except (ValueError, OSError) as error:
-        raise GtpError(CANNOT_WRITE, str(error)) from error
+        raise GtpError(CANNOT_WRITE, reason(error)) from error
     return None

@@ -1,6 +1,7 @@
 """Commands of KGS and CGOS that are about the other player."""
 
 from ... import __version__
+from ...wording import counted
 from ..registry import command
 from ..session import Session
 
@@ -13,7 +14,8 @@ def kgs_chat(session: Session, arguments: list[str]) -> str:
         return f"I am gtp_engine {__version__}"
     best = report.moves[0]
     variation = " ".join(session.vertex(point) for point in best.pv)
-    return f"win rate {report.winrate:.0%}, score {report.lead:+.1f}, {report.visits} visits, expecting {variation}"
+    visits = counted(report.visits, "visit")
+    return f"win rate {report.winrate:.0%}, score {report.lead:+.1f}, {visits}, expecting {variation}"
 
 
 @command("cgos-opponent_name", "cgos-opponent_rating", "cgos-gameover")
