@@ -66,13 +66,13 @@ def vertex(point: int, width: int, height: int) -> str:
 
 def parse_vertex(text: str, width: int, height: int) -> int:
     """The point that GTP's `text` names, in any case; ValueError where it names none on this board."""
-    name = text.strip().upper()
+    # GTP is ASCII: a no-break space is no blank, a long s no S, and there are no digits of other scripts.
+    name = text.strip(" \t").upper() if text.isascii() else ""
     if name == "PASS":
         return PASS
     x = COLUMNS.find(name[:1]) if name else -1
-    # isdecimal alone admits digits of other scripts, and int() underscores and signs.
     number = name[1:]
-    row = int(number) if number.isascii() and number.isdecimal() and len(number) <= 2 else 0
+    row = int(number) if number.isdecimal() and len(number) <= 2 else 0  # int() admits underscores and signs
     if not 0 <= x < width or not 1 <= row <= height:
         raise ValueError(f"invalid vertex {text!r}: expected A1 to {COLUMNS[width - 1]}{height} (no I) or pass")
     return point_at(x, height - row, width)
