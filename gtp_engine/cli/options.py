@@ -152,17 +152,59 @@ def _read_settings(ctx: click.Context, _: click.Parameter, path: Path | None) ->
         return ()
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
+        parameters = _checked_parameters(table.pop("search", {}))
+        ctx.default_map = {**(ctx.default_map or {}), **_option_defaults(ctx, table)}
+    except UnicodeDecodeError as error:
+        raise click.ClickException(f"{path}: it is no text in UTF-8") from error
     except ValueError as error:
         raise click.ClickException(f"{path}: {error}") from error
-    parameters = table.pop("search", {})
-    if not isinstance(parameters, dict):
-        raise click.ClickException(f"{path}: 'search' is no table; write [search]")
-    accepted = sorted({param.name for param in ctx.command.params if param.name} - {"settings", "settings_file"})
-    for name in table:
+    return parameters
+
+
+def _checked_parameters(table: object) -> tuple[str, ...]:
+    """The search's parameters as NAME=VALUE; ValueError for one that is not accepted."""
+    from gtp_engine.search.parameters import SearchParameters, parse_setting
+
+    if not isinstance(table, dict):
+        raise ValueError("'search' is no table; write [search]")
+    settings = tuple(f"{name}={value}" for name, value in table.items())
+    functools.reduce(parse_setting, settings, SearchParameters())
+    return settings
+
+
+def _option_defaults(ctx: click.Context, table: dict[str, Any]) -> dict[str, Any]:
+    """Click's default map of settings by option; ValueError names a setting that is unknown or has a wrong value."""
+    options = {param.opts[0].lstrip("-").replace("-", "_"): param for param in ctx.command.params}
+    accepted = {
+        name: option
+        for name, option in options.items()
+        if isinstance(option, click.Option) and name not in ("set", "settings")
+    }
+    defaults = {}
+    for name, value in table.items():
         if name not in accepted:
-            raise click.ClickException(f"{path}: unknown setting {name!r} (accepted: {', '.join(accepted)}, [search])")
-    ctx.default_map = {**(ctx.default_map or {}), **table}
-    return tuple(f"{name}={value}" for name, value in parameters.items())
+            raise ValueError(f"unknown setting {name!r} (accepted: {', '.join(sorted(accepted))}, [search])")
+        try:
+            defaults[str(accepted[name].name)] = _checked_value(ctx, accepted[name], value)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+        except click.BadParameter as error:
+            raise ValueError(f"{name}: {error.message}") from error
+    return defaults
+
+
+def _checked_value(ctx: click.Context, option: click.Option, value: object) -> object:
+    """A value of TOML as click takes it from a command line; BadParameter or ValueError where it does not fit."""
+    if option.is_flag:
+        if not isinstance(value, bool):
+            raise ValueError(f"expected true or false, got {value!r}")
+        return value
+    values = value if option.multiple and isinstance(value, list) else [value]
+    if not all(isinstance(item, str | int | float) and not isinstance(item, bool) for item in values):
+        raise ValueError(f"expected one number or text, got {value!r}")
+    texts = [str(item) for item in values]
+    option.type_cast_value(ctx, texts if option.multiple else texts[0])
+    return texts if option.multiple else texts[0]
 
 
 def search_options(function: Callable[..., Any]) -> Callable[..., Any]:

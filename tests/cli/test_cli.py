@@ -18,6 +18,23 @@ def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, timeout=60)
 
 
+def test_settings_name_options_as_the_command_line_does(tmp_path: Path) -> None:
+    settings = tmp_path / "settings.toml"
+    for text, message in {
+        'board_size = [9, "30"]': "board_size: '30' is out of range; each side can be 2 to 25",
+        'sizes = "9"': "unknown setting 'sizes' "
+        "(accepted: board_size, network, seconds, seed, threads, visits, [search])",
+    }.items():
+        settings.write_text(text)
+        done = run("benchmark", "--settings", str(settings))
+        assert (done.returncode, done.stderr) == (1, f"Error: {settings}: {message}\n")
+    settings.write_text("ponder = 3")
+    done = run("gtp", "--settings", str(settings))
+    assert (done.returncode, done.stderr) == (1, f"Error: {settings}: ponder: expected true or false, got 3\n")
+    settings.write_text('file = "game.sgf"')
+    assert "unknown setting 'file'" in run("review", "--settings", str(settings), "game.sgf").stderr
+
+
 def test_help_lists_the_commands() -> None:
     done = run("--help")
     assert done.returncode == 0

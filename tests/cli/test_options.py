@@ -76,7 +76,15 @@ def test_settings_file_gives_defaults_for_options_and_parameters(tmp_path: Path)
         ("visits = ", "settings.toml"),
         ("visit = 1", "unknown setting 'visit'"),
         ("search = 1", "'search' is no table"),
-        ("visits = -1", "-1 is not in the range"),
+        ("visits = -1", "settings.toml: visits: -1 is not in the range"),
+        ("visits = 2.5", "settings.toml: visits: '2.5' is not a valid integer"),
+        ('visits = "many"', "settings.toml: visits: 'many' is not a valid integer"),
+        ("seconds = true", "settings.toml: seconds: expected one number or text, got True"),
+        ("komi = [7]", r"settings.toml: komi: expected one number or text, got \[7\]"),
+        ("[visits]", "settings.toml: visits: expected one number or text, got {}"),
+        ("rules = 3", "settings.toml: rules: unknown rules: '3'"),
+        ("[search]\nc_puct = [1]", "settings.toml: invalid c_puct"),
+        ("[search]\nc_putc = 1", "settings.toml: unknown parameter 'c_putc'"),
     ],
 )
 def test_bad_settings_file(tmp_path: Path, text: str, message: str) -> None:
