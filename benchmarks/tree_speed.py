@@ -26,6 +26,7 @@ class PreparedEvaluator:
     """Implements `Evaluator` with 4,096 outputs drawn at random in advance."""
 
     name = "prepared"
+    overlap = 1
     plays_out = False
 
     def __init__(self, area: int) -> None:
@@ -71,8 +72,7 @@ def measure(size: int, evaluator: Evaluator, repeats: int) -> None:
         report = search.run(Limits(visits=VISITS))
         rates.append(report.visits / (time.perf_counter() - start))
     rates = sorted(rates[1:])  # the first one compiles, and asks the system for the tree's memory
-    tree = search._tree
-    assert tree is not None
+    tree = search.tree.arrays
     size_a_visit = tree.nodes.itemsize + tree.priors.itemsize * tree.priors.shape[1]
     print(
         f"{size}x{size}  {evaluator.name}: {statistics.median(rates):,.0f} visits/s "

@@ -32,12 +32,15 @@ class Outputs:
 class Evaluator(Protocol):
     """Judges positions. One evaluator belongs to one thread.
 
-    Two batches may be in flight, so that the next one is prepared while a device works on the first; an evaluator that
-    blocks does its work in `submit`. The outputs of a ticket are valid until the second `submit` after its own.
+    Two batches may be in flight, so that the next one is prepared while a device or another thread works on the first;
+    an evaluator that blocks does its work in `submit`. The boards of a batch stay as they are until it is collected. The outputs of a ticket are valid until the second `submit` after its own.
     """
 
     batch_size: int
     """The number of positions that one `submit` takes at most, and with which it works best."""
+
+    overlap: int
+    """How many batches are best under way at once: 2 where `submit` returns before its work is done, 1 where not."""
 
     plays_out: bool
     """Whether the outputs have `first_plays`."""

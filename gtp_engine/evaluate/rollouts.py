@@ -115,7 +115,7 @@ class RolloutEvaluator:
 
     heavy: playouts answer atari and play urgent shapes; otherwise they are uniformly random.
     The outputs depend on the seed and on the order of the submitted positions, never on the threads. A draw is half a
-    win. The boards of a batch must stay as they are until it is collected.
+    win.
     """
 
     name = "rollouts"
@@ -131,6 +131,7 @@ class RolloutEvaluator:
         heavy: bool = True,
     ) -> None:
         self.batch_size = batch_size
+        self.overlap = 2 if threads > 1 else 1
         self._playouts = playouts
         self._heavy = heavy
         self._seeds = np.random.default_rng(seed)

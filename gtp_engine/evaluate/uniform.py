@@ -9,6 +9,7 @@ class UniformEvaluator:
     """Implements `interface.Evaluator`, but that illegal moves have priors too: the search drops them anyway."""
 
     name = "uniform"
+    overlap = 1
     plays_out = False
 
     def __init__(self, batch_size: int = 64) -> None:

@@ -17,6 +17,7 @@ class HashEvaluator:
     """Implements `evaluate.interface.Evaluator`."""
 
     name = "hash"
+    overlap = 1
     plays_out = False
 
     def __init__(self, batch_size: int = 1) -> None:

@@ -16,6 +16,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.search import tree as trees
 from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.ranking import best_first
 from gtp_engine.search.search import Limits, RootMoves, Search
 
 
@@ -27,8 +28,7 @@ def searched(game: Game, visits: int, batch: int = 1, **settings: object) -> tup
 
 def check_tree(search: Search) -> None:
     """Every visit of a node but its first went to a child, and nothing is left in flight."""
-    tree = search._tree
-    assert tree is not None
+    tree = search.tree.arrays
     nodes = tree.nodes[: tree.size[0]]
     assert not nodes["in_flight"].any()
     below = np.zeros(len(nodes), int)
@@ -76,8 +76,7 @@ def test_superko_is_obeyed_in_the_tree() -> None:
     # On 2x2 under positional superko every line of play is short; a cycle would fill the tree with repetitions.
     search, _ = searched(Game(2, rules=RULESETS["tromp-taylor"], komi=0.5), 3000, batch=4)
     check_tree(search)
-    tree = search._tree
-    assert tree is not None
+    tree = search.tree.arrays
     for node in np.flatnonzero(tree.nodes["visits"][: tree.size[0]] > 0):
         path = []
         while node > 0:
@@ -187,8 +186,7 @@ def test_deep_avoidance_holds_below_the_root() -> None:
     search = Search(HashEvaluator(), SearchParameters(), seed=1)
     search.set_position(Game(5))
     search.run(Limits(visits=500), root_moves=RootMoves(avoid=((BLACK, c3, 9), (WHITE, c3, 9))))
-    tree = search._tree
-    assert tree is not None
+    tree = search.tree.arrays
     assert index_of_point(c3, 5, 5) not in tree.nodes["move"][: tree.size[0]]
 
 
@@ -262,12 +260,10 @@ def test_temperature_spreads_the_choice() -> None:
 
 
 def test_lower_bound_prefers_the_surer_of_two_alike() -> None:
-    search, _ = searched(Game(5), 1)
     visits, bound = np.array([100, 90, 5]), np.array([0.1, 0.2, 0.9])
     banned = np.zeros(3, bool)
-    assert search._order(visits, bound, banned)[0] == 1
-    search.parameters = SearchParameters(choice="visits")
-    assert search._order(visits, bound, banned) == [0, 1, 2]
+    assert best_first(visits, bound, banned, "lcb")[0] == 1
+    assert best_first(visits, bound, banned, "visits") == [0, 1, 2]
 
 
 def test_one_visit_chooses_by_the_policy() -> None:
@@ -365,7 +361,7 @@ def test_ownership_is_the_mean_over_the_nodes_below() -> None:
     game.play(BLACK, best.point)
     search.set_position(game)
     report = search.run(Limits(visits=best.visits + 100), moves_ownership=True)
-    tree, root = search._tree, search._root
+    tree, root = search.tree.arrays, search.tree.root
     assert tree is not None and root > 0 and report.ownership is not None
     rows: dict[int, list[np.ndarray]] = {}
     for leaf in range(tree.size[0]):
@@ -392,8 +388,7 @@ def test_rave_counts_the_playouts_of_the_subtree_and_the_moves_of_the_path() -> 
     search = Search(RolloutEvaluator(seed=1, playouts=2), SearchParameters(rave=100), seed=1)
     search.set_position(game)
     search.run(Limits(visits=200))
-    tree = search._tree
-    assert tree is not None
+    tree = search.tree.arrays
     size = int(tree.size[0])
     plays, wins = tree.first_plays[:size, :, 0], tree.first_plays[:size, :, 1]
     visits = tree.nodes["visits"][:size, None]
@@ -407,5 +402,4 @@ def test_rave_counts_the_playouts_of_the_subtree_and_the_moves_of_the_path() -> 
 
 def test_rave_is_for_evaluators_that_play_out() -> None:
     search, _ = searched(Game(5), 50, rave=100)
-    assert search._tree is not None
-    assert len(search._tree.first_plays) == 0
+    assert len(search.tree.arrays.first_plays) == 0

@@ -1,0 +1,167 @@
+"""The tree of one game: it goes on from move to move, grows, and is thinned out."""
+
+import numpy as np
+
+from ..game.coords import index_of_point, opponent
+from ..game.game import Game
+from . import tree as trees
+from .ownership import add_ownership, no_ownership
+from .parameters import SearchParameters
+from .tree import NOBODY, OWNERSHIP_UNKNOWN, PRIOR_ONE, UNEVALUATED, Tree
+
+_FIRST_CAPACITY = 16384
+
+
+class GameTree:
+    """The arena, and where in it the game stands.
+
+    game: the position of the root. root: its node; its siblings' subtrees may still be there, for an undo.
+    owned: the sums of `ownership` over the root's subtree.
+    """
+
+    def __init__(self, parameters: SearchParameters, *, rave: bool) -> None:
+        self._parameters = parameters
+        self._rave = rave
+        self._tree: Tree | None = None
+        self._spare: Tree | None = None  # the last one that was thrown away
+        self.game = Game()
+        self.clear()
+
+    @property
+    def arrays(self) -> Tree:
+        """The arena as it is now: another one once it has grown."""
+        if self._tree is None:
+            self._tree = self._empty(min(_FIRST_CAPACITY, self._most_nodes()), False)
+        return self._tree
+
+    @property
+    def visits(self) -> int:
+        """The root's visits."""
+        return int(self._tree.nodes["visits"][self.root]) if self._tree is not None else 0
+
+    @property
+    def is_evaluated(self) -> bool:
+        """Whether the evaluator has seen the root."""
+        return bool(self.arrays.nodes["state"][self.root] != UNEVALUATED)
+
+    def clear(self) -> None:
+        """Forgets everything but the game."""
+        self._spare = self._tree or self._spare
+        self._tree = None
+        self._begin_here()
+
+    def set_position(self, game: Game) -> None:
+        """Makes the game's position the root, in the tree where it is known there, else in an empty one."""
+        self.game = game.copy()
+        if not self._parameters.reuse_tree or not self._find_position():
+            self.clear()
+
+    def _begin_here(self) -> None:
+        """From here on the tree begins at the game's position."""
+        self.root = 0
+        self.owned = no_ownership(0)
+        self._origin = _origin_of(self.game)
+        self._origin_moves = list(self.game.moves)
+        self._origin_to_move = self.game.to_move
+
+    def _find_position(self) -> bool:
+        """Moves the root to the game's position; False where the tree does not know it."""
+        game, known = self.game, len(self._origin_moves)
+        if self._tree is None or _origin_of(game) != self._origin or game.moves[:known] != self._origin_moves:
+            return False
+        node = 0
+        colour = self._origin_to_move
+        for move in game.moves[known:]:
+            node = trees.child_by_move(self._tree, node, index_of_point(move.point, game.width, game.height))
+            if node == NOBODY or move.colour != colour:
+                return False
+            colour = opponent(colour)
+        if colour != game.to_move or self._tree.nodes["state"][node] == trees.TERMINAL:
+            return False
+        self.root = node
+        # The siblings' trees are kept for an undo while there is room.
+        if node and self._tree.size[0] > self._most_nodes() // 2:
+            self._rebase()
+        return True
+
+    def _rebase(self) -> None:
+        """Throws away all but the root's subtree."""
+        assert self._tree is not None
+        target = self._empty(len(self._tree.nodes), bool(len(self._tree.ownership)))
+        trees.copy_subtree(self._tree, self.root, target)
+        self._tree, self._spare = target, self._tree
+        self._begin_here()
+
+    def _empty(self, capacity: int, ownership: bool) -> Tree:
+        """A tree with room for `capacity` nodes: the spare one where it will do, since new memory is slow."""
+        area, rave = self.game.area, self._rave
+        spare, self._spare = self._spare, None
+        if spare is None or len(spare.nodes) < capacity or not trees.holds(spare, area, ownership=ownership, rave=rave):
+            return trees.new_tree(capacity, area, ownership=ownership, rave=rave)
+        trees.empty(spare)
+        return spare
+
+    def _most_nodes(self) -> int:
+        """Where the tree stops growing."""
+        size = trees.bytes_per_node(self.game.area, rave=self._rave)
+        return int(self._parameters.tree_megabytes * 1e6) // size
+
+    def make_room(self, leaves: int, *, ownership: bool) -> Tree:
+        """The arena with room for so many leaves more, unless it may not grow, and for ownership where that is asked
+        for; once it has been, it is kept for all, since a later search may show it.
+        """
+        tree = self.arrays
+        full = tree.size[0] + leaves > len(tree.nodes)
+        capacity = min(len(tree.nodes) * 2, self._most_nodes()) if full else len(tree.nodes)
+        if capacity > len(tree.nodes) or (ownership and not len(tree.ownership)):
+            self._tree = tree = _grown(tree, capacity, ownership or bool(len(tree.ownership)))
+        return tree
+
+    def root_knows_ownership(self) -> bool:
+        """Whether the root's ownership is known, and so that of all below it."""
+        tree = self._tree
+        return tree is not None and len(tree.ownership) > 0 and tree.ownership[self.root, 0] != OWNERSHIP_UNKNOWN
+
+    def sum_ownership(self) -> None:
+        """Sums up what the tree knows, where it keeps ownership; what comes later is to be added to `owned`."""
+        tree = self.arrays
+        if len(tree.ownership):
+            self.owned = no_ownership(self.game.area)
+            add_ownership(tree, self.root, np.arange(self.root, tree.size[0], dtype=np.int32), self.owned)
+
+    def children(self) -> np.ndarray:
+        """The root's visited children."""
+        children = np.zeros(self.game.area + 1, np.int32)
+        return children[: trees.children_of(self.arrays, self.root, children)]
+
+    def root_priors(self) -> np.ndarray:
+        """The evaluator's policy at the root, float32 [area+1]."""
+        tree = self.arrays
+        priors = tree.priors[self.root].astype(np.float32) / PRIOR_ONE
+        child = tree.nodes["first_child"][self.root]
+        while child != NOBODY:
+            node = tree.nodes[child]
+            priors[node["move"]] = node["prior"]
+            child = node["next_sibling"]
+        return priors
+
+
+def _origin_of(game: Game) -> tuple[object, ...]:
+    """What must be the same for a tree to be of use: everything but the moves."""
+    return game.width, game.height, game.rules, game.komi, game.history_start, tuple(game.setup_stones)
+
+
+def _grown(tree: Tree, capacity: int, ownership: bool) -> Tree:
+    """A tree with the same nodes and more room."""
+    size = int(tree.size[0])
+    rave = len(tree.first_plays) > 0
+    larger = trees.new_tree(capacity, tree.priors.shape[1] - 1, ownership=ownership, rave=rave)
+    if rave:
+        larger.first_plays[:size] = tree.first_plays[:size]
+    larger.nodes[:size] = tree.nodes[:size]
+    larger.priors[:size] = tree.priors[:size]
+    if ownership:
+        larger.ownership[:size, 0] = trees.OWNERSHIP_UNKNOWN
+        larger.ownership[: min(size, len(tree.ownership))] = tree.ownership[:size]
+    larger.size[0] = size
+    return larger
