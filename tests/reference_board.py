@@ -25,6 +25,7 @@ class ReferenceBoard:
         self.ko: tuple[Point, int] | None = None  # the point and the colour that may not play there
         self.prisoners = {BLACK: 0, WHITE: 0}  # stones taken by that colour
         self.passes = 0
+        self.button = False  # whether the next pass takes the button, and does not count as one
         self.earlier: list[tuple[Stones, int]] = [({}, BLACK)]  # with the colour to move
         self.neighbours = {point: self._neighbours_of(point) for point in self.points()}
 
@@ -119,7 +120,8 @@ class ReferenceBoard:
             self.begin_history(colour)
         self.ko = None
         if point is None:
-            self.passes += 1
+            self.passes += not self.button
+            self.button = False
         else:
             self._put(point, colour)
         self.to_move = 3 - colour

@@ -24,6 +24,8 @@ RECENT = 8  # a ring of the last moves, a power of two; the networks' inputs sho
 SIMPLE_KO, POSITIONAL_SUPERKO, SITUATIONAL_SUPERKO = 0, 1, 2
 AREA_SCORING, TERRITORY_SCORING = 0, 1
 NO_TAX, SEKI_TAX, ALL_TAX = 0, 1, 2
+WAS_CAPTURED, SUPERKO_FORBIDS = 1, 2  # stones were once taken from here: a play may repeat; see `mark_superko`
+CAUGHT_NOW, CAUGHT_BEFORE, CAUGHT_TWO_BEFORE = 1, 2, 4
 NO_BUTTON, BUTTON_LEFT, BUTTON_BLACK, BUTTON_WHITE = 0, 1, 2, 3
 
 BOARD = np.dtype(
@@ -31,6 +33,7 @@ BOARD = np.dtype(
         ("hash", np.uint64),  # Zobrist hash of the stones alone
         ("komi", np.float32),  # points for white: komi and handicap bonus
         ("move_count", np.int32),  # moves since the history began, passes included
+        ("moves_shown", np.int32),  # those that a network may see: since the history began, or since the game ended
         ("plays", np.int32, (3,)),  # stones played by each colour since the start of the game
         ("captures", np.int32, (3,)),  # prisoners taken by each colour
         ("width", np.int16),
@@ -40,7 +43,7 @@ BOARD = np.dtype(
         ("recent_points", np.int16, (RECENT,)),  # of move m, in slot m % RECENT
         ("recent_colours", np.int8, (RECENT,)),
         ("to_move", np.int8),
-        ("passes", np.int32),  # in a row, at the end of the history
+        ("passes", np.int32),  # in a row, at the end of the history; the one that takes the button is none
         ("ko_rule", np.int8),
         ("suicide", np.bool_),
         ("scoring", np.int8),
@@ -48,7 +51,8 @@ BOARD = np.dtype(
         ("button", np.int8),
         ("friendly_pass", np.bool_),
         ("stones", np.int8, (MAX_POINTS,)),
-        ("captured_at", np.uint8, (MAX_POINTS,)),  # stones were once taken from here, so that a play may repeat
+        ("captured_at", np.uint8, (MAX_POINTS,)),  # bits: WAS_CAPTURED, SUPERKO_FORBIDS
+        ("ladders", np.uint8, (MAX_POINTS,)),  # bits: stones that a ladder catches now, one move ago, two moves ago
         ("chain", np.int16, (MAX_POINTS,)),  # head of the chain that a stone belongs to
         ("next_stone", np.int16, (MAX_POINTS,)),  # the chain's stones in a circle
         ("chain_size", np.int16, (MAX_POINTS,)),  # this and the next three: at heads
@@ -81,6 +85,7 @@ def clear(board: Board, width: int, height: int) -> None:
     """Empties the board and gives it a size; the rules and komi stay."""
     board["hash"] = 0
     board["move_count"] = 0
+    board["moves_shown"] = 0
     board["width"] = width
     board["height"] = height
     board["ko_point"] = PASS
@@ -92,6 +97,7 @@ def clear(board: Board, width: int, height: int) -> None:
     for point in range(MAX_POINTS):
         board["stones"][point] = WALL
         board["captured_at"][point] = 0
+        board["ladders"][point] = 0
     count = 0
     for y in range(height):
         for x in range(width):
@@ -106,11 +112,13 @@ def clear(board: Board, width: int, height: int) -> None:
 @njit
 def copy_board(target: Board, source: Board) -> None:
     """Makes `target` the same position. Only the part of the arrays that the board's size uses is copied: 62 ns on 9x9,
-    where assigning the whole record takes 7,900 (numba copies a large record byte by byte).
+    where assigning the whole record takes 7,900 (numba copies a large record byte by byte). What was read of ladders
+    stays behind: it belongs to the one position.
     """
     target["hash"] = source["hash"]
     target["komi"] = source["komi"]
     target["move_count"] = source["move_count"]
+    target["moves_shown"] = source["moves_shown"]
     target["width"] = source["width"]
     target["height"] = source["height"]
     target["ko_point"] = source["ko_point"]
@@ -242,7 +250,7 @@ def _remove_chain(board: Board, head: int) -> None:
     stone = head
     while True:
         stones[stone] = EMPTY
-        board["captured_at"][stone] = 1
+        board["captured_at"][stone] = WAS_CAPTURED
         board["hash"] ^= ZOBRIST[stone, colour]
         board["empties"][board["empty_count"]] = stone
         board["empty_slot"][stone] = board["empty_count"]
@@ -300,12 +308,16 @@ def play(board: Board, point: int) -> None:
     board["recent_points"][slot] = point
     board["recent_colours"][slot] = colour
     board["move_count"] += 1
+    board["moves_shown"] += 1
     board["to_move"] = 3 - colour
     board["ko_point"] = PASS
     if point == PASS:
         board["passes"] += 1
         if board["button"] == BUTTON_LEFT:
             board["button"] = BUTTON_BLACK if colour == BLACK else BUTTON_WHITE
+            board["passes"] = 0
+        if board["passes"] >= 2:
+            board["moves_shown"] = 1
         return
     board["passes"] = 0
     board["plays"][colour] += 1
@@ -404,6 +416,22 @@ def repeats(board: Board, point: int, history: np.ndarray, history_length: int) 
         if history[index] == key:
             return True
     return False
+
+
+@njit
+def mark_superko(board: Board, history: np.ndarray, history_length: int) -> None:
+    """Marks in `captured_at` the points that superko forbids to the player to move; `history` as in `repeats`.
+
+    For records that are evaluated: a position that is played on keeps its marks, and they would be wrong there.
+    """
+    if board["ko_rule"] == SIMPLE_KO:
+        return
+    for slot in range(board["empty_count"]):
+        point = board["empties"][slot]
+        if board["captured_at"][point] or board["suicide"]:
+            board["captured_at"][point] &= WAS_CAPTURED
+            if is_legal_but_superko(board, point) and repeats(board, point, history, history_length):
+                board["captured_at"][point] |= SUPERKO_FORBIDS
 
 
 @njit

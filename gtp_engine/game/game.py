@@ -309,4 +309,5 @@ def _forget_history(board: np.ndarray, to_move: int) -> None:
     board["ko_point"] = PASS
     board["passes"] = 0
     board["move_count"] = 0
+    board["moves_shown"] = 0
     board["captured_at"] = 0

@@ -3,308 +3,332 @@
 For one colour, a *region* is a connected set of points that hold no stone of that colour. Chains that keep two vital
 regions each cannot be captured even if their owner always passes; what such chains enclose is theirs where the opponent
 cannot live inside it.
+
+The board is taken as rows of bits (column x is the bit 2^x, row y lies at index y + 1) and what is connected as *runs* of
+neighbouring bits in a row: a 19x19 board has some dozens of them, and one operation serves all the points of a run.
 """
 
 import numpy as np
 
 from ..compiled import inline, njit
-from .board import MAX_AREA, MAX_POINTS, in_atari
-from .coords import BLACK, EMPTY, WALL, WHITE
+from .board import NO_TAX, Board, in_atari
+from .coords import BLACK, EMPTY, MAX_SIZE, WHITE
 
-_MAX_REGIONS = MAX_AREA // 2 + 3  # at most every second point is a region; 0 stands for none, one more ends the last
-_VITAL = 4  # a point touches no more chains
+ROWS = MAX_SIZE + 2  # an empty row above and below the board's
+_MAX_RUNS = MAX_SIZE * (MAX_SIZE + 1) // 2  # at most every second point begins one; nor are there more parts
+_RUNS = np.dtype(
+    [
+        ("bits", np.int32, (_MAX_RUNS,)),
+        ("row", np.int16, (_MAX_RUNS,)),
+        ("part", np.int16, (_MAX_RUNS,)),  # which connected set the run belongs to, counted from 0
+        ("count", np.int32),
+    ],
+    align=True,
+)
+LIFE = np.dtype(
+    [
+        ("stones", np.int32, (3, ROWS)),  # by colour
+        ("owned", np.int32, (3, ROWS)),  # by colour: the result
+        ("mask", np.int32, (ROWS,)),
+        ("near", np.int32, (ROWS,)),  # the points next to some of the mask's
+        ("regions", _RUNS),
+        ("chains", _RUNS),
+        ("opposed", np.uint8, (_MAX_RUNS,)),  # this and the next three by region: an opponent's stone is inside
+        ("room", np.uint8, (_MAX_RUNS,)),  # its points that touch no stone of the colour, counted to 2
+        ("small", np.uint8, (_MAX_RUNS,)),  # all the points that count touch the colour: it may be vital
+        ("safe", np.uint8, (_MAX_RUNS,)),  # it touches no chain but pass-alive ones
+        ("alive", np.uint8, (_MAX_RUNS,)),  # by chain
+        ("eyes", np.int16, (_MAX_RUNS,)),  # by chain: its vital regions
+        ("shore", np.int32, (ROWS, _MAX_RUNS)),  # by row and chain: the points next to the chain
+        ("vital", np.uint8, (_MAX_RUNS, _MAX_RUNS)),  # by region and chain
+        ("doomed", np.int32, (ROWS,)),  # the points next to chains that are not alive
+    ],
+    align=True,
+)
+"""Memory for the functions here, one record (`np.zeros(1, LIFE)[0]`) for each thread."""
 
 
 @njit
-def _find_regions(board: np.ndarray, colour: int, region_of: np.ndarray, order: np.ndarray, starts: np.ndarray) -> int:
-    """Numbers the regions of `colour` from 1; their number.
-
-    region_of gets each point's region, 0 where `colour` has a stone; order the points region after region, those of
-    region r from starts[r] to starts[r + 1].
-    """
-    stones = board["stones"]
+def _read_stones(board: Board, w: np.ndarray) -> None:
+    """Writes the stones as rows of bits, and that nobody owns anything."""
     width, height = board["width"], board["height"]
-    stride = width + 1
-    region_of[: (height + 2) * stride + 1] = 0
-    count = 0
-    filled = 0
-    for y in range(height):
-        for first in range((y + 1) * stride + 1, (y + 2) * stride):
-            if region_of[first] != 0 or stones[first] == colour:
-                continue
-            count += 1
-            starts[count] = filled
-            region_of[first] = count
-            order[filled] = first
-            read = filled
-            filled += 1
-            while read < filled:
-                point = order[read]
-                read += 1
-                for near in (point - stride, point - 1, point + 1, point + stride):
-                    if region_of[near] == 0 and stones[near] != colour and stones[near] != WALL:
-                        region_of[near] = count
-                        order[filled] = near
-                        filled += 1
-    starts[count + 1] = filled
-    return count
-
-
-@inline
-def _touches(board: np.ndarray, point: int, head: int) -> bool:
-    """Whether a point lies next to the chain with this head."""
-    stride = board["width"] + 1
-    colour = board["stones"][head]
-    for near in (point - stride, point - 1, point + 1, point + stride):
-        if board["stones"][near] == colour and board["chain"][near] == head:
-            return True
-    return False
-
-
-@njit
-def _chains_at(board: np.ndarray, point: int, colour: int, heads: np.ndarray) -> int:
-    """Writes the heads of the chains of `colour` next to a point; their number, at most 4."""
-    stride = board["width"] + 1
-    count = 0
-    for near in (point - stride, point - 1, point + 1, point + stride):
-        if board["stones"][near] != colour:
-            continue
-        head = board["chain"][near]
-        known = False
-        for index in range(count):
-            known = known or heads[index] == head
-        if not known:
-            heads[count] = head
-            count += 1
-    return count
-
-
-@njit
-def _vital_chains(board: np.ndarray, colour: int, suicide: bool, points: np.ndarray, heads: np.ndarray) -> int:
-    """Writes the heads of the chains that the region of these points is vital for; their number.
-
-    Those are the chains that all the points touch. Where suicide is illegal the empty points are enough: the opponent
-    cannot fill the last of them.
-    """
-    count = -1
-    for point in points:
-        if not suicide and board["stones"][point] != EMPTY:
-            continue
-        if count < 0:
-            count = _chains_at(board, point, colour, heads)
-        kept = 0
-        for index in range(count):
-            if _touches(board, point, heads[index]):
-                heads[kept] = heads[index]
-                kept += 1
-        count = kept
-        if count == 0:
-            return 0
-    return max(count, 0)
-
-
-@njit
-def _drop_chain(board: np.ndarray, head: int, region_of: np.ndarray, usable: np.ndarray) -> None:
-    """Makes the regions that touch a chain vital for nobody."""
-    stride = board["width"] + 1
-    stone = head
-    while True:
-        for near in (stone - stride, stone - 1, stone + 1, stone + stride):
-            usable[region_of[near]] = False
-        stone = board["next_stone"][stone]
-        if stone == head:
-            return
-
-
-@njit
-def _find_alive(
-    board: np.ndarray,
-    colour: int,
-    suicide: bool,
-    region_of: np.ndarray,
-    order: np.ndarray,
-    starts: np.ndarray,
-    count: int,
-    usable: np.ndarray,
-) -> np.ndarray:
-    """Benson's algorithm: bool [MAX_POINTS], True at the heads of pass-alive chains.
-
-    usable: bool [_MAX_REGIONS], all True; False at the end where a region touches a chain that is not pass-alive.
-    """
-    vital = np.empty((_MAX_REGIONS, _VITAL), np.int16)
-    vital_count = np.empty(_MAX_REGIONS, np.int16)
-    for region in range(1, count + 1):
-        points = order[starts[region] : starts[region + 1]]
-        vital_count[region] = _vital_chains(board, colour, suicide, points, vital[region])
-    heads = np.empty(MAX_AREA, np.int16)
-    alive = np.zeros(MAX_POINTS, np.bool_)
-    stride = board["width"] + 1
-    chains = 0
-    for point in range(stride + 1, (board["height"] + 1) * stride):
-        if board["stones"][point] == colour and board["chain"][point] == point:
-            alive[point] = True
-            heads[chains] = point
-            chains += 1
-    eyes = np.zeros(MAX_POINTS, np.int16)
-    left = 0
-    while chains != left:
-        left = chains
-        for head in heads[:chains]:
-            eyes[head] = 0
-        for region in range(1, count + 1):
-            if usable[region]:
-                for index in range(vital_count[region]):
-                    eyes[vital[region, index]] += 1
-        chains = 0
-        for head in heads[:left]:
-            if eyes[head] >= 2:
-                heads[chains] = head
-                chains += 1
-            else:
-                alive[head] = False
-                _drop_chain(board, head, region_of, usable)
-    return alive
-
-
-@inline
-def _has_stones(board: np.ndarray, points: np.ndarray) -> bool:
-    for point in points:
-        if board["stones"][point] != EMPTY:
-            return True
-    return False
-
-
-@njit
-def _room(board: np.ndarray, colour: int, points: np.ndarray) -> int:
-    """The points that touch no stone of a colour, counted no further than 2: the opponent needs two to live there."""
-    stride = board["width"] + 1
     stones = board["stones"]
-    count = 0
-    for point in points:
-        if (
-            stones[point - stride] != colour
-            and stones[point - 1] != colour
-            and stones[point + 1] != colour
-            and stones[point + stride] != colour
-        ):
-            count += 1
-            if count == 2:
-                break
-    return count
-
-
-@njit
-def _mark(board: np.ndarray, colour: int, suicide: bool, proven_only: bool, owner: np.ndarray) -> None:
-    """Writes what belongs to one colour into owner (int8 [MAX_POINTS]): pass-alive chains and what they enclose, and
-    other regions without an opponent's stone where nobody owns anything yet, unless `proven_only`.
-    """
-    stride = board["width"] + 1
-    stones = board["stones"]
-    region_of = np.empty(MAX_POINTS, np.int16)
-    order = np.empty(MAX_AREA, np.int16)
-    starts = np.empty(_MAX_REGIONS, np.int16)
-    usable = np.ones(_MAX_REGIONS, np.bool_)
-    count = _find_regions(board, colour, region_of, order, starts)
-    if starts[count + 1] == board["width"] * board["height"]:
-        return  # without a stone nothing is enclosed
-    alive = _find_alive(board, colour, suicide, region_of, order, starts, count, usable)
-    for region in range(1, count + 1):
-        points = order[starts[region] : starts[region + 1]]
-        proven = usable[region] and (not _has_stones(board, points) or _room(board, colour, points) <= 1)
-        if not proven and (proven_only or _has_stones(board, points)):
-            continue
-        for point in points:
-            if proven or owner[point] == EMPTY:
-                owner[point] = colour
-    for point in range(stride + 1, (board["height"] + 1) * stride):
-        if stones[point] == colour and alive[board["chain"][point]]:
-            owner[point] = colour
-
-
-@njit
-def _write(board: np.ndarray, by_point: np.ndarray, owner: np.ndarray) -> None:
-    """Copies from points to move-index order."""
-    width, height = board["width"], board["height"]
-    for y in range(height):
+    for colour in range(3):
+        for row in (0, height + 1):
+            w["stones"][colour, row] = 0
+        for row in range(height + 2):
+            w["owned"][colour, row] = 0
+    for row in range(1, height + 1):
+        start = row * (width + 1) + 1
+        black = white = 0
         for x in range(width):
-            owner[y * width + x] = by_point[(y + 1) * (width + 1) + x + 1]
+            black |= (stones[start + x] == BLACK) << x
+            white |= (stones[start + x] == WHITE) << x
+        w["stones"][BLACK, row] = black
+        w["stones"][WHITE, row] = white
+
+
+@inline
+def _full_row(board: Board) -> int:
+    return (1 << np.int64(board["width"])) - 1
 
 
 @njit
-def find_pass_alive(board: np.ndarray, suicide: bool, owner: np.ndarray) -> None:
+def _connect(mask: np.ndarray, height: int, runs: np.ndarray) -> int:
+    """Cuts the bits of `mask` into runs and numbers their connected parts; the number of parts."""
+    bits, part = runs["bits"], runs["part"]
+    count = above = 0
+    for row in range(1, height + 1):
+        rest = np.int64(mask[row])
+        first = count
+        while rest:
+            low = rest & -rest
+            run = rest & ~(rest + low)
+            rest ^= run
+            bits[count] = run
+            runs["row"][count] = row
+            part[count] = count  # until all are known, a part is a tree of runs that point to earlier ones
+            while above < first and bits[above] < low:
+                above += 1
+            touching = above
+            while touching < first and (bits[touching] & -bits[touching]) <= run:
+                older, newer = _root(part, touching), _root(part, count)
+                part[max(older, newer)] = min(older, newer)
+                touching += 1
+            count += 1
+        above = first
+    runs["count"] = count
+    parts = 0
+    for index in range(count):
+        if part[index] == index:
+            part[index] = parts
+            parts += 1
+        else:
+            part[index] = part[part[index]]
+    return parts
+
+
+@inline
+def _root(part: np.ndarray, run: int) -> int:
+    while part[run] != run:
+        part[run] = part[part[run]]
+        run = part[run]
+    return run
+
+
+@njit
+def _find_near(mask: np.ndarray, height: int, near: np.ndarray) -> None:
+    """Writes the bits that have a neighbour in `mask`; bits beyond the board among them."""
+    for row in range(1, height + 1):
+        near[row] = mask[row - 1] | mask[row + 1] | (mask[row] << 1) | (mask[row] >> 1)
+
+
+@njit
+def _find_shores(w: np.ndarray, own: np.ndarray, height: int) -> int:
+    """Finds the chains and the points next to each; the number of chains."""
+    chains = _connect(own, height, w["chains"])
+    shore = w["shore"]
+    for row in range(height + 2):
+        for chain in range(chains):
+            shore[row, chain] = 0
+    for run in range(w["chains"]["count"]):
+        chain, row = w["chains"]["part"][run], w["chains"]["row"][run]
+        bits = w["chains"]["bits"][run]
+        shore[row - 1, chain] |= bits
+        shore[row + 1, chain] |= bits
+        shore[row, chain] |= (bits << 1) | (bits >> 1)
+    return chains
+
+
+@njit
+def _find_vital(w: np.ndarray, other: np.ndarray, suicide: bool, chains: int, regions: int) -> None:
+    """Writes which regions are vital for which chains: those whose points all touch the chain.
+
+    Where suicide is illegal the empty points are enough: the opponent cannot fill the last of them.
+    """
+    vital, shore = w["vital"], w["shore"]
+    for region in range(regions):
+        if w["small"][region]:
+            for chain in range(chains):
+                vital[region, chain] = True
+    for run in range(w["regions"]["count"]):
+        region, row = w["regions"]["part"][run], w["regions"]["row"][run]
+        if w["small"][region]:
+            needed = w["regions"]["bits"][run] & (-1 if suicide else ~other[row])
+            for chain in range(chains):
+                vital[region, chain] &= (needed & ~shore[row, chain]) == 0
+
+
+@njit
+def _find_alive(w: np.ndarray, chains: int, regions: int, height: int) -> bool:
+    """Benson's algorithm: writes which chains are alive, and which regions touch no other chain.
+
+    Where no chain is alive the result is False and the regions are not looked at.
+    """
+    alive, safe, eyes, doomed = w["alive"], w["safe"], w["eyes"], w["doomed"]
+    for chain in range(chains):
+        alive[chain] = True
+    for region in range(regions):
+        safe[region] = True
+    while True:
+        for chain in range(chains):
+            eyes[chain] = 0
+        for region in range(regions):
+            if w["small"][region] and safe[region]:
+                for chain in range(chains):
+                    eyes[chain] += w["vital"][region, chain]
+        before = after = 0
+        for chain in range(chains):
+            before += alive[chain]
+            after += alive[chain] and eyes[chain] >= 2
+        if after == 0 or after == before:
+            return after > 0
+        for row in range(height + 2):
+            doomed[row] = 0
+        for chain in range(chains):
+            if alive[chain] and eyes[chain] < 2:
+                alive[chain] = False
+                for row in range(height + 2):
+                    doomed[row] |= w["shore"][row, chain]
+        for run in range(w["regions"]["count"]):
+            if w["regions"]["bits"][run] & doomed[w["regions"]["row"][run]]:
+                safe[w["regions"]["part"][run]] = False
+
+
+@njit
+def _describe_regions(board: Board, colour: int, suicide: bool, w: np.ndarray) -> tuple[int, int]:
+    """Finds the regions of a colour and what is in them; their number, and that of those that may be vital."""
+    height = board["height"]
+    own, other = w["stones"][colour], w["stones"][3 - colour]
+    full = _full_row(board)
+    for row in range(1, height + 1):
+        w["mask"][row] = full & ~own[row]
+    regions = _connect(w["mask"], height, w["regions"])
+    _find_near(own, height, w["near"])
+    for region in range(regions):
+        w["opposed"][region] = False
+        w["room"][region] = 0
+        w["small"][region] = True
+    for run in range(w["regions"]["count"]):
+        region, row, bits = w["regions"]["part"][run], w["regions"]["row"][run], w["regions"]["bits"][run]
+        if bits & other[row]:
+            w["opposed"][region] = True
+        inside = bits & ~w["near"][row]
+        if inside:
+            # The opponent needs two points to live there.
+            w["room"][region] = min(2, w["room"][region] + (1 if inside & (inside - 1) == 0 else 2))
+            if suicide or inside & ~other[row]:
+                w["small"][region] = False
+    small = 0
+    for region in range(regions):
+        small += w["small"][region]
+    return regions, small
+
+
+@inline
+def _has_stones(rows: np.ndarray, height: int) -> bool:
+    for row in range(1, height + 1):
+        if rows[row]:
+            return True
+    return False
+
+
+@njit
+def _mark(board: Board, colour: int, suicide: bool, proven_only: bool, w: np.ndarray) -> None:
+    """Gives a colour its pass-alive chains and what they enclose, and other regions without an opponent's stone where
+    nobody owns anything yet, unless `proven_only`.
+    """
+    own, owned, others = w["stones"][colour], w["owned"][colour], w["owned"][3 - colour]
+    if not _has_stones(own, board["height"]):
+        return  # without a stone nothing is enclosed
+    regions, small = _describe_regions(board, colour, suicide, w)
+    proving = False
+    if small >= 2:  # else no chain can be alive
+        chains = _find_shores(w, own, board["height"])
+        _find_vital(w, w["stones"][3 - colour], suicide, chains, regions)
+        proving = _find_alive(w, chains, regions, board["height"])
+    if proving:
+        for run in range(w["chains"]["count"]):
+            if w["alive"][w["chains"]["part"][run]]:
+                row = w["chains"]["row"][run]
+                owned[row] |= w["chains"]["bits"][run]
+                others[row] &= ~w["chains"]["bits"][run]
+    for run in range(w["regions"]["count"]):
+        region, row, bits = w["regions"]["part"][run], w["regions"]["row"][run], w["regions"]["bits"][run]
+        if proving and w["safe"][region] and (not w["opposed"][region] or w["room"][region] <= 1):
+            owned[row] |= bits
+            others[row] &= ~bits
+        elif not proven_only and not w["opposed"][region]:
+            owned[row] |= bits & ~others[row]
+
+
+@njit
+def _drop_seki(board: Board, w: np.ndarray) -> None:
+    """Takes the territory away from connected areas that touch a neutral point or hold an own stone in atari."""
+    width, height = board["width"], board["height"]
+    full = _full_row(board)
+    neutral, atari = w["mask"], w["stones"][EMPTY]
+    for row in range(1, height + 1):
+        neutral[row] = full & ~(w["owned"][BLACK, row] | w["owned"][WHITE, row])
+        atari[row] = 0
+        for x in range(width):
+            point = row * (width + 1) + 1 + x
+            if board["stones"][point] != EMPTY and in_atari(board, board["chain"][point]):
+                atari[row] |= 1 << x
+    neutral[0] = neutral[height + 1] = 0
+    _find_near(neutral, height, w["near"])
+    for colour in (BLACK, WHITE):
+        owned, stones = w["owned"][colour], w["stones"][colour]
+        areas = _connect(owned, height, w["regions"])
+        in_seki = w["opposed"]
+        for area in range(areas):
+            in_seki[area] = False
+        for run in range(w["regions"]["count"]):
+            row, bits = w["regions"]["row"][run], w["regions"]["bits"][run]
+            if bits & (w["near"][row] | (atari[row] & stones[row])):
+                in_seki[w["regions"]["part"][run]] = True
+        for run in range(w["regions"]["count"]):
+            if in_seki[w["regions"]["part"][run]]:
+                row = w["regions"]["row"][run]
+                owned[row] &= ~w["regions"]["bits"][run] | stones[row]
+
+
+@njit
+def read_area(board: Board, suicide: bool, w: np.ndarray) -> None:
+    """Writes the area under the board's tax rule into w["owned"] (a LIFE record), rows of bits by colour.
+
+    Without a tax: pass-alive territory with all in it, else stones and what one colour encloses. Under a tax: the same
+    less the territory in seki. These are KataGo's areas (networks' input planes 18 and 19). suicide: whether the
+    analysis counts on suicide of several stones being legal.
+    """
+    _read_stones(board, w)
+    _mark(board, BLACK, suicide, False, w)
+    _mark(board, WHITE, suicide, False, w)
+    for row in range(1, board["height"] + 1):
+        w["owned"][BLACK, row] |= w["stones"][BLACK, row] & ~w["owned"][WHITE, row]
+        w["owned"][WHITE, row] |= w["stones"][WHITE, row] & ~w["owned"][BLACK, row]
+    if board["tax"] != NO_TAX:
+        _drop_seki(board, w)
+
+
+@njit
+def find_pass_alive(board: Board, suicide: bool, owner: np.ndarray) -> None:
     """Writes who owns each point for certain: pass-alive chains and the territory that they prove.
 
-    suicide: whether the analysis counts on suicide of several stones being legal. owner: int8 [area] in move-index
-    order, gets 0, 1 or 2.
+    suicide: as of `read_area`. owner: int8 [area] in move-index order, gets 0, 1 or 2.
     """
-    by_point = np.zeros(MAX_POINTS, np.int8)
-    _mark(board, BLACK, suicide, True, by_point)
-    _mark(board, WHITE, suicide, True, by_point)
-    _write(board, by_point, owner)
+    w = np.zeros(1, LIFE)[0]
+    _read_stones(board, w)
+    _mark(board, BLACK, suicide, True, w)
+    _mark(board, WHITE, suicide, True, w)
+    write_owner(board, w, owner)
 
 
 @njit
-def find_area(board: np.ndarray, suicide: bool, owner: np.ndarray) -> None:
-    """Writes each point's owner: pass-alive territory with all in it, else stones and what one colour encloses.
-
-    Arguments as of `find_pass_alive`. This is KataGo's area without taxes (networks' input planes 18 and 19).
-    """
-    by_point = np.zeros(MAX_POINTS, np.int8)
-    _mark(board, BLACK, suicide, False, by_point)
-    _mark(board, WHITE, suicide, False, by_point)
-    stride = board["width"] + 1
-    for point in range(stride + 1, (board["height"] + 1) * stride):
-        if by_point[point] == EMPTY and board["stones"][point] != WALL:
-            by_point[point] = board["stones"][point]
-    _write(board, by_point, owner)
-
-
-@njit
-def find_independent_area(board: np.ndarray, suicide: bool, owner: np.ndarray) -> None:
-    """As `find_area`, less the territory in seki: KataGo's area under a tax (networks' input planes 18 and 19).
-
-    A connected area is in seki where it touches a neutral point or holds an own stone in atari.
-    """
-    find_area(board, suicide, owner)
-    width, height = board["width"], board["height"]
-    by_point = np.full(MAX_POINTS, WALL, np.int8)
-    for y in range(height):
+def write_owner(board: Board, w: np.ndarray, owner: np.ndarray) -> None:
+    """Writes the result in a LIFE record into owner: int8 [area] in move-index order, 0, 1 or 2."""
+    width = board["width"]
+    for y in range(board["height"]):
         for x in range(width):
-            by_point[(y + 1) * (width + 1) + x + 1] = owner[y * width + x]
-    order = np.empty(MAX_AREA, np.int16)
-    seen = np.zeros(MAX_POINTS, np.bool_)
-    for y in range(height):
-        for first in range((y + 1) * (width + 1) + 1, (y + 2) * (width + 1)):
-            if by_point[first] == EMPTY or seen[first]:
-                continue
-            end, in_seki = _gather_area(board, by_point, first, order, seen)
-            for point in order[:end]:
-                if in_seki and board["stones"][point] != by_point[first]:
-                    x, row = point % (width + 1) - 1, point // (width + 1) - 1
-                    owner[row * width + x] = EMPTY
-
-
-@njit
-def _gather_area(
-    board: np.ndarray, by_point: np.ndarray, first: int, order: np.ndarray, seen: np.ndarray
-) -> tuple[int, bool]:
-    """Writes the connected area of `first` into order; the number of its points, and whether it is in seki."""
-    stride = board["width"] + 1
-    colour = by_point[first]
-    order[0] = first
-    seen[first] = True
-    read, end = 0, 1
-    in_seki = False
-    while read < end:
-        point = order[read]
-        read += 1
-        if board["stones"][point] == colour and in_atari(board, board["chain"][point]):
-            in_seki = True
-        for near in (point - stride, point - 1, point + 1, point + stride):
-            if by_point[near] == EMPTY and board["stones"][near] == EMPTY:
-                in_seki = True
-            elif by_point[near] == colour and not seen[near]:
-                seen[near] = True
-                order[end] = near
-                end += 1
-    return end, in_seki
+            black, white = w["owned"][BLACK, y + 1] >> x & 1, w["owned"][WHITE, y + 1] >> x & 1
+            owner[y * width + x] = BLACK if black else (WHITE if white else EMPTY)

@@ -28,6 +28,7 @@ class Pair:
     def __init__(self, width: int, height: int, rules: Rules) -> None:
         self.game = Game(width, height, rules=rules)
         self.reference = ReferenceBoard(width, height, rules.ko, rules.suicide)
+        self.reference.button = rules.has_button
 
     def point(self, at: Point) -> int:
         return point_at(*at, self.game.width)
@@ -158,6 +159,8 @@ def test_a_copy_is_the_same_position(width: int, height: int, moves: list[int]) 
     boards.copy_board(target, source)
     points = (height + 2) * (width + 1) + 1
     for name in boards.BOARD.names:
+        if name == "ladders":
+            continue  # read for one position, and left to it
         if boards.BOARD[name].shape == (boards.MAX_POINTS,):
             assert (target[name][:points] == source[name][:points]).all(), name
         elif name == "empties":

@@ -12,7 +12,7 @@ from gtp_engine.game import board as boards
 from gtp_engine.game.coords import BLACK, WHITE, parse_colour, parse_vertex
 from gtp_engine.game.game import Game
 from gtp_engine.game.ladders import find_ladders, new_workspace
-from gtp_engine.game.life import find_area, find_independent_area
+from gtp_engine.game.life import LIFE, read_area, write_owner
 from gtp_engine.game.rules import parse_rules
 
 Record = dict[str, Any]
@@ -85,12 +85,13 @@ def test_komi_with_what_the_rules_add(shared: Path) -> None:
 def test_areas(shared: Path) -> None:
     """Planes 18 and 19: empty under territory rules."""
     count = 0
+    workspace = np.zeros(1, LIFE)[0]
     for record in records(shared):
         game = position_of(record)
         owner = np.zeros(game.area, np.int8)
         if game.rules.scoring == "AREA":
-            find = find_area if game.rules.tax == "NONE" else find_independent_area
-            find(game.board[0], game.rules.suicide, owner)
+            read_area(game.board[0], game.rules.suicide, workspace)
+            write_owner(game.board[0], workspace, owner)
         assert ones(owner == game.to_move) == recorded(record, 18), record["id"]
         assert ones(owner == 3 - game.to_move) == recorded(record, 19), record["id"]
         count += 1

@@ -10,11 +10,23 @@ from hypothesis import strategies as st
 from reference_board import ReferenceBoard, read_diagram
 from reference_life import Owners, area, pass_alive
 
+from gtp_engine.game import board as boards
 from gtp_engine.game.coords import BLACK, WHITE, point_at
 from gtp_engine.game.game import Game
-from gtp_engine.game.life import find_area, find_independent_area, find_pass_alive
+from gtp_engine.game.life import LIFE, find_pass_alive, read_area, write_owner
 
 Finder = Callable[[np.ndarray, bool, np.ndarray], None]
+WORKSPACE = np.zeros(1, LIFE)[0]
+
+
+def find_area(board: np.ndarray, suicide: bool, owner: np.ndarray, tax: int = boards.NO_TAX) -> None:
+    board["tax"] = tax
+    read_area(board, suicide, WORKSPACE)
+    write_owner(board, WORKSPACE, owner)
+
+
+def find_independent_area(board: np.ndarray, suicide: bool, owner: np.ndarray) -> None:
+    find_area(board, suicide, owner, boards.SEKI_TAX)
 
 
 def owners(find: Finder, diagram: str, suicide: bool = False) -> str:
