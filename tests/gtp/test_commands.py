@@ -99,6 +99,12 @@ def test_failure(engine: Conversation, command: str, text: str) -> None:
         ("kata-set-param no_such_parameter 1", "no_such_parameter"),
         ("kata-set-param c_puct high", "high"),
         ("kata-get-param no_such_parameter", "no_such_parameter"),
+        ("kata-get-param xyz", "visits, seconds, selection, c_puct"),
+        ("kata-get-param visit", "'visit': expected visits"),
+        ("kata-set-param maxvisits 3", "'maxvisits': expected maxVisits"),
+        ("kata-set-param cpuctExploratoin 1", "cpuctExploration"),
+        ("gtp_engine-param c_puct", "invalid c_puct ''"),
+        ("gtp_engine-param no_such_parameter", "no_such_parameter"),
         ('kata-set-params {"c_puct":2,"fpu_reduction":"x"}', "fpu_reduction"),
     ],
 )

@@ -23,7 +23,7 @@ _FLAGS = {
     "ownership": "ownership",
     "ownershipStdev": "ownership_stdev",
     "movesOwnership": "moves_ownership",
-    "movesOwnershipStdev": "moves_ownership_stdev",
+    "movesOwnershipStdev": "moves_ownership_stdev",  # taken and left out: the tree keeps no spread for each move
     "pvVisits": "pv_visits",
     "pvEdgeVisits": "pv_edge_visits",
     "rootInfo": "root_info",
@@ -49,7 +49,7 @@ class Request:
 
     @property
     def wants_moves_ownership(self) -> bool:
-        return self.fields.moves_ownership or self.fields.moves_ownership_stdev or self.fields.ownership_stdev
+        return self.fields.moves_ownership or self.fields.ownership_stdev
 
 
 def parse_request(session: Session, words: list[str], *, kata: bool) -> Request:

@@ -64,10 +64,11 @@ def _text(value: object) -> str:
 
 @command("gtp_engine-param")
 def param(session: Session, arguments: list[str]) -> str | None:
-    """GoGui's parameter window: all of them with their types, or one to set."""
+    """GoGui's parameter window: all of them with their types, or one to set. A field that somebody has emptied comes as
+    a name alone: it takes a limit away, and is no value of anything else."""
     expect(arguments, 0, 2)
     if arguments:
-        kata_set_param(session, arguments)
+        session.engine.set_parameter(arguments[0], "".join(arguments[1:]))
         return None
     engine = session.engine
     return "\n".join(_param_line(name, engine.parameter(name)) for name in engine.parameter_names())
