@@ -11,7 +11,8 @@ import time
 import weakref
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from .game.coords import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
@@ -235,12 +236,14 @@ class Engine:
 
     def parameter(self, name: str) -> Any:
         """A parameter by its name or KataGo's; ValueError for an unknown one. A limit that is not set is None."""
+        _check_parameter(name)
         if name in _LIMIT_NAMES:
             return getattr(self.settings, _LIMIT_NAMES[name])
         return getattr(self.parameters, find_parameter(name))
 
     def set_parameter(self, name: str, value: str | float | bool) -> None:
         """Changes a parameter from the next search on, by its name or KataGo's; ValueError says what is accepted."""
+        _check_parameter(name)
         self._end_pondering()
         if name in _LIMIT_NAMES:
             change: dict[str, Any] = {_LIMIT_NAMES[name]: _limit(name, value)}
@@ -328,7 +331,11 @@ class Engine:
         return self._thread.submit(lambda: thinker.ownership(game, parameters, stop))
 
     def dead_stones(self) -> "Future[set[int]]":
-        """The points of the stones that are off the board for the count."""
+        """The points of the stones that are off the board for the count.
+
+        Two searches, one for each player, say who will own each point; what is pass-alive overrides them. There are no
+        dead stones once a game is over under rules that count all of them as they stand (Tromp-Taylor).
+        """
         game, parameters, thinker, stop = self._judged()
 
         def judge() -> set[int]:
@@ -339,7 +346,10 @@ class Engine:
         return self._thread.submit(judge)
 
     def final_score(self) -> "Future[Score]":
-        """The count under the rules, without the dead stones."""
+        """The count under the rules, for the board as it stands without the dead stones; nothing is played out.
+
+        An empty region that touches both colours is nobody's, so that a game which is not over is counted roughly.
+        """
         dead, game = self.dead_stones(), self.game.copy()
 
         def count() -> "Score":
@@ -407,6 +417,14 @@ class Engine:
         game = self.game.copy()
         game.to_move = colour
         return game
+
+
+def _check_parameter(name: str) -> None:
+    """ValueError, with the nearest names or else all, where a name is neither a limit's nor a search parameter's."""
+    searched = [item for one in fields(SearchParameters) for item in (one.name, one.metadata["katago"]) if item]
+    if name not in (*_LIMIT_NAMES, *searched):
+        near = get_close_matches(name, [*_LIMIT_NAMES, *searched], 3, 0.5)
+        raise ValueError(f"unknown parameter {name!r}: expected {', '.join(near or Engine.parameter_names())}")
 
 
 def _limit(name: str, value: str | float | bool) -> int | float | None:

@@ -11,7 +11,7 @@ STATUSES = ("alive", "dead", "seki")
 
 @command("final_score")
 def final_score(session: Session, arguments: list[str]) -> str:
-    """`0`, `B+x` or `W+x` under the rules, dead stones off."""
+    """`0`, `B+x` or `W+x` under the rules, for the board as it stands without its dead stones."""
     try:
         return str(session.wait(session.engine.final_score()))
     except ValueError as error:
