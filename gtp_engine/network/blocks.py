@@ -1,0 +1,241 @@
+"""Blocks of the trunk, the encoder of metadata and the two heads.
+
+A module has one child for every record in its record, under the same name, so that a tensor's path in the module is its
+layer's path in the config: `trunk.blocks.3.conv1.weight`.
+"""
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from . import layers, records
+from .layers import Activation, BatchNorm, Bias, Board, Conv, MatMul, Norm, RMSNorm, TipRMSNorm, turn
+
+
+class Part(nn.Module):
+    """A module made of its record's layers and blocks."""
+
+    def __init__(self, record: Any) -> None:
+        super().__init__()
+        for entry in fields(record):
+            value = getattr(record, entry.name)
+            if isinstance(value, tuple):
+                self.add_module(entry.name, nn.ModuleList(build(part) for part in value))
+            elif type(value) in MODULES:
+                self.add_module(entry.name, build(value))
+            elif value is None:
+                self.add_module(entry.name, None)
+
+
+def build(record: Any) -> nn.Module:
+    return MODULES[type(record)](record)
+
+
+class OrdinaryBlock(Part):
+    pre_norm: Norm
+    pre_act: Activation
+    conv1: Conv
+    mid_norm: Norm
+    mid_act: Activation
+    conv2: Conv
+
+    def forward(self, x: Tensor, board: Board) -> Tensor:
+        y = self.conv1(board.cut(self.pre_act(self.pre_norm(x, board))))
+        return x + self.conv2(board.cut(self.mid_act(self.mid_norm(y, board))))
+
+
+class PoolingBlock(OrdinaryBlock):
+    pool_conv: Conv
+    pool_norm: Norm
+    pool_act: Activation
+    pool_matmul: MatMul
+
+    def forward(self, x: Tensor, board: Board) -> Tensor:
+        y = board.cut(self.pre_act(self.pre_norm(x, board)))
+        seen = board.cut(self.pool_act(self.pool_norm(self.pool_conv(y), board)))
+        y = self.conv1(y) + to_points(self.pool_matmul(board.pool(seen)))
+        return x + self.conv2(board.cut(self.mid_act(self.mid_norm(y, board))))
+
+
+class BottleneckBlock(Part):
+    pre_norm: Norm
+    pre_act: Activation
+    pre_conv: Conv
+    blocks: nn.ModuleList
+    post_norm: Norm
+    post_act: Activation
+    post_conv: Conv
+
+    def forward(self, x: Tensor, board: Board) -> Tensor:
+        y = self.pre_conv(board.cut(self.pre_act(self.pre_norm(x, board))))
+        for block in self.blocks:
+            y = block(y, board)
+        return x + self.post_conv(board.cut(self.post_act(self.post_norm(y, board))))
+
+
+class AttentionBlock(Part):
+    norm: RMSNorm
+    query: MatMul
+    key: MatMul
+    value: MatMul
+    out: MatMul
+
+    def __init__(self, record: records.AttentionBlockRecord) -> None:
+        super().__init__(record)
+        self.heads, self.kv_heads = record.heads, record.kv_heads
+        self.rope = layers.Rope(record.rope, record.query_channels) if record.rope else None
+
+    def forward(self, x: Tensor, board: Board) -> Tensor:
+        points = self.norm(to_sequence(board.cut(x)))
+        query = self._heads(self.query(points), self.heads)
+        key = self._heads(self.key(points), self.kv_heads)
+        value = self._heads(self.value(points), self.kv_heads)
+        shared = self.heads // self.kv_heads
+        if self.rope is not None:
+            cosine, sine = self.rope.turns(x.shape[2], x.shape[3])
+            key = turn(key, cosine, sine)
+            if len(cosine) > 1:
+                cosine, sine = cosine.repeat_interleave(shared, 0), sine.repeat_interleave(shared, 0)
+            query = turn(query, cosine, sine)
+        if shared > 1:
+            key, value = key.repeat_interleave(shared, 1), value.repeat_interleave(shared, 1)
+        on_board = None if board.mask is None else board.mask.flatten(2).unsqueeze(2) > 0
+        seen = functional.scaled_dot_product_attention(query, key, value, on_board)
+        return x + board.cut(to_board(self.out(seen.transpose(1, 2).flatten(2)), x))
+
+    @staticmethod
+    def _heads(x: Tensor, heads: int) -> Tensor:
+        """[n, points, heads * channels] as [n, heads, points, channels]."""
+        return x.unflatten(2, (heads, -1)).transpose(1, 2)
+
+
+class FeedForwardBlock(Part):
+    norm: RMSNorm
+    first: MatMul
+    gate: MatMul | None
+    second: MatMul
+
+    def forward(self, x: Tensor, board: Board) -> Tensor:
+        points = self.norm(to_sequence(board.cut(x)))
+        hidden = functional.silu(self.first(points))
+        if self.gate is not None:
+            hidden = hidden * self.gate(points)
+        return x + board.cut(to_board(self.second(hidden), x))
+
+
+class MetadataEncoder(Part):
+    matmul1: MatMul
+    bias1: Bias
+    act1: Activation
+    matmul2: MatMul
+    bias2: Bias
+    act2: Activation
+    matmul3: MatMul
+
+    def forward(self, metadata: Tensor) -> Tensor:
+        hidden = self.act1(self.bias1(self.matmul1(metadata)))
+        return self.matmul3(self.act2(self.bias2(self.matmul2(hidden))))
+
+
+class Trunk(Part):
+    conv: Conv
+    matmul: MatMul
+    metadata: MetadataEncoder | None
+    blocks: nn.ModuleList
+    tip_norm: Norm | TipRMSNorm
+    tip_act: Activation
+
+    def forward(self, planes: Tensor, scalars: Tensor, metadata: Tensor | None, board: Board) -> Tensor:
+        everywhere = self.matmul(scalars)
+        if self.metadata is not None:
+            everywhere = everywhere + self.metadata(metadata)
+        x = self.conv(planes) + to_points(everywhere)
+        for block in self.blocks:
+            x = block(x, board)
+        return board.cut(self.tip_act(self.tip_norm(x, board)))
+
+
+class PolicyHead(Part):
+    conv: Conv
+    pool_conv: Conv
+    pool_norm: Norm
+    pool_act: Activation
+    pool_matmul: MatMul
+    norm: Norm
+    act: Activation
+    out_conv: Conv
+    pass_matmul: MatMul
+    pass_bias: Bias | None
+    pass_act: Activation | None
+    pass_out: MatMul | None
+
+    def forward(self, x: Tensor, board: Board) -> Tensor:
+        """Logits, [n, channels, points + 1]."""
+        pooled = board.pool(board.cut(self.pool_act(self.pool_norm(self.pool_conv(x), board))))
+        y = self.norm(self.conv(x) + to_points(self.pool_matmul(pooled)), board)
+        moves = self.out_conv(board.cut(self.act(y))).flatten(2)
+        passing = self.pass_matmul(pooled)
+        if self.pass_bias is not None and self.pass_act is not None and self.pass_out is not None:
+            passing = self.pass_out(self.pass_act(self.pass_bias(passing)))
+        return torch.cat((moves, passing.unsqueeze(2)), 2)
+
+
+class ValueHead(Part):
+    conv: Conv
+    norm: Norm
+    act: Activation
+    matmul: MatMul
+    bias: Bias
+    hidden_act: Activation
+    value_matmul: MatMul
+    value_bias: Bias
+    score_matmul: MatMul
+    score_bias: Bias
+    ownership: Conv
+
+    def forward(self, x: Tensor, board: Board) -> tuple[Tensor, Tensor, Tensor]:
+        """Value logits [n, 3], score values [n, k], ownership before its tanh [n, points]."""
+        points = board.cut(self.act(self.norm(self.conv(x), board)))
+        hidden = self.hidden_act(self.bias(self.matmul(board.value_pool(points))))
+        value = self.value_bias(self.value_matmul(hidden))
+        scores = self.score_bias(self.score_matmul(hidden))
+        return value, scores, self.ownership(points).flatten(1)
+
+
+def to_points(x: Tensor) -> Tensor:
+    """[n, channels], the same at every point."""
+    return x[:, :, None, None]
+
+
+def to_sequence(x: Tensor) -> Tensor:
+    """[n, channels, h, w] as [n, points, channels]."""
+    return x.flatten(2).transpose(1, 2)
+
+
+def to_board(x: Tensor, like: Tensor) -> Tensor:
+    """The inverse of `to_sequence`."""
+    return x.transpose(1, 2).unflatten(2, like.shape[2:])
+
+
+MODULES: dict[type, Callable[[Any], nn.Module]] = {
+    records.ConvRecord: Conv,
+    records.BatchNormRecord: BatchNorm,
+    records.ActivationRecord: Activation,
+    records.MatMulRecord: MatMul,
+    records.BiasRecord: Bias,
+    records.RMSNormRecord: RMSNorm,
+    records.TipRMSNormRecord: TipRMSNorm,
+    records.OrdinaryBlockRecord: OrdinaryBlock,
+    records.PoolingBlockRecord: PoolingBlock,
+    records.BottleneckBlockRecord: BottleneckBlock,
+    records.AttentionBlockRecord: AttentionBlock,
+    records.FeedForwardBlockRecord: FeedForwardBlock,
+    records.MetadataEncoderRecord: MetadataEncoder,
+    records.TrunkRecord: Trunk,
+    records.PolicyHeadRecord: PolicyHead,
+    records.ValueHeadRecord: ValueHead,
+}

@@ -1,0 +1,98 @@
+"""A whole network as a torch module, and how fresh ones are initialised."""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from .blocks import AttentionBlock, BottleneckBlock, FeedForwardBlock, OrdinaryBlock, PolicyHead, Trunk, ValueHead
+from .config import METADATA, NetworkConfig
+from .layers import Board, Conv, MatMul, Rope
+
+
+class RawOutputs(NamedTuple):
+    """For the side to move; `outputs` makes probabilities and points of them.
+
+    policy: logits [n, policy channels, points + 1], pass last. value: logits [n, 3] of win, loss, no result.
+    scores: [n, 4 or 6]. ownership: [n, points], before its tanh.
+    """
+
+    policy: Tensor
+    value: Tensor
+    scores: Tensor
+    ownership: Tensor
+
+
+class Model(nn.Module):
+    """A network of KataGo's family. Fresh: `Model(parse_config("b6c96"))`; from a file: `library.load_network`.
+
+    `part` names every tensor by its path in the config, see `blocks`. A new model is in training mode, as all modules
+    of torch are; a loaded one is in evaluation mode.
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.trunk = Trunk(config.trunk)
+        self.policy = PolicyHead(config.policy)
+        self.value = ValueHead(config.value)
+
+    def forward(
+        self, planes: Tensor, scalars: Tensor, metadata: Tensor | None = None, *, full_board: bool = False
+    ) -> RawOutputs:
+        """Evaluates planes [n, 22, h, w] and scalars [n, 19] (and metadata [n, 192] where the network takes them).
+
+        Plane 0 says which points are on the board; boards smaller than h x w lie in the top left corner.
+        full_board: all of them fill the tensor, which saves the masks. ValueError where metadata are missing.
+        """
+        if metadata is None and self.trunk.metadata is not None:
+            raise ValueError(f"the network {self.config.name} needs metadata of the players: {METADATA} numbers")
+        board = Board(planes, full_board)
+        tip = self.trunk(planes, scalars, metadata, board)
+        return RawOutputs(self.policy(tip, board), *self.value(tip, board))
+
+    def initialise(self, generator: torch.Generator | None = None) -> "Model":
+        """Random numbers to train from, in place; returns the model.
+
+        He initialisation (He et al. 2015), and the last layer of each of k residual branches scaled by 1/sqrt(k), so
+        that the trunk's variance does not grow with its depth (De and Smith 2020). Outputs begin small.
+        """
+        for module in self.modules():
+            if isinstance(module, Conv | MatMul):
+                fan_in = module.weight[0].numel()
+                nn.init.normal_(module.weight, 0.0, math.sqrt(2 / fan_in), generator=generator)
+            elif isinstance(module, Rope) and isinstance(module.frequencies, nn.Parameter):
+                nn.init.uniform_(module.frequencies, -1.0, 1.0, generator=generator)
+        _scale_branches(self.trunk.blocks)
+        with torch.no_grad():
+            for layer in self._output_layers():
+                layer.weight.mul_(OUTPUT_SCALE)
+            for layer in (self.policy.out_conv, self.policy.pass_out or self.policy.pass_matmul):
+                layer.weight[1:] = layer.weight[:1]  # an untrained optimist thinks as the policy does
+        return self
+
+    def _output_layers(self) -> list[Conv | MatMul]:
+        passing = self.policy.pass_out or self.policy.pass_matmul
+        head = self.value
+        return [self.policy.out_conv, passing, head.value_matmul, head.score_matmul, head.ownership]
+
+
+# First predictions are near uniform, and first gradients small enough to begin with a full learning rate.
+OUTPUT_SCALE = 0.3
+
+
+def _scale_branches(blocks: nn.ModuleList) -> None:
+    for block in blocks:
+        if isinstance(block, OrdinaryBlock):
+            last: Conv | MatMul = block.conv2
+        elif isinstance(block, BottleneckBlock):
+            _scale_branches(block.blocks)
+            last = block.post_conv
+        elif isinstance(block, AttentionBlock):
+            last = block.out
+        else:
+            assert isinstance(block, FeedForwardBlock)
+            last = block.second
+        with torch.no_grad():
+            last.weight.mul_(1 / math.sqrt(len(blocks)))

@@ -1,0 +1,85 @@
+"""KataGo's own outputs for its recorded inputs: exactly sized, and padded to 19x19."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from golden import Inputs, Record, board_of, inputs, network_file, records
+from torch import Tensor
+
+from gtp_engine.network.inference import prepare_for_inference
+from gtp_engine.network.katago_file import read_katago_file
+from gtp_engine.network.model import Model, RawOutputs
+from gtp_engine.network.outputs import Predictions, predict
+
+PROBABILITY, RELATIVE = 1e-4, 1e-3
+FILES = ("b6c96", "b15c192", "b18c384nbt", "b10c384h6tf", "b7c96h3tf", "b7c96h6kv3tf")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prepared", [False, True], ids=["plain", "prepared"])
+@pytest.mark.parametrize("name", FILES)
+def test_outputs_of_katago(shared: Path, name: str, prepared: bool) -> None:
+    found = records(shared / "katago" / "golden" / f"{name}.jsonl")
+    model = read_katago_file(network_file(shared / "katago" / "nets", found[0]["net"]))
+    if prepared:
+        model = prepare_for_inference(model)
+    for record in found:
+        check_record(model, record)
+
+
+def check_record(model: Model, record: Record) -> None:
+    for size in (None, 19):
+        # Symmetries turn the whole tensor: an oblong board in a square one is transposed, in its own it is not.
+        if size and record["symmetry"] & 4 and record["size"][0] != record["size"][1]:
+            continue
+        given = inputs(record, size)
+        with torch.inference_mode():
+            raw = model(given.planes, given.scalars, full_board=size is None)
+        check_outputs(raw, model, given, record, size)
+
+
+def check_outputs(raw: RawOutputs, model: Model, given: Inputs, record: Record, size: int | None) -> None:
+    outputs = record["outputs"]
+    said = predict(raw, model.config, given.legal, given.scalars, optimism=record.get("policy_optimism", 0.0))
+    check_policy(said.policy[0], outputs, record, size)
+    for optimism, policy in record.get("policy_at_optimism", {}).items():
+        other = predict(raw, model.config, given.legal, given.scalars, optimism=float(optimism))
+        check_policy(other.policy[0], policy, record, size)
+    check_values(said, record)
+    sign = 1 if record["to_move"] == "W" else -1
+    ownership = board_of(said.ownership[0], record, size) * sign
+    assert np.abs(ownership - np.array(outputs["whiteOwnership"])).max() < PROBABILITY, record["id"]
+
+
+def check_policy(policy: Tensor, expected: dict[str, Any], record: Record, size: int | None) -> None:
+    points = np.array([[prior or 0.0 for prior in row] for row in expected["policy"]])
+    assert np.abs(board_of(policy[:-1], record, size) - points).max() < PROBABILITY, record["id"]
+    assert float(policy[-1]) == pytest.approx(expected["policyPass"], abs=PROBABILITY), record["id"]
+
+
+def check_values(said: Predictions, record: Record) -> None:
+    outputs = record["outputs"]
+    win, loss, no_result = said.value[0].tolist()
+    sign = 1 if record["to_move"] == "W" else -1
+    found = {
+        "whiteWin": win if sign == 1 else loss,
+        "whiteLoss": loss if sign == 1 else win,
+        "noResult": no_result,
+        "whiteLead": sign * float(said.lead),
+        "whiteScoreSelfplay": sign * float(said.score_mean),
+        "whiteScoreSelfplaySq": float(said.score_mean_square),
+    }
+    if said.value_error is not None and said.score_error is not None:  # KataGo prints -1 for older networks
+        found["varTimeLeft"] = float(said.variance_time)
+        found["shorttermWinlossError"] = float(said.value_error)
+        found["shorttermScoreError"] = float(said.score_error)
+    for name, value in found.items():
+        tolerance = PROBABILITY if name in ("whiteWin", "whiteLoss", "noResult") else RELATIVE
+        assert abs(value - outputs[name]) < tolerance * max(1, abs(outputs[name])), (record["id"], name)
+
+
+def test_every_network_is_tested(shared: Path) -> None:
+    assert {file.stem for file in (shared / "katago" / "golden").glob("*.jsonl")} == set(FILES)
