@@ -17,6 +17,9 @@ _WIDEST_LOSS = 0.1
 _WIDEST_LEAD_LOSS = 0.02  # points for each point of the board: 1.6 on 9x9, 7 on 19x19
 _HIGHEST_TEMPERATURE = 1.0
 _LEAST_SHARE = 0.05
+# What fewer visits say of a move is half luck: until then it needs a prior of this share of the likeliest one's.
+_SURE_VISITS = 200
+_LEAST_PRIOR_SHARE = 0.2
 
 
 def check_level(level: Level) -> None:
@@ -34,14 +37,16 @@ def choose_at(level: int, report: "SearchReport", random: "np.random.Generator")
     """The point to play at a level, for a report with moves.
 
     By chance in proportion to visits^(1/temperature), among the moves whose win rate and lead are near the best one's
-    and that have visits enough to know it: a weak level gives points away, it plays no absurd move.
+    and that have visits enough to know it, or look natural: a weak level gives points away, it plays no absurd move.
     """
     ease = (HIGHEST - level) / (HIGHEST - 1)
     best = report.moves[0]
+    if ease == 0:
+        return best.point
     lead_loss = _WIDEST_LEAD_LOSS * report.width * report.height * ease
     near = [move for move in report.moves if _is_near(move, best, _WIDEST_LOSS * ease, lead_loss)]
-    if ease == 0 or len(near) == 1:
-        return best.point
+    likeliest = max(move.prior for move in near)
+    near = [move for move in near if move.visits >= _SURE_VISITS or move.prior >= _LEAST_PRIOR_SHARE * likeliest]
     most = max(move.visits for move in near)
     weights = [(move.visits / most) ** (1 / (_HIGHEST_TEMPERATURE * ease)) for move in near]
     return near[int(random.choice(len(near), p=[weight / sum(weights) for weight in weights]))].point

@@ -7,11 +7,13 @@ from gtp_engine.search.levels import check_level, choose_at, visits_at
 from gtp_engine.search.report import MoveReport, SearchReport
 
 
-def report(*moves: tuple[int, int, float, float]) -> SearchReport:
-    """A search on 9x9 that found (point, visits, winrate, lead), best first."""
+def report(*moves: tuple[float, ...]) -> SearchReport:
+    """A search on 9x9 that found (point, visits, winrate, lead, prior or 0.1), best first."""
     found = tuple(
-        MoveReport(point, visits, winrate, lead, lead, 10.0, 0.0, 0.0, 0.0, 0.1, visits, order, (point,), (visits,))
-        for order, (point, visits, winrate, lead) in enumerate(moves)
+        MoveReport(
+            int(point), int(visits), winrate, lead, lead, 10.0, 0.0, 0.0, 0.0, *(prior or [0.1]), visits, order, (), ()
+        )
+        for order, (point, visits, winrate, lead, *prior) in enumerate(moves)
     )
     total = sum(move.visits for move in found)
     return SearchReport(9, 9, 1, total, total, 0.5, 0.0, 0.0, 10.0, 0.0, found, np.zeros(82), None, 1.0)
@@ -34,6 +36,13 @@ def test_a_weak_level_varies_among_good_moves():
 def test_a_weak_level_plays_no_move_that_loses_much():
     found = report((20, 40, 0.50, 1.0), (30, 30, 0.35, 0.5), (40, 30, 0.49, -9.0), (50, 1, 0.9, 9.0))
     assert choices(1, found) == {20}
+
+
+def test_a_weak_level_plays_no_move_that_looks_odd_on_the_word_of_a_few_visits():
+    found = report((20, 40, 0.50, 1.0, 0.001), (30, 30, 0.47, 0.5, 0.02), (40, 20, 0.44, 0.0, 0.05))
+    assert choices(1, found) == {30, 40}
+    assert choices(1, report((20, 400, 0.50, 1.0, 0.001), (30, 30, 0.47, 0.5, 0.02))) == {20, 30}
+    assert choices(1, report((20, 40, 0.90, 1.0, 0.001), (30, 30, 0.47, 0.5, 0.2))) == {20}
 
 
 def test_the_higher_the_level_the_nearer_to_the_best_move():
