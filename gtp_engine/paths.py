@@ -4,6 +4,7 @@
   `%LOCALAPPDATA%\\gtp_engine\\Cache` on Windows.
 - data, `GTP_ENGINE_DATA`: `~/.local/share/gtp_engine`, `~/Library/Application Support/gtp_engine`,
   `%LOCALAPPDATA%\\gtp_engine`.
+- networks, `GTP_ENGINE_NETWORKS`: `networks` in the data folder.
 - games, `GTP_ENGINE_GAMES`: the folder `sgf` of a checkout, else `games` in the data folder.
 
 Linux also heeds `XDG_CACHE_HOME` and `XDG_DATA_HOME`. No function here creates anything.
@@ -24,6 +25,11 @@ def cache_dir() -> Path:
 def data_dir() -> Path:
     """What is to be kept: networks, and games where there is no checkout."""
     return _override("GTP_ENGINE_DATA") or _user_folder("Application Support", "XDG_DATA_HOME", ".local/share", "")
+
+
+def networks_dir() -> Path:
+    """Where networks that were downloaded or trained are looked up by name."""
+    return _override("GTP_ENGINE_NETWORKS") or data_dir() / "networks"
 
 
 def games_dir() -> Path:

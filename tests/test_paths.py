@@ -11,6 +11,7 @@ VARIABLES = [
     "GTP_ENGINE_CACHE",
     "GTP_ENGINE_DATA",
     "GTP_ENGINE_GAMES",
+    "GTP_ENGINE_NETWORKS",
     "XDG_CACHE_HOME",
     "XDG_DATA_HOME",
     "LOCALAPPDATA",
@@ -56,7 +57,12 @@ def test_local_app_data_is_heeded_on_windows(home: Path, monkeypatch: pytest.Mon
 
 
 def test_variables_override_everything(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for kind, function in (("CACHE", paths.cache_dir), ("DATA", paths.data_dir), ("GAMES", paths.games_dir)):
+    for kind, function in (
+        ("CACHE", paths.cache_dir),
+        ("DATA", paths.data_dir),
+        ("GAMES", paths.games_dir),
+        ("NETWORKS", paths.networks_dir),
+    ):
         monkeypatch.setenv(f"GTP_ENGINE_{kind}", str(home / kind))
         assert function() == home / kind
 
@@ -73,5 +79,5 @@ def test_games_are_saved_in_a_checkout_or_else_with_the_data(home: Path, monkeyp
 
 
 def test_nothing_is_created(home: Path) -> None:
-    paths.cache_dir(), paths.data_dir(), paths.games_dir()
+    paths.cache_dir(), paths.data_dir(), paths.games_dir(), paths.networks_dir()
     assert not list(home.iterdir())

@@ -1,0 +1,70 @@
+"""Names of networks to files, and files to networks.
+
+A network is looked up among those shipped with the program, in a checkout's `weights/` and in the user's folder
+(`paths.networks_dir`), in this order.
+"""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from .. import paths
+from .checkpoint import read_checkpoint
+from .katago_file import NetworkFileError, read_katago_file
+from .model import Model
+
+SUFFIXES = (".bin.gz", ".bin", ".txt.gz", ".txt", ".pt")
+ZIP_MAGIC = b"PK"  # what torch saves begins so
+
+
+def network_folders() -> list[Path]:
+    """Where networks are looked up."""
+    shipped = find_spec("gtp_engine.weights")
+    root = paths.checkout()
+    folders = [Path(shipped.origin).parent] if shipped and shipped.origin else []
+    folders += [root / "weights"] if root else []
+    return list(dict.fromkeys([*folders, paths.networks_dir()]))
+
+
+def list_networks() -> list[Path]:
+    """Files in the folders; of two with one name the one that is found first."""
+    found: dict[str, Path] = {}
+    for folder in network_folders():
+        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if path.name.endswith(SUFFIXES) and not path.name.startswith(".") and path.is_file():
+                found.setdefault(path.name, path)
+    return list(found.values())
+
+
+def find_network(name: str) -> Path:
+    """The file that a user means: a path; a file's name in one of the folders, with or without its suffix; or the
+    beginning of just one such name. Raises ValueError that says where was looked."""
+    if Path(name).is_file():
+        return Path(name)
+    known = list_networks()
+    for path in known:
+        if name in (path.name, network_name(path)):
+            return path
+    beginning = [path for path in known if name and path.name.startswith(name)]
+    if len(beginning) == 1:
+        return beginning[0]
+    if beginning:
+        raise ValueError(f"which network is {name!r}? It could be {', '.join(path.name for path in beginning)}")
+    raise ValueError(f"no network {name!r}: no such file, and none in {', '.join(map(str, network_folders()))}")
+
+
+def network_name(path: Path) -> str:
+    """A file's name without the suffix that tells its kind."""
+    suffix = next((suffix for suffix in SUFFIXES if path.name.endswith(suffix)), "")
+    return path.name.removesuffix(suffix)
+
+
+def load_network(path: Path) -> Model:
+    """The network of a file of any kind (its content tells which), in evaluation mode.
+
+    Raises NetworkFileError for what is no network, OSError where the file cannot be read.
+    """
+    with open(path, "rb") as file:
+        start = file.read(2)
+    if not start:
+        raise NetworkFileError(f"{path}: the file is empty")
+    return read_checkpoint(path).model if start == ZIP_MAGIC else read_katago_file(path)
