@@ -79,7 +79,7 @@ def find_parameter(name: str) -> str:
         return _BY_KATAGO_NAME[name]
     from difflib import get_close_matches
 
-    near = get_close_matches(name, [*_FIELDS, *_BY_KATAGO_NAME], 3, 0.5)
+    near = get_close_matches(name, [*_FIELDS, *_BY_KATAGO_NAME], 3, 0.6)
     raise ValueError(f"unknown parameter {name!r}: expected {', '.join(near or _FIELDS)}")
 
 
@@ -111,7 +111,7 @@ def _convert(name: str, value: str | float | bool) -> Any:
     low, high = item.metadata["low"], item.metadata["high"]
     in_range = (low is None or number >= low) and (high is None or number <= high)
     if not (math.isfinite(number) and in_range):
-        end = f" to {high:g}" if high is not None else " or more"
+        accepted = f"from {low:g} to {high:g}" if high is not None else f"of {low:g} or more"
         what = "a whole number" if kind is int else "a number"
-        raise ValueError(f"invalid {name} {text!r}: expected {what} from {low:g}{end}")
+        raise ValueError(f"invalid {name} {text!r}: expected {what} {accepted}")
     return number
