@@ -434,15 +434,19 @@ def find_ladders(board: np.ndarray, w: np.ndarray, caught: np.ndarray, working: 
         for point in range((y + 1) * stride + 1, (y + 2) * stride):
             if board["stones"][point] == EMPTY or board["chain"][point] != point:
                 continue
+            # Up to two stones count no liberty twice, more stones none more than four times.
+            if board["liberties"][point] > (2 if board["chain_size"][point] <= 2 else 8):
+                continue
             count, first, second = _two_liberties(w, point)
             is_caught = False
             if count == 1:
                 is_caught = _is_caught(w, point)
             elif count == 2:
+                own = board["stones"][point] == board["to_move"]
                 for move, other in ((first, second), (second, first)):
-                    if _attack_works(w, point, move, other):
+                    if not (own and is_caught) and _attack_works(w, point, move, other):
                         is_caught = True
-                        if board["stones"][point] != board["to_move"]:
+                        if not own:
                             working[(move // stride - 1) * width + move % stride - 1] = True
             if is_caught:
                 _mark_chain(board, point, caught)

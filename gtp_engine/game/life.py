@@ -4,7 +4,7 @@ For one colour, a *region* is a connected set of points that hold no stone of th
 regions each cannot be captured even if their owner always passes; what such chains enclose is theirs where the opponent
 cannot live inside it.
 
-The board is taken as rows of bits (column x is the bit 2^x, row y lies at index y + 1) and what is connected as *runs* of
+The board is taken as rows of bits (column x is the bit 2^x, row y has index y + 1) and what is connected as *runs* of
 neighbouring bits in a row: a 19x19 board has some dozens of them, and one operation serves all the points of a run.
 """
 
@@ -70,7 +70,7 @@ def _read_stones(board: Board, w: np.ndarray) -> None:
 
 @inline
 def _full_row(board: Board) -> int:
-    return (1 << np.int64(board["width"])) - 1
+    return (1 << int(board["width"])) - 1
 
 
 @njit

@@ -1,44 +1,15 @@
 """Ladders, areas, liberties and kos of the positions that KataGo's own input planes were recorded for."""
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from golden_records import Record, position_of, records
 
 from gtp_engine.game import board as boards
-from gtp_engine.game.coords import BLACK, WHITE, parse_colour, parse_vertex
-from gtp_engine.game.game import Game
+from gtp_engine.game.coords import WHITE
 from gtp_engine.game.ladders import find_ladders, new_workspace
 from gtp_engine.game.life import LIFE, read_area, write_owner
-from gtp_engine.game.rules import parse_rules
-
-Record = dict[str, Any]
-
-
-def records(shared: Path) -> Iterator[Record]:
-    """Every recorded position but those of the cleanup phase, which this engine never enters."""
-    for file in sorted((shared / "katago" / "golden").glob("*.jsonl")):
-        for line in file.read_text().splitlines():
-            record = json.loads(line)
-            if record.get("preventCleanupPhase", True):
-                yield record
-
-
-def position_of(record: Record) -> Game:
-    width, height = record["size"]
-    game = Game(width, height, rules=parse_rules(json.dumps(record["rules_full"])), komi=record["komi"])
-    if "handicap" in record:
-        game.place_handicap([parse_vertex(name, width, height) for name in record["handicap"]])
-    if "setup" in record:
-        stones = [(parse_colour(colour), parse_vertex(name, width, height)) for colour, name in record["setup"]]
-        game.set_up([p for c, p in stones if c == BLACK], [p for c, p in stones if c == WHITE])
-    for colour, name in record["moves"]:
-        game.play(parse_colour(colour), parse_vertex(name, width, height))
-    game.to_move = parse_colour(record["to_move"])
-    return game
 
 
 def recorded(record: Record, plane: int) -> list[int]:

@@ -1,0 +1,360 @@
+"""What KataGo's networks see of a position: 22 planes and 19 scalars (its inputs of version 7).
+
+The meaning of each is KataGo's (`fillRowV7` in its sources; David Wu, "Accelerating Self-Play Learning in Go", 2019,
+appendix A). Planes are 0 or 1 and from the side of the player to move:
+
+=======  ===============================================================================================================
+0        on the board
+1, 2     own stones, the opponent's
+3-5      stones of chains with exactly 1, 2, 3 liberties
+6        where ko or superko forbids a play
+7, 8     always 0 (7 belongs to KataGo's cleanup phase, which is not played here)
+9-13     the last move, the one before, ... of those shown; passes stand in scalars 0-4
+14-16    stones caught in a ladder: now, one move ago, two moves ago
+17       where a play catches an opponent's chain of two liberties in a ladder
+18, 19   own area, the opponent's; empty under territory scoring
+20, 21   always 0 (cleanup phase)
+=======  ===============================================================================================================
+
+Scalars: 0-4 the last moves that were passes; 5 komi / 20; 6, 7 ko rule; 8 suicide; 9 territory; 10, 11 tax; 12, 13
+always 0 (cleanup phase); 14 a pass ends the game; 15, 16 always 0 (an advantage in playouts); 17 the button is left; 18
+how komi lies to the parity of the area.
+
+A position is first read into one word of 22 bits a point. From these come the planes, a byte for each, and the key that
+knows equal inputs again.
+
+Left out of KataGo's rules: that under simple ko a second pass of a player in the same position ends the game too.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compiled import inline, njit
+from ..game.board import (
+    ALL_TAX,
+    AREA_SCORING,
+    BUTTON_BLACK,
+    BUTTON_LEFT,
+    BUTTON_WHITE,
+    CAUGHT_BEFORE,
+    CAUGHT_TWO_BEFORE,
+    MAX_AREA,
+    MAX_POINTS,
+    NO_TAX,
+    POSITIONAL_SUPERKO,
+    RECENT,
+    SIMPLE_KO,
+    SUPERKO_FORBIDS,
+    TERRITORY_SCORING,
+    Board,
+    count_liberties,
+    mark_superko,
+)
+from ..game.coords import BLACK, PASS, WHITE
+from ..game.game import Game
+from ..game.ladders import find_ladders
+from ..game.ladders import new_workspace as new_ladder_workspace
+from ..game.life import LIFE, read_area
+from ..game.symmetry import FLIP_COLUMNS, FLIP_ROWS, TRANSPOSE
+
+PLANES, SCALARS = 22, 19
+MOVES_SHOWN = 5
+_OWN, _OPPONENT, _LIBERTIES, _KO, _FIRST_MOVE, _LADDERS, _WORKING, _AREA = 1, 2, 2, 6, 9, 14, 17, 18
+_KOMI_MARGIN = 20  # komi is cut at the area and this much
+_KEY_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, as in Fibonacci hashing
+# Two bits as two bytes, the lower one first in memory: half as many writes as single bytes need.
+_TWO_PLANES = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], np.uint8).view(np.uint16).ravel()
+
+
+class Workspace(NamedTuple):
+    """Memory for reading positions, one for each thread: `new_workspace`."""
+
+    ladders: np.ndarray
+    life: np.ndarray  # LIFE [1]
+    words: np.ndarray  # uint32 [MAX_AREA + 1], move-index order: bit p is plane p
+    liberties: np.ndarray  # uint32 [MAX_POINTS], at the heads of chains: their bits of planes 3-5
+    caught: np.ndarray  # bool [MAX_AREA]
+    working: np.ndarray  # bool [MAX_AREA]
+
+
+def new_workspace() -> Workspace:
+    """Memory for one thread."""
+    return Workspace(
+        new_ladder_workspace(),
+        np.zeros(1, LIFE),
+        np.zeros(MAX_AREA + 1, np.uint32),
+        np.zeros(MAX_POINTS, np.uint32),
+        np.zeros(MAX_AREA, np.bool_),
+        np.zeros(MAX_AREA, np.bool_),
+    )
+
+
+@inline
+def _index(board: Board, point: int) -> int:
+    stride = board["width"] + 1
+    return (point // stride - 1) * board["width"] + point % stride - 1
+
+
+@inline
+def _hides_history(board: Board) -> bool:
+    """Whether a pass would end the game although the rules let friends go on: then no move is shown."""
+    return board["friendly_pass"] and board["scoring"] == AREA_SCORING and board["passes"] == 1
+
+
+@njit
+def _read_liberties(board: Board, codes: np.ndarray) -> None:
+    """Writes the bits of planes 3-5 at the head of each chain."""
+    stride = board["width"] + 1
+    for point in range(stride + 1, (board["height"] + 1) * stride):
+        if (board["stones"][point] == BLACK or board["stones"][point] == WHITE) and board["chain"][point] == point:
+            count = board["liberties"][point]
+            # Up to two stones count no liberty twice, more stones none more than four times.
+            if board["chain_size"][point] > 2:
+                count = count_liberties(board, point, 4) if count <= 12 else 4
+            codes[point] = 1 << (_LIBERTIES + count) if count <= 3 else 0
+
+
+@njit
+def _read_stones(board: Board, words: np.ndarray, liberties: np.ndarray) -> int:
+    """Begins the words: board, stones, liberties. Gives the black stones less the white ones."""
+    width = board["width"]
+    black, white = (_OWN, _OPPONENT) if board["to_move"] == BLACK else (_OPPONENT, _OWN)
+    _read_liberties(board, liberties)
+    index = difference = 0
+    for y in range(board["height"]):
+        start = (y + 1) * (width + 1) + 1
+        for point in range(start, start + width):
+            # Stones come as if by chance: a branch here would be guessed wrong half of the time.
+            is_black, is_white = int(board["stones"][point] & 1), int(board["stones"][point] >> 1)
+            counted = liberties[board["chain"][point]] * (is_black + is_white)
+            words[index] = np.uint32(1 | is_black << black | is_white << white | counted)
+            difference += is_black - is_white
+            index += 1
+    return difference
+
+
+@njit
+def _read_bans(board: Board, words: np.ndarray) -> None:
+    """Adds the simple ko and the points that `mark_superko` marked."""
+    if board["ko_point"] != PASS:
+        words[_index(board, board["ko_point"])] |= 1 << _KO
+    if board["ko_rule"] != SIMPLE_KO:
+        for slot in range(board["empty_count"]):
+            point = board["empties"][slot]
+            if board["captured_at"][point] & SUPERKO_FORBIDS:
+                words[_index(board, point)] |= 1 << _KO
+
+
+@njit
+def _read_ladders(board: Board, shown: int, w: Workspace) -> None:
+    """Adds the ladders, and keeps those of now in the board's bit CAUGHT_NOW."""
+    find_ladders(board, w.ladders, w.caught, w.working)
+    width = board["width"]
+    # Where fewer moves are shown, a later board stands for the earlier ones: 8 combinations of marks, and their bits.
+    bits = np.empty(8, np.uint32)
+    for marks in range(8):
+        now = marks & 1
+        before = marks >> 1 & 1 if shown >= 1 else now
+        two_before = marks >> 2 if shown >= 2 else before
+        bits[marks] = (now | before << 1 | two_before << 2) << _LADDERS
+    for y in range(board["height"]):
+        start = (y + 1) * (width + 1) + 1
+        for x in range(width):
+            index = y * width + x
+            combined = board["ladders"][start + x] & (CAUGHT_BEFORE | CAUGHT_TWO_BEFORE) | w.caught[index]
+            board["ladders"][start + x] = combined
+            w.words[index] |= bits[combined] | np.uint32(w.working[index]) << _WORKING
+
+
+@njit
+def _read_areas(board: Board, suicide: bool, w: Workspace) -> None:
+    """Adds the areas."""
+    life = w.life[0]
+    read_area(board, suicide, life)
+    own, others = life["owned"][board["to_move"]], life["owned"][3 - board["to_move"]]
+    index = 0
+    for row in range(1, board["height"] + 1):
+        for x in range(board["width"]):
+            w.words[index] |= ((own[row] >> x & 1) | (others[row] >> x & 1) << 1) << _AREA
+            index += 1
+
+
+@njit
+def _komi(board: Board, difference: int) -> float:
+    """Komi for the player to move with all that the rules add, cut to what a game can decide.
+
+    difference: black stones less white ones on the board. Under territory scoring each stone ever placed pays a point
+    to the other side, so that the count is that of area scoring.
+    """
+    komi = float(board["komi"])
+    if board["scoring"] == TERRITORY_SCORING:
+        komi += difference + board["captures"][WHITE] - board["captures"][BLACK]
+    if board["button"] == BUTTON_WHITE:
+        komi += 0.5
+    elif board["button"] == BUTTON_BLACK:
+        komi -= 0.5
+    if board["to_move"] == BLACK:
+        komi = -komi
+    limit = float(board["width"] * board["height"] + _KOMI_MARGIN)
+    return min(limit, max(-limit, komi))
+
+
+@njit
+def _parity_wave(komi: float, area: int) -> float:
+    """A triangular wave over komi, of period 2: rising round a komi that allows a draw, falling between two of them."""
+    distance = (komi - area) % 2.0
+    if distance < 0.5:
+        return distance
+    return 1.0 - distance if distance < 1.5 else distance - 2.0
+
+
+@njit
+def _write_scalars(board: Board, komi: float, hidden: bool, scalars: np.ndarray) -> None:
+    """Writes scalars 5 to 18."""
+    scalars[5] = komi / 20
+    if board["ko_rule"] != SIMPLE_KO:
+        scalars[6] = 1
+        scalars[7] = 0.5 if board["ko_rule"] == POSITIONAL_SUPERKO else -0.5
+    scalars[8] = board["suicide"]
+    scalars[9] = board["scoring"] == TERRITORY_SCORING
+    scalars[10] = board["tax"] != NO_TAX
+    scalars[11] = board["tax"] == ALL_TAX
+    scalars[14] = board["passes"] >= 1 and not hidden
+    scalars[17] = board["button"] == BUTTON_LEFT
+    if board["scoring"] == AREA_SCORING:
+        scalars[18] = _parity_wave(komi, board["width"] * board["height"])
+
+
+@njit
+def _write_planes(board: Board, words: np.ndarray, symmetry: int, planes: np.ndarray) -> None:
+    """Spreads the words over the planes (uint8 [height, width, 22]), turned by the symmetry."""
+    rows, columns = planes.shape[0], planes.shape[1]
+    width, height = board["width"], board["height"]
+    if width != columns or height != rows:
+        planes[:] = 0
+    cells = planes.reshape(rows * columns * PLANES).view(np.uint16).reshape(rows * columns, PLANES // 2)
+    down, right = columns, 1
+    if symmetry & TRANSPOSE and rows == columns:
+        down, right = right, down
+    first = 0
+    if symmetry & FLIP_ROWS:
+        first += (rows - 1) * down
+        down = -down
+    if symmetry & FLIP_COLUMNS:
+        first += (columns - 1) * right
+        right = -right
+    for y in range(height):
+        for x in range(width):
+            word = words[y * width + x]
+            cell = cells[first + y * down + x * right]
+            for pair in range(PLANES // 2):
+                cell[pair] = _TWO_PLANES[word >> np.uint32(2 * pair) & np.uint32(3)]
+
+
+@njit
+def _key(board: Board, words: np.ndarray, scalars: np.ndarray) -> np.uint64:
+    """Mixes all that was written and the board's size into one number."""
+    area = board["width"] * board["height"]
+    words[area] = 0
+    key = np.uint64(board["width"]) << np.uint64(8) | np.uint64(board["height"])
+    bits = scalars.view(np.uint32)
+    for index in range(SCALARS):
+        key = (key ^ np.uint64(bits[index])) * _KEY_FACTOR
+        key ^= key >> np.uint64(32)
+    for index in range(0, area, 2):
+        pair = np.uint64(words[index]) | np.uint64(words[index + 1]) << np.uint64(PLANES)
+        key = (key ^ pair) * _KEY_FACTOR
+        key ^= key >> np.uint64(32)
+    return key
+
+
+@njit
+def write_inputs(
+    board: Board, symmetry: int, suicide_legal: bool, w: Workspace, planes: np.ndarray, scalars: np.ndarray
+) -> np.uint64:
+    """Writes the inputs of a position and gives their key; ValueError where the board is larger than the planes.
+
+    board: a record with what its own moves do not tell: CAUGHT_BEFORE and CAUGHT_TWO_BEFORE in `ladders` for the boards
+        one and two moves ago, where so many moves are shown (`moves_shown`), and `mark_superko`'s marks. Written to it
+        is CAUGHT_NOW, for the positions that follow.
+    symmetry: how the planes are turned (`game.symmetry`), the part beyond the board with them. Planes that are not
+        square are never transposed.
+    suicide_legal: whether pass-alive chains are to be found as if suicide of several stones were legal whatever the
+        rules say; a network's file tells.
+    planes: uint8 [height, width, 22], all written; a board that is smaller than the planes lies top left before the
+        symmetry. A batch [n, height, width, 22] is thus in the order that torch calls channels-last, and a view of it
+        is [n, 22, height, width].
+    scalars: float32 [19], all written.
+
+    The key is that of the inputs without the symmetry: equal inputs have equal keys, others differ but for one chance
+    in 2^64.
+    """
+    if board["height"] > planes.shape[0] or board["width"] > planes.shape[1]:
+        raise ValueError("the board is larger than the network's inputs")
+    hidden = _hides_history(board)
+    shown = 0 if hidden else min(MOVES_SHOWN, board["moves_shown"])
+    difference = _read_stones(board, w.words, w.liberties)
+    _read_bans(board, w.words)
+    scalars[:] = 0
+    for ago in range(shown):
+        point = board["recent_points"][(board["move_count"] - 1 - ago) % RECENT]
+        if point == PASS:
+            scalars[ago] = 1
+        else:
+            w.words[_index(board, point)] |= 1 << (_FIRST_MOVE + ago)
+    _read_ladders(board, shown, w)
+    if board["scoring"] == AREA_SCORING:
+        _read_areas(board, suicide_legal or board["suicide"], w)
+    _write_scalars(board, _komi(board, difference), hidden, scalars)
+    _write_planes(board, w.words, symmetry, planes)
+    return _key(board, w.words, scalars)
+
+
+@njit
+def write_batch(
+    boards: np.ndarray,
+    indices: np.ndarray,
+    symmetries: np.ndarray,
+    suicide_legal: bool,
+    w: Workspace,
+    planes: np.ndarray,
+    scalars: np.ndarray,
+    keys: np.ndarray,
+) -> None:
+    """`write_inputs` of boards[indices[i]], turned by symmetries[i], into row i of planes, scalars, keys (uint64)."""
+    for row in range(len(indices)):
+        board = boards[indices[row]]
+        keys[row] = write_inputs(board, symmetries[row], suicide_legal, w, planes[row], scalars[row])
+
+
+@njit
+def _mark_caught(board: Board, mark: int, w: Workspace, target: Board) -> None:
+    """Sets `mark` in target["ladders"] at the stones that a ladder catches on `board`, and clears it elsewhere."""
+    find_ladders(board, w.ladders, w.caught, w.working)
+    width = board["width"]
+    for index in range(width * board["height"]):
+        point = (index // width + 1) * (width + 1) + index % width + 1
+        target["ladders"][point] = (target["ladders"][point] & (7 - mark)) | (mark if w.caught[index] else 0)
+
+
+def position_of(game: Game, w: Workspace, *, conservative_pass: bool = False) -> np.ndarray:
+    """The game's position as `write_inputs` wants it: a copy (BOARD [1]) with ladders and superko marked.
+
+    It is to be evaluated, not to be played on: the marks hold for this position alone. conservative_pass: shows no
+    moves and no pass where a pass would end the game under area scoring, so that a network does not take it for ended;
+    KataGo searches so at the root.
+    """
+    position = game.board.copy()
+    history = game.superko_history()
+    mark_superko(position[0], history, len(history))
+    if conservative_pass and position["scoring"][0] == AREA_SCORING and position["passes"][0] > 0:
+        position["moves_shown"] = position["passes"] = 0
+    for ago, mark in ((1, CAUGHT_BEFORE), (2, CAUGHT_TWO_BEFORE)):
+        if ago <= position["moves_shown"][0]:
+            before = game.previous_board(ago)
+            if len(game.moves) - ago == game.history_start:
+                before = before.copy()
+                before["ko_point"] = PASS  # forgotten with the rest of an earlier history
+            _mark_caught(before[0], mark, w, position[0])
+    return position
