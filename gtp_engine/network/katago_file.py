@@ -200,7 +200,7 @@ class _Reader:
     def _word(self) -> bytes:
         start = _SPACE.match(self.data, self.position).end()  # type: ignore[union-attr]
         match = _WORD.match(self.data, start, start + LONGEST_WORD + 1)
-        if not match:
+        if not match or match.end() == len(self.data):  # a word without a space after it may be the half of one
             raise _End
         if len(match[0]) > LONGEST_WORD:
             raise ValueError("no KataGo network, or a damaged one: a word has no end")
@@ -217,16 +217,11 @@ class _Reader:
             self.position = start + 4 * floats.numbers
         else:
             self._check_rest(start, 2 * floats.numbers - 1, name)
-            numbers = self._decimal_numbers(floats.numbers, name)
+            words = (self._value(float, name) for _ in range(floats.numbers))
+            numbers = np.fromiter(words, np.float32, floats.numbers)
         if not np.isfinite(numbers).all():
             raise ValueError(f"{name} holds numbers that are none (NaN or infinite)")
         return np.array(numbers.reshape(floats.shape).transpose(floats.axes), np.float32, order="C")
-
-    def _decimal_numbers(self, count: int, name: str) -> np.ndarray:
-        try:
-            return np.array([float(self._word()) for _ in range(count)], np.float32)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
 
     def _check_rest(self, start: int, size: int, name: str) -> None:
         if size > len(self.data) - start:
@@ -236,7 +231,7 @@ class _Reader:
 
 
 class _End(Exception):
-    """The data ended before a word."""
+    """The data ended before a word, or in it."""
 
 
 def write_katago_file(model: Model, path: Path) -> None:

@@ -54,8 +54,8 @@ def _value_from_data(value: Any, accepted: tuple[type, ...], where: str) -> Any:
         value = _from_data(value)
     elif isinstance(value, list | tuple):
         value = tuple(_from_data(part) for part in value)
-        if tuple in accepted and all(type(part) in records.BLOCK_KINDS.values() for part in value):
-            return value
+        if not all(type(part) in records.BLOCK_KINDS.values() for part in value):
+            raise ValueError(f"{where} cannot be {value!r:.80}")
     if type(value) is int and float in accepted:
         value = float(value)
     if type(value) not in accepted:

@@ -18,6 +18,19 @@ PROBABILITY, RELATIVE = 1e-4, 1e-3
 FILES = ("b6c96", "b15c192", "b18c384nbt", "b10c384h6tf", "b7c96h3tf", "b7c96h6kv3tf")
 
 
+TINY = Path(__file__).resolve().parents[1] / "data" / "networks"
+
+
+@pytest.mark.parametrize("prepared", [False, True], ids=["plain", "prepared"])
+def test_outputs_of_katago_for_a_network_of_our_own(prepared: bool) -> None:
+    """A random network with every kind of block, written by this program and evaluated by KataGo 1.17.2."""
+    model = read_katago_file(TINY / "tiny.bin.gz")
+    if prepared:
+        model = prepare_for_inference(model)
+    for record in records(TINY / "tiny.jsonl"):
+        check_record(model, record)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("prepared", [False, True], ids=["plain", "prepared"])
 @pytest.mark.parametrize("name", FILES)

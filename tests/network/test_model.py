@@ -1,0 +1,157 @@
+"""The model: masks, batches, training mode, initialisation, preparation for inference."""
+
+import pytest
+import torch
+from random_networks import random_model
+from torch import Tensor
+from torch.nn import functional
+
+from gtp_engine.network.config import parse_config
+from gtp_engine.network.inference import prepare_for_inference
+from gtp_engine.network.layers import BatchNorm, Board, Rope
+from gtp_engine.network.model import Model, RawOutputs
+from gtp_engine.network.outputs import no_result_possible, predict
+from gtp_engine.network.records import BatchNormRecord, FixedRopeRecord
+
+
+def position(width: int, height: int, seed: int, size: tuple[int, int] | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """Random planes of a board in a tensor (height, width), scalars and metadata, for one position."""
+    generator = torch.Generator().manual_seed(seed)
+    planes = torch.zeros(1, 22, *(size or (height, width)))
+    planes[:, :, :height, :width] = (torch.rand(1, 22, height, width, generator=generator) < 0.2).float()
+    planes[:, 0, :height, :width] = 1
+    return planes, torch.rand(1, 19, generator=generator), torch.rand(1, 192, generator=generator)
+
+
+def on_board(raw: RawOutputs, width: int, height: int, columns: int) -> list[Tensor]:
+    """Outputs without those of points off the board."""
+    points = (torch.arange(height)[:, None] * columns + torch.arange(width)).flatten()
+    moves = torch.cat((points, torch.tensor([raw.policy.shape[2] - 1])))
+    return [raw.policy[..., moves], raw.value, raw.scores, raw.ownership[:, points]]
+
+
+@pytest.mark.parametrize("prepared", [False, True], ids=["plain", "prepared"])
+@pytest.mark.parametrize("version", range(8, 18))
+def test_padding_and_company_change_nothing(version: int, prepared: bool) -> None:
+    """A board alone, in a larger tensor, and in a batch with other sizes."""
+    model = random_model(version, 7)
+    if prepared:
+        model = prepare_for_inference(model)
+    sizes = [(5, 7), (9, 9), (4, 3)]
+    with torch.no_grad():
+        batch = [torch.cat(parts) for parts in zip(*(position(*s, 1, (9, 9)) for s in sizes), strict=True)]
+        together = model(*batch)
+        for number, (width, height) in enumerate(sizes):
+            alone = model(*position(width, height, 1), full_board=True)
+            masked = model(*position(width, height, 1))
+            of_batch = RawOutputs(*(output[number : number + 1] for output in together))
+            expected = on_board(alone, width, height, width)
+            for found in (on_board(masked, width, height, width), on_board(of_batch, width, height, 9)):
+                for one, other in zip(expected, found, strict=True):
+                    assert torch.allclose(one, other, rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("version", [8, 11, 15, 17])
+def test_preparing_changes_nothing(version: int) -> None:
+    model = random_model(version, 3)
+    prepared = prepare_for_inference(model)
+    inputs = position(9, 9, 2)
+    with torch.no_grad():
+        for one, other in zip(model(*inputs), prepared(*inputs, full_board=True), strict=True):
+            assert torch.allclose(one, other, rtol=1e-4, atol=1e-5)
+    assert any(isinstance(part, BatchNorm) for part in model.modules())
+    assert not any(isinstance(part, BatchNorm) for part in prepared.modules())
+
+
+def test_metadata_are_asked_for() -> None:
+    model = next(model for seed in range(9) if (model := random_model(15, seed)).config.metadata_version)
+    planes, scalars, metadata = position(5, 5, 1)
+    with pytest.raises(ValueError, match="needs metadata"):
+        model(planes, scalars)
+    assert not torch.equal(model(planes, scalars, metadata).value, model(planes, scalars, 0 * metadata).value)
+
+
+def test_statistics_of_a_batch_norm_are_those_of_the_board() -> None:
+    """As torch's own norm of the points on the boards, in training mode and afterwards."""
+    norm = BatchNorm(BatchNormRecord("norm", 6, 1e-4, True, True)).train()
+    torch.manual_seed(1)
+    norm.weight = torch.nn.Parameter(torch.rand(6))
+    x = torch.randn(3, 6, 5, 5)
+    mask = torch.zeros(3, 1, 5, 5)
+    for number, (width, height) in enumerate([(5, 5), (3, 4), (2, 2)]):
+        mask[number, :, :height, :width] = 1
+    chosen = x.permute(0, 2, 3, 1)[mask[:, 0] > 0]
+    mean, variance = torch.zeros(6), torch.ones(6)
+    expected = functional.batch_norm(chosen, mean, variance, norm.weight, norm.bias, True, 0.01, 1e-4)
+    found = norm(x, Board(mask, full_board=False)).permute(0, 2, 3, 1)[mask[:, 0] > 0]
+    assert torch.allclose(expected, found, atol=1e-5)
+    assert torch.allclose(norm.running_mean, mean, atol=1e-6)
+    assert torch.allclose(norm.running_var, variance, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["b2c16", "b2c16nbt-mish"])
+@pytest.mark.parametrize("full_board", [True, False])
+def test_a_fresh_network_learns(name: str, full_board: bool) -> None:
+    """It learns eight positions by heart; all of its parameters get gradients."""
+    torch.manual_seed(1)
+    model = Model(parse_config(name)).initialise()
+    optimizer = torch.optim.Adam(model.parameters(), 5e-3)
+    batch = [torch.cat(parts) for parts in zip(*(position(5, 5, seed) for seed in range(8)), strict=True)]
+    moves, winners = torch.arange(8) * 3, torch.arange(8) % 2
+    losses = []
+    for _ in range(40):
+        raw = model(batch[0], batch[1], full_board=full_board)
+        loss = sum(functional.cross_entropy(raw.policy[:, channel], moves) for channel in range(2))
+        loss = (
+            loss
+            + functional.cross_entropy(raw.value, winners)
+            + raw.scores.square().mean()
+            + raw.ownership.square().mean()
+        )
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(float(loss.detach()))
+    assert all(part.grad is not None and part.grad.abs().sum() > 0 for part in model.parameters())
+    assert losses[-1] < losses[0] / 4
+
+
+def test_fresh_networks_start_near_uniform_and_alive() -> None:
+    torch.manual_seed(1)
+    for name in ("b6c96", "b8c64nbt-mish"):
+        model = Model(parse_config(name)).initialise().eval()
+        planes, scalars, _ = position(9, 9, 5)
+        with torch.no_grad():
+            raw = model(planes, scalars)
+            said = predict(raw, model.config, torch.ones(1, 82, dtype=torch.bool), scalars)
+            tip = model.trunk(planes, scalars, None, Board(planes, True))
+        assert 0.1 < float(tip.std()) < 10
+        assert float(said.policy.max()) < 0.3
+        assert torch.allclose(raw.policy[:, 0], raw.policy[:, 1], atol=1e-5)
+
+
+def test_illegal_moves_and_impossible_ends_have_no_probability() -> None:
+    model = random_model(14, 1)
+    planes, scalars, _ = position(5, 5, 1)
+    legal = torch.zeros(3, 26, dtype=torch.bool)
+    legal[0, 3] = legal[1, 3] = legal[1, 25] = legal[2] = True
+    scalars = torch.zeros(3, 19)
+    scalars[1, 6] = 1  # superko, area
+    scalars[2, 6] = scalars[2, 9] = 1  # superko, territory
+    assert no_result_possible(scalars).tolist() == [True, False, True]
+    raw = model(planes.repeat(3, 1, 1, 1), scalars)
+    said = predict(raw, model.config, legal, scalars, optimism=0.2)
+    assert torch.allclose(said.policy.sum(1), torch.ones(3))
+    assert bool((said.policy[~legal] == 0).all())
+    assert said.policy[0, 3] == 1
+    assert (said.value[:, 2] > 0).tolist() == [True, False, True]
+    assert torch.allclose(said.value.sum(1), torch.ones(3))
+    variance = said.score_mean_square - said.score_mean.square()
+    assert torch.allclose(said.score_stdev.square(), variance, rtol=1e-3)
+
+
+def test_fixed_rope_turns_first_with_rows() -> None:
+    cosine, sine = Rope(FixedRopeRecord("theta", 100.0), 8).turns(2, 3)
+    angles = torch.atan2(sine, cosine)[0]
+    assert torch.allclose(angles[1], torch.tensor([0.0, 0.0, 1.0, 0.1]))  # one column to the right
+    assert torch.allclose(angles[3], torch.tensor([1.0, 0.1, 0.0, 0.0]))  # one row down

@@ -1,0 +1,52 @@
+"""`gtp_engine network`."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gtp_engine.cli import main
+from gtp_engine.network.config import parse_config
+from gtp_engine.network.katago_file import write_katago_file
+from gtp_engine.network.model import Model
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GTP_ENGINE_NETWORKS", str(tmp_path))
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["network", *arguments])
+
+
+def test_one_network_is_described(folder: Path) -> None:
+    write_katago_file(Model(parse_config("b4c16nbt-mish")).initialise(), folder / "mine.bin.gz")
+    done = run("mine")
+    assert done.exit_code == 0
+    lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert lines["name"] == "b4c16nbt-mish"
+    assert lines["version"] == "14, inputs of version 7"
+    assert lines["blocks"] == "4 nested bottleneck (inside: 7 ordinary, 1 gpool)"
+    assert lines["channels"] == "16"
+    assert lines["activation"] == "mish"
+    assert lines["errors"] == "short-term errors of value and score"
+
+
+def test_several_make_a_table_and_bad_ones_are_reported(folder: Path) -> None:
+    for name in ("b1c8", "b2c16"):
+        write_katago_file(Model(parse_config(name)).initialise(), folder / f"{name}.bin.gz")
+    (folder / "bad.bin.gz").write_bytes(b"nonsense")
+    done = run(str(folder / "b1c8.bin.gz"), str(folder / "bad.bin.gz"), "b2c16")
+    assert done.exit_code == 1
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["b1c8.bin.gz", "b2c16.bin.gz"]
+    assert done.stderr.startswith(f"Error: {folder / 'bad.bin.gz'}: no KataGo network")
+    listed = run()
+    assert "b1c8.bin.gz" in listed.stdout and "b2c16.bin.gz" in listed.stdout
+
+
+def test_what_is_not_there(folder: Path) -> None:
+    done = run("nosuch")
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: no network 'nosuch': no such file, and none in")
