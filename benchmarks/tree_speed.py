@@ -28,6 +28,7 @@ class PreparedEvaluator:
     name = "prepared"
     overlap = 1
     plays_out = False
+    reads_ladders = False
 
     def __init__(self, area: int) -> None:
         random = np.random.default_rng(1)

@@ -45,6 +45,11 @@ class Evaluator(Protocol):
     plays_out: bool
     """Whether the outputs have `first_plays`."""
 
+    reads_ladders: bool
+    """Whether it wants `boards["ladders"]` marked for the boards before, and marks in it what it reads itself, and wants
+    `game.board.mark_superko`'s marks (`evaluate.inputs`).
+    """
+
     name: str
     """What a user calls it: "rollouts", a network's name."""
 

@@ -120,6 +120,7 @@ class RolloutEvaluator:
 
     name = "rollouts"
     plays_out = True
+    reads_ladders = False
 
     def __init__(
         self,

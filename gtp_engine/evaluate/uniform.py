@@ -11,6 +11,7 @@ class UniformEvaluator:
     name = "uniform"
     overlap = 1
     plays_out = False
+    reads_ladders = False
 
     def __init__(self, batch_size: int = 64) -> None:
         self.batch_size = batch_size

@@ -19,9 +19,9 @@ class GameTree:
     owned: the sums of `ownership` over the root's subtree.
     """
 
-    def __init__(self, parameters: SearchParameters, *, rave: bool) -> None:
+    def __init__(self, parameters: SearchParameters, *, rave: bool, ladders: bool) -> None:
         self._parameters = parameters
-        self._rave = rave
+        self._kept = {"rave": rave, "ladders": ladders}
         self._tree: Tree | None = None
         self._spare: Tree | None = None  # the last one that was thrown away
         self.game = Game()
@@ -94,16 +94,16 @@ class GameTree:
 
     def _empty(self, capacity: int, ownership: bool) -> Tree:
         """A tree with room for `capacity` nodes: the spare one where it will do, since new memory is slow."""
-        area, rave = self.game.area, self._rave
+        area = self.game.area
         spare, self._spare = self._spare, None
-        if spare is None or len(spare.nodes) < capacity or not trees.holds(spare, area, ownership=ownership, rave=rave):
-            return trees.new_tree(capacity, area, ownership=ownership, rave=rave)
+        if spare is None or len(spare.nodes) < capacity or not trees.holds(spare, area, ownership, **self._kept):
+            return trees.new_tree(capacity, area, ownership=ownership, **self._kept)
         trees.empty(spare)
         return spare
 
     def _most_nodes(self) -> int:
         """Where the tree stops growing."""
-        size = trees.bytes_per_node(self.game.area, rave=self._rave)
+        size = trees.bytes_per_node(self.game.area, **self._kept)
         return int(self._parameters.tree_megabytes * 1e6) // size
 
     def make_room(self, leaves: int, *, ownership: bool) -> Tree:
@@ -154,10 +154,12 @@ def _origin_of(game: Game) -> tuple[object, ...]:
 def _grown(tree: Tree, capacity: int, ownership: bool) -> Tree:
     """A tree with the same nodes and more room."""
     size = int(tree.size[0])
-    rave = len(tree.first_plays) > 0
-    larger = trees.new_tree(capacity, tree.priors.shape[1] - 1, ownership=ownership, rave=rave)
+    rave, ladders = len(tree.first_plays) > 0, len(tree.ladders) > 0
+    larger = trees.new_tree(capacity, tree.priors.shape[1] - 1, ownership=ownership, rave=rave, ladders=ladders)
     if rave:
         larger.first_plays[:size] = tree.first_plays[:size]
+    if ladders:
+        larger.ladders[:size] = tree.ladders[:size]
     larger.nodes[:size] = tree.nodes[:size]
     larger.priors[:size] = tree.priors[:size]
     if ownership:

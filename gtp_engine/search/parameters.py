@@ -19,13 +19,17 @@ class SearchParameters:
     """How the tree is searched and the move chosen.
 
     selection: "puct" (AlphaZero, Silver et al. 2018: prior-weighted) or "uct" (Kocsis & Szepesvari 2006: UCB1).
-    c_puct: weight of exploration in PUCT.
+    c_puct: weight of exploration in PUCT. c_puct_log, c_puct_base: it grows by c_puct_log log(1 + visits / c_puct_base)
+        (AlphaZero's, with KataGo's numbers for networks). c_puct_spread: how far it follows the spread of the values
+        found (KataGo).
     rave: with rollouts, the number of visits at which a move's own value weighs as much as RAVE's (Gelly & Silver
         2007); 0 for none.
     c_uct: weight of exploration in UCT; values lie in -1..1, so that sqrt(2) x 2 is UCB1's own.
     fpu_reduction: how far a move without visits is taken to be below its parent, times the square root of the prior
-        mass that has been visited (Leela Zero's and KataGo's first-play urgency).
+        mass that has been visited (Leela Zero's and KataGo's first-play urgency); root_fpu_reduction: at the root.
+    fpu_visited_power: with it the parent's own evaluation counts where little of the prior mass has been visited.
     score_utility: weight of the score beside win and loss, 2/pi atan(score / (2 sqrt(area))) (KataGo, Wu 2019).
+    dynamic_score_utility: weight of the score near the one that the root expects (`search.utility`).
     virtual_loss: lost visits that a leaf counts for while its evaluation is under way.
     batch_size: leaves evaluated together at most; 0 takes the evaluator's own number.
     root_noise: share of Dirichlet noise in the root's priors (AlphaZero: 0.25 in self-play, 0 in play).
@@ -39,11 +43,17 @@ class SearchParameters:
     """
 
     selection: str = _choice("puct", "puct", "uct")
-    c_puct: float = _parameter(1.1, "cpuctExploration", low=0)
+    c_puct: float = _parameter(1.1, "cpuctExploration", low=1e-6)
+    c_puct_log: float = _parameter(0.0, "cpuctExplorationLog", low=0)
+    c_puct_base: float = _parameter(500.0, "cpuctExplorationBase", low=1)
+    c_puct_spread: float = _parameter(0.0, "cpuctUtilityStdevScale", low=0, high=1)
     rave: float = _parameter(300.0, low=0)
     c_uct: float = _parameter(0.6, low=0)
     fpu_reduction: float = _parameter(0.2, "fpuReductionMax", low=0)
+    root_fpu_reduction: float = _parameter(0.2, "rootFpuReductionMax", low=0)
+    fpu_visited_power: float = _parameter(0.0, "fpuParentWeightByVisitedPolicyPow", low=0)
     score_utility: float = _parameter(0.1, "staticScoreUtilityFactor", low=0, high=1)
+    dynamic_score_utility: float = _parameter(0.0, "dynamicScoreUtilityFactor", low=0, high=1)
     virtual_loss: float = _parameter(1.0, "numVirtualLossesPerThread", low=0)
     batch_size: int = _parameter(0, "nnMaxBatchSize", low=0, high=4096)
     root_noise: float = _parameter(0.0, "rootDirichletNoiseWeight", low=0, high=1)

@@ -11,15 +11,16 @@ import numpy as np
 
 from ..evaluate.interface import Evaluator, Outputs
 from ..game.board import BOARD
-from ..game.coords import PASS, index_of_point, point_of_index
+from ..game.coords import BLACK, PASS, index_of_point, point_of_index
 from ..game.game import Game
-from . import tree as trees
 from .game_tree import GameTree
 from .ownership import add_ownership, write_ownership
 from .parameters import SearchParameters
 from .ranking import make_report
 from .report import SearchReport
-from .tree import Root, Rule
+from .selection import Root, Rule
+from .utility import Utility, centre_of
+from .visits import MAX_DEPTH, expand_and_back_up, select_leaves
 
 _NO_FIRST_PLAYS = np.zeros((0, 2, 2, 1), np.float32)
 # Leaves chosen before the tree knows much are chosen blindly: at most a quarter of the visits is in flight.
@@ -70,7 +71,7 @@ class Search:
         self.parameters = parameters or SearchParameters()
         self._random = np.random.default_rng(seed)
         rave = self.parameters.selection == "puct" and self.parameters.rave > 0 and evaluator.plays_out
-        self.tree = GameTree(self.parameters, rave=rave)
+        self.tree = GameTree(self.parameters, rave=rave, ladders=evaluator.reads_ladders)
         self._rule = _rule_of(self.parameters)
         self._free: list[_Batch] = []
         self._pending: deque[_Batch] = deque()  # submitted, the oldest first
@@ -146,15 +147,24 @@ class Search:
         if game.is_over:
             boards["passes"] = 0  # asked for a move after the end: the game goes on
         known = game.superko_history()
-        history = np.zeros(len(known) + trees.MAX_DEPTH, np.uint64)
+        history = np.zeros(len(known) + MAX_DEPTH, np.uint64)
         history[: len(known)] = known
         banned = _banned(game, root_moves or RootMoves())
         noisy = self.parameters.root_noise > 0
         priors = np.ones(game.area + 1, np.float32)
         self._root = Root(self.tree.root, boards, history, len(known), priors, noisy, banned)
         self._playouts = 0
+        self._utility = self._make_utility(0.0)
         if self.tree.is_evaluated:
+            node = self.tree.arrays.nodes[self.tree.root]
+            self._utility = self._make_utility(float(node["score_sum"] / node["visits"]))
             self._make_noise()
+
+    def _make_utility(self, score: float) -> Utility:
+        """The utility for a root at which the side to move expects so many points."""
+        game, parameters = self.tree.game, self.parameters
+        centre = centre_of(score if game.to_move == BLACK else -score, game.area)
+        return Utility(parameters.score_utility, parameters.dynamic_score_utility, centre)
 
     def _make_noise(self) -> None:
         """Mixes Dirichlet noise into the priors of the root's legal moves (AlphaZero, Silver et al. 2018)."""
@@ -172,32 +182,34 @@ class Search:
         Both are 0 where the tree is full, nothing is allowed at the root, or all that is worth a visit is under way.
         """
         tree = self.tree.make_room(wanted, ownership=False)
-        utility = self.parameters.score_utility
-        count, done = trees.select_leaves(tree, self._root, self._rule, utility, wanted, boards, leaves)
+        count, done = select_leaves(tree, self._root, self._rule, self._utility, wanted, boards, leaves)
         self._playouts += int(done)
         return int(count), int(done)
 
-    def absorb(self, leaves: np.ndarray, outputs: Outputs) -> None:
-        """Gives leaves of `select` what the evaluator said of them, and backs it up."""
+    def absorb(self, boards: np.ndarray, leaves: np.ndarray, outputs: Outputs) -> None:
+        """Gives the positions and leaves of a `select` what the evaluator said of them, and backs it up."""
         tree = self.tree.arrays
-        trees.expand_and_back_up(
+        is_root = leaves[0] == self.tree.root
+        if is_root:
+            self._utility = self._make_utility(float(outputs.score_mean[0]))
+        expand_and_back_up(
             tree,
             self.tree.root,
+            boards,
             leaves,
-            len(leaves),
             outputs.policy,
             outputs.value,
             outputs.lead,
             outputs.score_mean,
             outputs.score_stdev,
             outputs.first_plays if outputs.first_plays is not None else _NO_FIRST_PLAYS,
-            self.parameters.score_utility,
+            self._utility,
         )
         self._playouts += len(leaves)
         if len(tree.ownership) and outputs.ownership is not None:
             write_ownership(tree, leaves, len(leaves), outputs.ownership)
             add_ownership(tree, self.tree.root, leaves, self.tree.owned)
-        if leaves[0] == self.tree.root:
+        if is_root:
             self._make_noise()
 
     def _batch_size(self) -> int:
@@ -251,7 +263,7 @@ class Search:
         except BaseException:
             self._give_up()
             raise
-        self.absorb(batch.leaves[: batch.count], outputs)
+        self.absorb(batch.boards[: batch.count], batch.leaves[: batch.count], outputs)
         self._free.append(batch)
 
     def _give_up(self) -> None:
@@ -329,8 +341,13 @@ def _rule_of(parameters: SearchParameters) -> Rule:
     return Rule(
         parameters.selection == "uct",
         parameters.c_puct,
+        parameters.c_puct_log,
+        parameters.c_puct_base,
+        parameters.c_puct_spread,
         parameters.c_uct,
         parameters.fpu_reduction,
+        parameters.root_fpu_reduction,
+        parameters.fpu_visited_power,
         parameters.virtual_loss,
         parameters.rave,
     )

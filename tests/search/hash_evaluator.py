@@ -19,6 +19,7 @@ class HashEvaluator:
     name = "hash"
     overlap = 1
     plays_out = False
+    reads_ladders = False
 
     def __init__(self, batch_size: int = 1) -> None:
         self.batch_size = batch_size
