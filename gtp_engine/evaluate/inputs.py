@@ -49,6 +49,7 @@ from ..game.board import (
     TERRITORY_SCORING,
     Board,
     count_liberties,
+    is_legal_but_superko,
     mark_superko,
 )
 from ..game.coords import BLACK, PASS, WHITE
@@ -107,7 +108,8 @@ def _read_liberties(board: Board, codes: np.ndarray) -> None:
     """Writes the bits of planes 3-5 at the head of each chain."""
     stride = board["width"] + 1
     for point in range(stride + 1, (board["height"] + 1) * stride):
-        if (board["stones"][point] == BLACK or board["stones"][point] == WHITE) and board["chain"][point] == point:
+        is_stone = (board["stones"][point] == BLACK) | (board["stones"][point] == WHITE)
+        if is_stone & (board["chain"][point] == point):  # one branch, since each is a coin toss to the processor
             count = board["liberties"][point]
             # Up to two stones count no liberty twice, more stones none more than four times.
             if board["chain_size"][point] > 2:
@@ -350,6 +352,12 @@ def position_of(game: Game, w: Workspace, *, conservative_pass: bool = False) ->
     mark_superko(position[0], history, len(history))
     if conservative_pass and position["scoring"][0] == AREA_SCORING and position["passes"][0] > 0:
         position["moves_shown"] = position["passes"] = 0
+    mark_earlier_ladders(game, w, position)
+    return position
+
+
+def mark_earlier_ladders(game: Game, w: Workspace, position: np.ndarray) -> None:
+    """Marks in a copy of the game's board (BOARD [1]) what ladders caught one and two moves ago."""
     for ago, mark in ((1, CAUGHT_BEFORE), (2, CAUGHT_TWO_BEFORE)):
         if ago <= position["moves_shown"][0]:
             before = game.previous_board(ago)
@@ -357,4 +365,19 @@ def position_of(game: Game, w: Workspace, *, conservative_pass: bool = False) ->
                 before = before.copy()
                 before["ko_point"] = PASS  # forgotten with the rest of an earlier history
             _mark_caught(before[0], mark, w, position[0])
-    return position
+
+
+@njit
+def write_legal(boards: np.ndarray, indices: np.ndarray, legal: np.ndarray) -> None:
+    """Writes the legal moves of boards[indices[i]] into legal[i] (bool [area+1], move-index order), by the record and
+    the superko marks in it.
+    """
+    for row in range(len(indices)):
+        board = boards[indices[row]]
+        width, height = board["width"], board["height"]
+        for y in range(height):
+            for x in range(width):
+                point = (y + 1) * (width + 1) + x + 1
+                banned = board["captured_at"][point] & SUPERKO_FORBIDS
+                legal[row, y * width + x] = not banned and is_legal_but_superko(board, point)
+        legal[row, width * height] = True

@@ -139,12 +139,12 @@ class Game:
 
     @property
     def passes(self) -> int:
-        """Passes in a row at the end of the game so far."""
+        """Passes in a row at the end of the game so far; the one that takes the button is none."""
         return int(self.board["passes"][0])
 
     @property
     def is_over(self) -> bool:
-        """Whether the last two moves were passes."""
+        """Whether the last two moves were passes that do not take the button."""
         return self.passes >= 2
 
     @property

@@ -36,7 +36,7 @@ class Rules:
     scoring: AREA or TERRITORY.
     tax: NONE, SEKI (no points for territory in seki) or ALL (two points less for each living group as well).
     suicide: whether a move may take several own stones off the board; suicide of a single stone is never legal.
-    has_button: the first pass is worth half a point (area scoring).
+    has_button: the first pass is worth half a point and does not count towards the end of the game (area scoring).
     white_handicap_bonus: points for White under N handicap stones, 0, N or N-1.
     friendly_pass_ok: an opponent's pass may be answered by a pass although dead stones still stand.
 

@@ -369,3 +369,13 @@ def test_hash_is_of_the_stones_alone() -> None:
     assert game.board["hash"][0] == other.board["hash"][0]
     expected = boards.ZOBRIST[a, BLACK] ^ boards.ZOBRIST[b, WHITE] ^ boards.ZOBRIST[c, BLACK]
     assert game.board["hash"][0] == np.uint64(expected)
+
+
+def test_the_pass_that_takes_the_button_does_not_help_to_end_the_game() -> None:
+    game = Game(5, rules=RULESETS["aga-button"])
+    game.play(BLACK, PASS)
+    assert (game.passes, game.board["button"][0]) == (0, boards.BUTTON_BLACK)
+    game.play(WHITE, PASS)
+    assert not game.is_over
+    game.play(BLACK, PASS)
+    assert game.is_over
