@@ -150,10 +150,11 @@ class Trunk(Part):
     tip_act: Activation
 
     def forward(self, planes: Tensor, scalars: Tensor, metadata: Tensor | None, board: Board) -> Tensor:
-        everywhere = self.matmul(scalars)
-        if self.metadata is not None:
-            everywhere = everywhere + self.metadata(metadata)
-        x = self.conv(planes) + to_points(everywhere)
+        everywhere = self.matmul(scalars.to(self.matmul.weight.dtype))
+        if self.metadata is not None and metadata is not None:
+            everywhere = everywhere + self.metadata(metadata.to(everywhere.dtype))
+        x = self.conv(planes.to(self.conv.weight.dtype))
+        x = x + to_points(everywhere).to(x.dtype)
         for block in self.blocks:
             x = block(x, board)
         return board.cut(self.tip_act(self.tip_norm(x, board)))

@@ -5,33 +5,48 @@ import copy
 import torch
 from torch import nn
 
-from .blocks import OrdinaryBlock, PolicyHead, PoolingBlock, ValueHead
-from .layers import Affine, BatchNorm, Conv, Folded, MatMul, Norm
+from ..compiled import config
+from .blocks import OrdinaryBlock, PolicyHead, PoolingBlock, Trunk, ValueHead
+from .layers import Activation, Affine, BatchNorm, Conv, Folded, MatMul, Norm, RMSNorm
 from .model import Model
+from .records import IDENTITY, RELU
 
 
 @torch.no_grad()
-def prepare_for_inference(model: Model) -> Model:
-    """A copy for evaluation only, on the same device: batch norms folded into convolutions, channels-last."""
+def prepare_for_inference(model: Model, dtype: torch.dtype = torch.float32) -> Model:
+    """A copy for evaluation only, on the same device, that takes and gives float32 as the model does.
+
+    Batch norms are folded into convolutions where they follow one, tensors of points are channels-last, and on a CPU
+    norms and activations become one compiled pass. dtype: of the trunk's tensors and weights; the heads, a few percent
+    of the work, stay in float32.
+    """
     model = copy.deepcopy(model).eval()
     for part in model.modules():
-        if isinstance(part, OrdinaryBlock):
-            pool_matmul = part.pool_matmul if isinstance(part, PoolingBlock) else None
-            part.mid_norm = _fold(part.mid_norm, part.conv1, pool_matmul)
-        if isinstance(part, PoolingBlock | PolicyHead):
-            part.pool_norm = _fold(part.pool_norm, part.pool_conv)
-        if isinstance(part, PolicyHead):
-            part.norm = _fold(part.norm, part.conv, part.pool_matmul)
-        if isinstance(part, ValueHead):
-            part.norm = _fold(part.norm, part.conv)
+        _fold_norms(part)
+    fuses = model.trunk.conv.weight.device.type == "cpu" and not config.DISABLE_JIT
     for part in list(model.modules()):
-        for name, child in part.named_children():
+        for name, child in list(part.named_children()):
             if isinstance(child, BatchNorm):
                 setattr(part, name, Affine(child))
+            if fuses and isinstance(child, Activation):
+                _fuse(part, name, child)
     for part in model.modules():
         if isinstance(part, Conv):
             part.weight.data = part.weight.data.contiguous(memory_format=torch.channels_last)
+    _convert(model.trunk, dtype)
     return model.requires_grad_(False)
+
+
+def _fold_norms(part: nn.Module) -> None:
+    if isinstance(part, OrdinaryBlock):
+        pool_matmul = part.pool_matmul if isinstance(part, PoolingBlock) else None
+        part.mid_norm = _fold(part.mid_norm, part.conv1, pool_matmul)
+    if isinstance(part, PoolingBlock | PolicyHead):
+        part.pool_norm = _fold(part.pool_norm, part.pool_conv)
+    if isinstance(part, PolicyHead):
+        part.norm = _fold(part.norm, part.conv, part.pool_matmul)
+    if isinstance(part, ValueHead):
+        part.norm = _fold(part.norm, part.conv)
 
 
 def _fold(norm: Norm, conv: Conv, matmul: MatMul | None = None) -> Folded:
@@ -42,4 +57,25 @@ def _fold(norm: Norm, conv: Conv, matmul: MatMul | None = None) -> Folded:
     conv.bias = nn.Parameter(shift.clone())
     if matmul is not None:
         matmul.weight.mul_(scale.view(-1, 1))
-    return Folded()
+    return Folded(len(scale))
+
+
+def _fuse(part: nn.Module, name: str, activation: Activation) -> None:
+    """Makes one pass of an activation and the norm before it, where that is faster."""
+    from .fused import FusedActivation
+
+    norm_name = name.replace("act", "norm")
+    norm = getattr(part, norm_name, None)
+    if isinstance(norm, Affine) and activation.kind != IDENTITY:
+        setattr(part, name, FusedActivation(activation.kind, norm.scale.flatten(), norm.shift.flatten()))
+        setattr(part, norm_name, Folded(norm.scale.numel()))
+    elif isinstance(norm, Folded) and activation.kind not in (IDENTITY, RELU):
+        setattr(part, name, FusedActivation(activation.kind, torch.ones(norm.channels), torch.zeros(norm.channels)))
+
+
+def _convert(trunk: Trunk, dtype: torch.dtype) -> None:
+    """All but what komi and other scalars go through, and tables of angles."""
+    exact = {trunk.matmul, *(trunk.metadata.modules() if trunk.metadata else ())}
+    for part in trunk.modules():
+        if isinstance(part, Conv | MatMul | RMSNorm | Affine) and part not in exact:
+            part.to(dtype)

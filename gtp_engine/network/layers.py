@@ -38,14 +38,15 @@ MIDDLE_SIDE, SIDE_SCALE = 14.0, 0.1
 class Board:
     """Which points of a batch of tensors are on the board.
 
-    mask: float [n, 1, h, w], 1 on the board, or None where the boards fill the tensor. Tensors are zero off the board
-    after `cut`, and pooling takes only such.
+    mask: [n, 1, h, w] in the tensors' dtype, 1 on the board, or None where the boards fill the tensor. Tensors are zero
+    off the board after `cut`, and pooling takes only such.
     """
 
-    def __init__(self, planes: Tensor, full_board: bool) -> None:
-        self.mask: Final = None if full_board else planes[:, :1]
+    def __init__(self, planes: Tensor, full_board: bool, dtype: torch.dtype = torch.float32) -> None:
+        on_board = planes[:, :1].float()
+        self.mask: Final = None if full_board else on_board.to(dtype)
         self.area: Final[Tensor | float] = (
-            float(planes.shape[2] * planes.shape[3]) if self.mask is None else self.mask.sum((1, 2, 3)).unsqueeze(1)
+            float(planes.shape[2] * planes.shape[3]) if full_board else on_board.sum((1, 2, 3)).unsqueeze(1)
         )
         side = math.sqrt(self.area) if isinstance(self.area, float) else self.area.sqrt()
         self.side: Final[Tensor | float] = (side - MIDDLE_SIDE) * SIDE_SCALE
@@ -180,7 +181,11 @@ def _of_channels(x: Tensor) -> Tensor:
 
 
 class Folded(nn.Module):
-    """Where a norm was that has gone into the layers before it."""
+    """Where a norm was that has gone into the layers beside it."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.channels = channels
 
     def forward(self, x: Tensor, board: Board) -> Tensor:
         return x

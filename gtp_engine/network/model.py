@@ -48,8 +48,9 @@ class Model(nn.Module):
         """
         if metadata is None and self.trunk.metadata is not None:
             raise ValueError(f"the network {self.config.name} needs metadata of the players: {METADATA} numbers")
-        board = Board(planes, full_board)
-        tip = self.trunk(planes, scalars, metadata, board)
+        tip = self.trunk(planes, scalars, metadata, Board(planes, full_board, self.trunk.conv.weight.dtype))
+        tip = tip.to(self.policy.conv.weight.dtype)  # the heads' precision may be another one
+        board = Board(planes, full_board, tip.dtype)
         return RawOutputs(self.policy(tip, board), *self.value(tip, board))
 
     def initialise(self, generator: torch.Generator | None = None) -> "Model":
