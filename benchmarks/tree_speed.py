@@ -27,6 +27,7 @@ class PreparedEvaluator:
 
     name = "prepared"
     overlap = 1
+    largest_board = 25
     plays_out = False
     reads_ladders = False
 
@@ -42,7 +43,13 @@ class PreparedEvaluator:
         self._next = 0
 
     def submit(
-        self, boards: np.ndarray, indices: np.ndarray, symmetries: np.ndarray | None = None, *, ownership: bool = False
+        self,
+        boards: np.ndarray,
+        indices: np.ndarray,
+        symmetries: np.ndarray | None = None,
+        *,
+        ownership: bool = False,
+        optimism: float = 0.0,
     ) -> Outputs:
         if self._next + len(indices) > len(self._score):
             self._next = 0

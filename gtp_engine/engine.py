@@ -19,7 +19,7 @@ from .game.coords import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from .game.rules import RULESETS, Rules, default_komi
 from .search.clock import Clock
 from .search.levels import Level, check_level, visits_at
-from .search.parameters import SearchParameters, find_parameter, parameter_names
+from .search.parameters import SearchParameters, default_parameters, find_parameter, parameter_names
 from .search.thinker import Request, SearchThread, Thinker
 
 if TYPE_CHECKING:
@@ -50,8 +50,9 @@ def processor_threads() -> int:
 class EngineSettings:
     """How an engine thinks and behaves.
 
-    network: the evaluator, see `evaluate.factory`. threads: CPU threads. seed: with it, fixed visits and one thread a
-    game repeats exactly.
+    network: the evaluator, see `evaluate.factory`. threads: CPU threads. device, precision: where and how exactly a
+    network is computed, see `evaluate.network`. seed: with it, fixed visits and one thread a game repeats exactly.
+    parameters: of the search; None for what suits the network.
     visits, seconds: limits for a move, None where not given; without both and without a clock it is 5 s.
     level: 1 (weakest) to 10, or "max"; ValueError for another.
     ponder: whether it thinks in the opponent's time.
@@ -60,6 +61,8 @@ class EngineSettings:
 
     network: str = "none"
     threads: int = field(default_factory=processor_threads)
+    device: str = "auto"
+    precision: str = "auto"
     seed: int | None = None
     visits: int | None = None
     seconds: float | None = None
@@ -68,7 +71,7 @@ class EngineSettings:
     resign: bool = True
     resign_threshold: float = 0.05
     resign_moves: int = 3
-    parameters: SearchParameters = field(default_factory=SearchParameters)
+    parameters: SearchParameters | None = None
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -116,7 +119,8 @@ class Engine:
         self._thread = SearchThread()
         weakref.finalize(self, self._thread.close, _LAST_WAIT)
         self.set_board_size(width, height)
-        self._thinker = Thinker(self.settings.network, self.settings.threads, self.settings.seed)
+        given = self.settings
+        self._thinker = Thinker(given.network, given.threads, given.seed, given.device, given.precision)
         self.ready: Future[None] = self._thread.submit(self._thinker.warm_up)
         """Done when the core is compiled and the evaluator loaded; holds the error where that failed."""
 
@@ -227,7 +231,7 @@ class Engine:
     @property
     def parameters(self) -> SearchParameters:
         """The search's parameters; `set_parameter` changes them."""
-        return self.settings.parameters
+        return self.settings.parameters or default_parameters(self.settings.network)
 
     @staticmethod
     def parameter_names() -> list[str]:
@@ -278,7 +282,7 @@ class Engine:
         settings, clock, thinker, stop = self.settings, self.clock, self._thinker, self._thread.stop_event
         hopeless_before = self._hopeless_moves[colour]
         request = Request(
-            game, stop, None, settings.parameters, on_report, interval, root_moves, ownership, moves_ownership
+            game, stop, None, self.parameters, on_report, interval, root_moves, ownership, moves_ownership
         )
 
         def decide() -> Decision:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 SMALLEST, LARGEST = 2, 25
 MAX_LEVEL = 10
+DEVICES = ("auto", "cpu", "cuda", "mps")
+PRECISIONS = ("auto", "float32", "bfloat16", "float16")
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class SearchOptions:
     seconds: float | None
     level: "int | Literal['max']"
     threads: int | None
+    device: str
+    precision: str
     seed: int | None
     settings: tuple[str, ...]
 
@@ -225,8 +229,10 @@ def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--threads", type=click.IntRange(1, 256), metavar="N", help="Processor threads.  [default: all]")
     @click.option("--seed", type=click.IntRange(0), metavar="N", help="Repeats exactly with --visits and --threads 1.")
     @click.option(
-        "--network", default="none", show_default=True, metavar="NAME", help="The evaluator; none is random playouts."
+        "--network", default="none", show_default=True, metavar="NAME", help="A network's file or name; none: rollouts."
     )
+    @click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True, help="Of a network.")
+    @click.option("--precision", type=click.Choice(PRECISIONS), default="auto", show_default=True, help="Of a network.")
     @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a search parameter (repeatable).")
     @click.option(
         "--settings",
@@ -243,6 +249,8 @@ def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
         visits: int | None,
         seconds: float | None,
         threads: int | None,
+        device: str,
+        precision: str,
         seed: int | None,
         settings: tuple[str, ...],
         settings_file: tuple[str, ...],
@@ -250,7 +258,7 @@ def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
         **rest: Any,
     ) -> Any:
         parameters = settings_file + settings
-        search = SearchOptions(network, visits, seconds, level, threads, seed, parameters)
+        search = SearchOptions(network, visits, seconds, level, threads, device, precision, seed, parameters)
         return function(*args, search=search, **rest)
 
     return wrapper
@@ -259,8 +267,10 @@ def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def engine_settings(options: SearchOptions, **others: Any) -> "EngineSettings":
     """`others` are further fields of EngineSettings. Raises ValueError for an unknown search parameter."""
     from gtp_engine.engine import EngineSettings
-    from gtp_engine.search.parameters import SearchParameters, parse_setting
+    from gtp_engine.search.parameters import default_parameters, parse_setting
 
     fields = {name: value for name, value in vars(options).items() if value is not None and name != "settings"}
-    parameters = functools.reduce(parse_setting, options.settings, SearchParameters())
+    parameters = None
+    if options.settings:
+        parameters = functools.reduce(parse_setting, options.settings, default_parameters(options.network))
     return EngineSettings(**fields, parameters=parameters, **others)

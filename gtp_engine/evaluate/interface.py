@@ -5,6 +5,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+ALL_SYMMETRIES = 8  # no symmetry's number: the mean over all of them
+
 
 @dataclass(frozen=True)
 class Outputs:
@@ -33,11 +35,15 @@ class Evaluator(Protocol):
     """Judges positions. One evaluator belongs to one thread.
 
     Two batches may be in flight, so that the next one is prepared while a device or another thread works on the first;
-    an evaluator that blocks does its work in `submit`. The boards of a batch stay as they are until it is collected. The outputs of a ticket are valid until the second `submit` after its own.
+    an evaluator that blocks does its work in `submit`. The boards of a batch stay as they are until it is collected.
+    The outputs of a ticket are valid until the second `submit` after its own.
     """
 
     batch_size: int
     """The number of positions that one `submit` takes at most, and with which it works best."""
+
+    largest_board: int
+    """The most points a side that it judges."""
 
     overlap: int
     """How many batches are best under way at once: 2 where `submit` returns before its work is done, 1 where not."""
@@ -46,19 +52,28 @@ class Evaluator(Protocol):
     """Whether the outputs have `first_plays`."""
 
     reads_ladders: bool
-    """Whether it wants `boards["ladders"]` marked for the boards before, and marks in it what it reads itself, and wants
-    `game.board.mark_superko`'s marks (`evaluate.inputs`).
+    """Whether it wants positions complete as `evaluate.inputs` takes them: `ladders` marked for the boards before, to
+    which it adds its own reading, and superko's marks.
     """
 
     name: str
     """What a user calls it: "rollouts", a network's name."""
 
     def submit(
-        self, boards: np.ndarray, indices: np.ndarray, symmetries: np.ndarray | None = None, *, ownership: bool = False
+        self,
+        boards: np.ndarray,
+        indices: np.ndarray,
+        symmetries: np.ndarray | None = None,
+        *,
+        ownership: bool = False,
+        optimism: float = 0.0,
     ) -> Any:
         """Begins to judge `boards[indices]` (a `board.BOARD` array, int indices), all of one size; gives a ticket.
 
-        symmetries: one of the eight for each position (`game.symmetry`), or None for the evaluator's own choice.
+        symmetries: one of the eight for each position (`game.symmetry`), or ALL_SYMMETRIES for all of them: the mean
+            over the eight. None for the identity.
+        optimism: share of the optimistic policy, 0..1, where a network has one.
+        Rollouts and what else knows no symmetries ignore both.
         """
         ...
 

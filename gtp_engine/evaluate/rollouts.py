@@ -8,7 +8,7 @@ import numpy as np
 
 from ..compiled import njit
 from ..game.board import BOARD, MAX_POINTS, copy_board
-from ..game.coords import BLACK, EMPTY
+from ..game.coords import BLACK, EMPTY, MAX_SIZE
 from .interface import Outputs
 from .playout import MAX_CANDIDATES, count_area, next_random, play_out, score_offset
 from .priors import write_priors
@@ -119,6 +119,7 @@ class RolloutEvaluator:
     """
 
     name = "rollouts"
+    largest_board = MAX_SIZE
     plays_out = True
     reads_ladders = False
 
@@ -139,7 +140,13 @@ class RolloutEvaluator:
         self._pool = ThreadPoolExecutor(threads - 1, "rollouts") if threads > 1 else None
 
     def submit(
-        self, boards: np.ndarray, indices: np.ndarray, symmetries: np.ndarray | None = None, *, ownership: bool = False
+        self,
+        boards: np.ndarray,
+        indices: np.ndarray,
+        symmetries: np.ndarray | None = None,
+        *,
+        ownership: bool = False,
+        optimism: float = 0.0,
     ) -> _Ticket:
         """Begins the batch on the other threads; this one helps in `collect`. Symmetries mean nothing to playouts."""
         count = len(indices)

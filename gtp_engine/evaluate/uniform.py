@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..game.coords import MAX_SIZE
 from .interface import Outputs
 
 
@@ -10,6 +11,7 @@ class UniformEvaluator:
 
     name = "uniform"
     overlap = 1
+    largest_board = MAX_SIZE
     plays_out = False
     reads_ladders = False
 
@@ -17,7 +19,13 @@ class UniformEvaluator:
         self.batch_size = batch_size
 
     def submit(
-        self, boards: np.ndarray, indices: np.ndarray, symmetries: np.ndarray | None = None, *, ownership: bool = False
+        self,
+        boards: np.ndarray,
+        indices: np.ndarray,
+        symmetries: np.ndarray | None = None,
+        *,
+        ownership: bool = False,
+        optimism: float = 0.0,
     ) -> Outputs:
         """The outputs themselves are the ticket."""
         count = len(indices)

@@ -3,11 +3,11 @@
 import os
 from typing import TYPE_CHECKING
 
+from ..log import log
 from ..wording import reason
 from . import protocol
 from .commands import COMMANDS
 from .inbox import Inbox
-from .log import log
 from .output import ClientGoneError, take_standard_output
 from .protocol import Command, GtpError
 from .reader import is_terminal, start_reader, terminal_keeper

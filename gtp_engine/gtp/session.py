@@ -7,10 +7,10 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 
 from ..game.coords import vertex
+from ..log import log
 from ..wording import reason
 from . import protocol
 from .inbox import Event, Inbox
-from .log import log
 from .output import Output
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ def _choice(default: str, *accepted: str) -> Any:
 
 @dataclass(frozen=True)
 class SearchParameters:
-    """How the tree is searched and the move chosen.
+    """How the tree is searched and the move chosen. The defaults suit rollouts; see `default_parameters`.
 
     selection: "puct" (AlphaZero, Silver et al. 2018: prior-weighted) or "uct" (Kocsis & Szepesvari 2006: UCB1).
     c_puct: weight of exploration in PUCT. c_puct_log, c_puct_base: it grows by c_puct_log log(1 + visits / c_puct_base)
@@ -38,6 +38,10 @@ class SearchParameters:
         the game.
     choice: "visits" or "lcb", the highest lower confidence bound among well visited moves (Leela Zero 0.17, KataGo).
     lcb_stdevs: half the width of that interval, in standard errors.
+    symmetry: by which of the board's eight symmetries a network looks at a position: "none", one at "random", or the
+        "average" of all (eight evaluations).
+    policy_optimism, root_policy_optimism: share of the optimistic policy in a network that has one, in the tree and at
+        its root (KataGo).
     reuse_tree: whether a search goes on from what earlier ones found.
     tree_megabytes: where the tree stops growing. A visit takes 0.33 kB on 9x9 and 1.2 on 19x19, with RAVE 1 and 4.1.
     """
@@ -62,6 +66,9 @@ class SearchParameters:
     temperature_moves: int = _parameter(30, low=0)
     choice: str = _choice("lcb", "visits", "lcb")
     lcb_stdevs: float = _parameter(5.0, "lcbStdevs", low=0)
+    symmetry: str = _choice("none", "none", "random", "average")
+    policy_optimism: float = _parameter(0.0, "policyOptimism", low=0, high=1)
+    root_policy_optimism: float = _parameter(0.0, "rootPolicyOptimism", low=0, high=1)
     reuse_tree: bool = _parameter(True)
     tree_megabytes: float = _parameter(1000.0, low=0.1)
 
@@ -69,6 +76,26 @@ class SearchParameters:
         """A copy with one parameter changed, by its name or KataGo's; ValueError names what is accepted."""
         found = find_parameter(name)
         return replace(self, **{found: _convert(found, value)})
+
+
+# KataGo's defaults in play (its SearchParams and the configuration for GTP).
+_FOR_NETWORKS = SearchParameters(
+    c_puct=1.0,
+    c_puct_log=0.45,
+    c_puct_spread=0.85,
+    root_fpu_reduction=0.1,
+    fpu_visited_power=2.0,
+    dynamic_score_utility=0.3,
+    symmetry="random",
+    policy_optimism=1.0,
+    root_policy_optimism=0.2,
+)
+WITHOUT_NETWORK = ("none", "uniform")
+
+
+def default_parameters(network: str) -> SearchParameters:
+    """What suits an evaluator (`evaluate.factory`): rollouts, or a network."""
+    return SearchParameters() if network in WITHOUT_NETWORK else _FOR_NETWORKS
 
 
 _FIELDS = {item.name: item for item in fields(SearchParameters)}

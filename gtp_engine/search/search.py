@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluate.interface import Evaluator, Outputs
+from ..evaluate.inputs import mark_earlier_ladders, new_workspace
+from ..evaluate.interface import ALL_SYMMETRIES, Evaluator, Outputs
 from ..game.board import BOARD
 from ..game.coords import BLACK, PASS, index_of_point, point_of_index
 from ..game.game import Game
@@ -146,6 +147,8 @@ class Search:
         boards = game.board.copy()
         if game.is_over:
             boards["passes"] = 0  # asked for a move after the end: the game goes on
+        if self.evaluator.reads_ladders:
+            mark_earlier_ladders(game, new_workspace(), boards)
         known = game.superko_history()
         history = np.zeros(len(known) + MAX_DEPTH, np.uint64)
         history[: len(known)] = known
@@ -247,13 +250,30 @@ class Search:
             self._free.append(batch)
             return done
         keeps_ownership = len(self.tree.arrays.ownership) > 0
+        optimism = self.parameters.policy_optimism
+        if batch.leaves[0] == self.tree.root:
+            optimism = self.parameters.root_policy_optimism
         try:
-            batch.ticket = self.evaluator.submit(batch.boards, np.arange(batch.count), ownership=keeps_ownership)
+            batch.ticket = self.evaluator.submit(
+                batch.boards,
+                np.arange(batch.count),
+                self.symmetries(batch.count),
+                ownership=keeps_ownership,
+                optimism=optimism,
+            )
         except BaseException:
             self._give_up()
             raise
         self._pending.append(batch)
         return batch.count + done
+
+    def symmetries(self, count: int) -> np.ndarray | None:
+        """By which symmetries the next positions are to be evaluated, as `Evaluator.submit` takes it."""
+        if self.parameters.symmetry == "none":
+            return None
+        if self.parameters.symmetry == "average":
+            return np.full(count, ALL_SYMMETRIES)
+        return self._random.integers(0, ALL_SYMMETRIES, count)
 
     def _collect(self) -> None:
         """Waits for the oldest batch and backs it up."""

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..game.coords import BLACK, WHITE, opponent
 from ..game.rules import RULESETS
-from .parameters import SearchParameters
+from ..log import log
+from .parameters import SearchParameters, default_parameters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,10 +106,15 @@ class Request:
 class Thinker:
     """What belongs to the search thread. All methods are for that thread."""
 
-    def __init__(self, network: str, threads: int, seed: int | None) -> None:
+    def __init__(
+        self, network: str, threads: int, seed: int | None, device: str = "auto", precision: str = "auto"
+    ) -> None:
         self._network, self._threads, self._seed = network, threads, seed
+        self._device, self._precision = device, precision
         self._evaluator: Evaluator | None = None
+        self._large_boards: Evaluator | None = None  # where they are too large for the network
         self._search: Search | None = None
+        self._asked: SearchParameters | None = None  # for that search
         self._random: np.random.Generator | None = None
         self._owned: tuple[tuple[object, ...], np.ndarray] | None = None
 
@@ -126,15 +132,47 @@ class Thinker:
         if self._evaluator is None:
             from ..evaluate.factory import make_evaluator
 
-            self._evaluator = make_evaluator(self._network, threads=self._threads, seed=self._seed)
+            self._evaluator = make_evaluator(
+                self._network,
+                threads=self._threads,
+                seed=self._seed,
+                device=self._device,
+                precision=self._precision,
+            )
         return self._evaluator
 
-    def searcher(self, parameters: SearchParameters) -> "Search":
-        """The search with its tree; other parameters begin another tree."""
-        if self._search is None or self._search.parameters != parameters:
-            from .search import Search
+    def _evaluator_of(self, game: "Game") -> "Evaluator":
+        """The evaluator for the game's board; rollouts where it is too large for the network."""
+        evaluator = self.evaluator()
+        if max(game.width, game.height) <= evaluator.largest_board:
+            return evaluator
+        if self._large_boards is None:
+            from ..evaluate.factory import make_evaluator
 
-            self._search = Search(self.evaluator(), parameters, self._seed)
+            limit = evaluator.largest_board
+            log(f"{evaluator.name} plays on boards up to {limit}x{limit}: larger ones are played by rollouts")
+            self._large_boards = make_evaluator(threads=self._threads, seed=self._seed)
+        return self._large_boards
+
+    def _new_search(self, request: Request) -> "Search":
+        """A search with an empty tree, at the request's position."""
+        from .search import Search
+
+        evaluator = self._evaluator_of(request.game)
+        is_chosen = evaluator is self._evaluator
+        search = Search(evaluator, request.parameters if is_chosen else default_parameters("none"), self._seed)
+        search.set_position(request.game)
+        return search
+
+    def _continued_search(self, request: Request) -> "Search":
+        """The search with its tree; other parameters or another evaluator begin another tree."""
+        search, evaluator = self._search, self._evaluator_of(request.game)
+        if search is None or self._asked != request.parameters or search.evaluator is not evaluator:
+            self._search = self._new_search(request)
+            self._asked = request.parameters
+        else:
+            search.set_position(request.game)
+        assert self._search is not None
         return self._search
 
     def warm_up(self) -> None:
@@ -144,18 +182,28 @@ class Thinker:
         warm_up(
             [
                 ("the rules", _use_board),
-                ("the evaluator", self.evaluator),
+                ("the evaluator", self._use_evaluator),
                 ("the search", self._use_search),
                 ("the count", _use_count),
             ]
         )
 
+    def _use_evaluator(self) -> None:
+        """Makes it and judges a position."""
+        import numpy as np
+
+        from ..game.game import Game
+
+        evaluator = self.evaluator()
+        evaluator.collect(evaluator.submit(Game(9).board.copy(), np.arange(1), ownership=True))
+
     def _use_search(self) -> None:
+        from ..evaluate.uniform import UniformEvaluator
         from ..game.game import Game
         from .search import Limits, Search
 
-        # A search of its own: the random numbers of the game's search are for the game.
-        search = Search(self.evaluator(), SearchParameters(tree_megabytes=0.4), self._seed)
+        # A search of its own: the random numbers of the game's search are for the game, and it shall take no time.
+        search = Search(UniformEvaluator(), SearchParameters(tree_megabytes=0.4), self._seed)
         game = Game(5)
         search.set_position(game)
         report = search.run(Limits(visits=600), ownership=True)
@@ -168,9 +216,7 @@ class Thinker:
         """Searches on the kept tree."""
         from .search import Limits
 
-        search = self.searcher(request.parameters)
-        search.set_position(request.game)
-        return search.run(
+        return self._continued_search(request).run(
             request.limits or Limits(),
             stop=request.stop,
             on_report=request.on_report,
@@ -182,10 +228,9 @@ class Thinker:
 
     def look(self, request: Request) -> "SearchReport":
         """Searches beside the kept tree, with ownership."""
-        from .search import Limits, Search
+        from .search import Limits
 
-        search = Search(self.evaluator(), request.parameters, self._seed)
-        search.set_position(request.game)
+        search = self._new_search(request)
         limits = request.limits or Limits()
         return search.run(limits, stop=request.stop, root_moves=request.root_moves, ownership=True)
 
@@ -232,9 +277,10 @@ class Thinker:
     def close(self) -> None:
         """Gives the evaluator's memory back."""
         self._search = None
-        if self._evaluator is not None:
-            self._evaluator.close()
-            self._evaluator = None
+        for evaluator in (self._evaluator, self._large_boards):
+            if evaluator is not None:
+                evaluator.close()
+        self._evaluator = self._large_boards = None
 
 
 def _use_board() -> None:

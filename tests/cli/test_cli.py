@@ -23,7 +23,7 @@ def test_settings_name_options_as_the_command_line_does(tmp_path: Path) -> None:
     for text, message in {
         'board_size = [9, "30"]': "board_size: '30' is out of range; each side can be 2 to 25",
         'sizes = "9"': "unknown setting 'sizes' "
-        "(accepted: board_size, network, seconds, seed, threads, visits, [search])",
+        "(accepted: board_size, device, network, precision, seconds, seed, threads, visits, [search])",
     }.items():
         settings.write_text(text)
         done = run("benchmark", "--settings", str(settings))
@@ -79,9 +79,9 @@ def test_help_of_a_command_has_examples_and_imports_nothing_heavy(name: str) -> 
         (["play", "--set", "c_putc=1"], "unknown parameter 'c_putc': expected c_puct"),
         (["play", "--network", "nosuch.bin.gz"], "nosuch.bin.gz"),
         (["review", "nosuch.sgf"], "nosuch.sgf"),
-        (["review", "tests/data/sgf/old.sgf", "--network", "foo"], "unknown network 'foo'"),
-        (["selfplay", "--network", "foo"], "unknown network 'foo'"),
-        (["benchmark", "--network", "foo"], "unknown network 'foo'"),
+        (["review", "tests/data/sgf/old.sgf", "--network", "foo"], "no network 'foo': no such file, and none in"),
+        (["selfplay", "--network", "foo"], "no network 'foo': no such file, and none in"),
+        (["benchmark", "--network", "foo"], "no network 'foo': no such file, and none in"),
     ],
 )
 def test_bad_input_gets_one_clear_line(arguments: list[str], message: str) -> None:

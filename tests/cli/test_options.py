@@ -31,7 +31,7 @@ def parse(*arguments: str) -> tuple[GameOptions, SearchOptions]:
 def test_defaults() -> None:
     game, search = parse()
     assert game == GameOptions(19, 19, None, RULESETS["chinese"])
-    assert search == SearchOptions("none", None, None, "max", None, None, ())
+    assert search == SearchOptions("none", None, None, "max", None, "auto", "auto", None, ())
     assert engine_settings(search) == EngineSettings()
 
 

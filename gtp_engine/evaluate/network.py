@@ -1,0 +1,283 @@
+"""The evaluator by a network: positions in batches through torch, on a CPU or a GPU."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from ..game.symmetry import COUNT, turned_indices
+from ..log import log
+from ..network.inference import prepare_for_inference
+from ..network.library import load_network, network_name
+from ..network.model import Model
+from ..network.outputs import Predictions, predict
+from .cache import EvaluationCache
+from .inputs import PLANES, SCALARS, new_workspace, write_batch, write_legal
+from .interface import ALL_SYMMETRIES, Outputs
+
+CPU_BATCH_SIZE, GPU_BATCH_SIZE = 8, 64
+CACHE_MEGABYTES = 200.0
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+# What bfloat16 has to gain on a CPU to be taken.
+_LEAST_GAIN = 1.15
+_TRIAL_BATCH, _TRIALS = 2, 2
+# Columns of an evaluation's row: policy [area+1], then these numbers, then ownership [area].
+_NUMBERS = 6  # win, loss, no result, lead, score mean, score stdev
+
+
+class _Inputs:
+    """Memory for the inputs of a batch; on a GPU's behalf pinned, so that nobody waits for the copy."""
+
+    def __init__(self, size: int, width: int, height: int, pinned: bool) -> None:
+        self.size = size
+        self.planes = torch.empty((size, height, width, PLANES), dtype=torch.uint8, pin_memory=pinned)
+        self.scalars = torch.empty((size, SCALARS), pin_memory=pinned)
+        self.legal = np.empty((size, width * height + 1), np.bool_)
+
+
+class _Board:
+    """What depends on the board's size: how rows in move-index order are turned, and what is known of positions.
+
+    `row[there[s]]` turns a policy by symmetry s, `row[back[s]]` turns an evaluation's row back.
+    """
+
+    def __init__(self, width: int, height: int, cache_megabytes: float) -> None:
+        self.width, self.height = width, height
+        self.area = width * height
+        self.columns = 2 * self.area + 1 + _NUMBERS
+        turned = [turned_indices(symmetry, width, height) for symmetry in range(COUNT)]
+        numbers = np.arange(self.area + 1, self.area + 1 + _NUMBERS)
+        self.there = np.array([np.argsort(indices) for indices in turned])
+        self.back = np.array([[*indices, *numbers, *(indices[:-1] + numbers[-1] + 1)] for indices in turned])
+        # Planes that are not square are never transposed.
+        self.symmetries = np.arange(COUNT) % (COUNT if width == height else COUNT // 2)
+        self.cache = EvaluationCache(cache_megabytes, self.columns)
+        self.inputs: list[_Inputs] = []
+
+
+@dataclass
+class _Ticket:
+    """A batch under way. rows: the evaluations, those of `missing` not yet written. said: by which symmetries they were
+    turned, and what the network says of them.
+    """
+
+    board: _Board
+    inputs: _Inputs
+    keys: np.ndarray
+    rows: np.ndarray
+    missing: np.ndarray
+    said: list[tuple[np.ndarray, torch.Tensor]]
+    done: torch.cuda.Event | None
+
+
+class NetworkEvaluator:
+    """Implements `interface.Evaluator` by a network of KataGo's family, for boards up to 19x19.
+
+    device: "auto" (a GPU where there is one), "cpu", "cuda", "mps". precision: "float32", "bfloat16", "float16", or
+    "auto": float16 on a GPU, on a CPU bfloat16 where a quick measurement shows that it gains, else float32.
+    One thread makes all calls, from the construction on; `threads` are torch's own, for the whole process.
+    Raises ValueError for an unknown device or precision and for a file that is no network, OSError for one that cannot
+    be read.
+    """
+
+    largest_board = 19  # what KataGo's networks are trained for
+    plays_out = False
+    reads_ladders = True
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        threads: int = 1,
+        device: str = "auto",
+        precision: str = "auto",
+        batch_size: int | None = None,
+        cache_megabytes: float = CACHE_MEGABYTES,
+    ) -> None:
+        self.device = find_device(device)
+        if precision not in ("auto", *PRECISIONS):
+            raise ValueError(f"unknown precision {precision!r}: expected auto, {', '.join(PRECISIONS)}")
+        torch.set_num_threads(threads)
+        model = load_network(path).to(self.device)
+        self.config = model.config
+        self.name = network_name(path)
+        self.batch_size = batch_size or (CPU_BATCH_SIZE if self.device.type == "cpu" else GPU_BATCH_SIZE)
+        self.overlap = 2 if self.device.type == "cuda" else 1
+        self._workspace = new_workspace()
+        self._cache_megabytes = cache_megabytes
+        self._board: _Board | None = None
+        self.precision = self._fastest_precision(model) if precision == "auto" else precision
+        self._model = prepare_for_inference(model, PRECISIONS[self.precision])
+
+    def submit(
+        self,
+        boards: np.ndarray,
+        indices: np.ndarray,
+        symmetries: np.ndarray | None = None,
+        *,
+        ownership: bool = False,
+        optimism: float = 0.0,
+    ) -> _Ticket:
+        """Begins the batch; on a CPU it is done then. Known positions are not evaluated again, by any symmetry.
+
+        Ownership is always there. ValueError for a board larger than 19x19.
+        """
+        board = self._board_of(boards[indices[0]])
+        count = len(indices)
+        inputs = self._free_inputs(board, count)
+        average = symmetries is not None and symmetries[0] == ALL_SYMMETRIES
+        chosen = np.zeros(count, np.intp) if symmetries is None else symmetries
+        keys = np.empty(count, np.uint64)
+        rows = np.empty((count, board.columns), np.float32)
+        ticket = _Ticket(board, inputs, keys, rows, np.arange(0), [], None)
+        write_legal(boards, indices, inputs.legal[:count])
+        for number, turns in enumerate(np.full((COUNT, count), np.arange(COUNT)[:, None]) if average else [chosen]):
+            turns = board.symmetries[turns]
+            planes, scalars = inputs.planes.numpy(), inputs.scalars.numpy()
+            suicide_legal = self.config.suicide_areas
+            write_batch(boards, indices, turns, suicide_legal, self._workspace, planes, scalars, keys)
+            if number == 0:
+                ticket.keys = keys ^ np.uint64(hash((optimism, average)) & 0xFFFFFFFF)
+                ticket.missing = board.cache.look_up(ticket.keys, rows)
+            if not len(ticket.missing):
+                break
+            ticket.said.append((turns[ticket.missing], self._evaluate(inputs, ticket.missing, turns, optimism)))
+            if average:
+                self._synchronize()  # the inputs are written over
+        if self.device.type == "cuda":
+            ticket.done = torch.cuda.Event()
+            ticket.done.record()
+        return ticket
+
+    def collect(self, ticket: _Ticket) -> Outputs:
+        """Waits for the batch, and turns it back."""
+        if ticket.done is not None:
+            ticket.done.synchronize()
+        board, rows, missing = ticket.board, ticket.rows, ticket.missing
+        if len(missing):
+            views = [np.take_along_axis(said.numpy(), board.back[turns], 1) for turns, said in ticket.said]
+            rows[missing] = views[0] if len(views) == 1 else np.mean(views, 0)
+            board.cache.store(ticket.keys[missing], rows[missing])
+        board.inputs.append(ticket.inputs)
+        area = board.area
+        lead, mean, stdev = rows[:, area + 4 : area + 7].T.copy()
+        # Compiled code is compiled once more for arrays that are not contiguous.
+        policy, value, ownership = (
+            np.ascontiguousarray(part) for part in (rows[:, : area + 1], rows[:, area + 1 : area + 4], rows[:, -area:])
+        )
+        return Outputs(policy, value, lead, mean, stdev, ownership)
+
+    def predict(self, position: np.ndarray, symmetry: int = 0, *, optimism: float = 0.0) -> Predictions:
+        """All that the network says of one position (BOARD [1], `inputs.position_of`), turned back, on the CPU."""
+        board = self._board_of(position[0])
+        inputs = self._free_inputs(board, 1)
+        one = np.arange(1)
+        turns = board.symmetries[[symmetry]]
+        write_legal(position, one, inputs.legal)
+        planes, scalars = inputs.planes.numpy(), inputs.scalars.numpy()
+        suicide_legal = self.config.suicide_areas
+        write_batch(position, one, turns, suicide_legal, self._workspace, planes, scalars, np.empty(1, np.uint64))
+        said = self._predict(inputs, one, turns, optimism)
+        board.inputs.append(inputs)
+        back = torch.from_numpy(board.back[turns[0]][: board.area + 1])
+        said = Predictions(*(None if value is None else value.cpu() for value in said))  # type: ignore[arg-type]
+        return said._replace(policy=said.policy[:, back], ownership=said.ownership[:, back[:-1]])
+
+    def clear_cache(self) -> None:
+        """Forgets all evaluations."""
+        if self._board is not None:
+            self._board.cache.clear()
+
+    def close(self) -> None:
+        """Gives the memory back."""
+        self._board = None
+        del self._model
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+    def _board_of(self, position: np.ndarray) -> _Board:
+        """What belongs to the board's size; evaluations of another size are forgotten."""
+        width, height = int(position["width"]), int(position["height"])
+        if max(width, height) > self.largest_board:
+            raise ValueError(f"the network {self.name} plays on boards up to {self.largest_board}x{self.largest_board}")
+        if self._board is None or (self._board.width, self._board.height) != (width, height):
+            self._board = _Board(width, height, self._cache_megabytes)
+        return self._board
+
+    def _free_inputs(self, board: _Board, count: int) -> _Inputs:
+        """Memory for a batch that no other one uses; it comes back in `collect`."""
+        while board.inputs:
+            inputs = board.inputs.pop()
+            if inputs.size >= count:
+                return inputs
+        return _Inputs(max(count, self.batch_size), board.width, board.height, self.device.type == "cuda")
+
+    def _evaluate(self, inputs: _Inputs, rows: np.ndarray, turns: np.ndarray, optimism: float) -> torch.Tensor:
+        """The evaluations of these rows, [n, columns], on the CPU once the device has done its work."""
+        try:
+            said = self._predict(inputs, rows, turns, optimism)
+        except torch.OutOfMemoryError:
+            if len(rows) == 1:
+                raise MemoryError(f"not enough memory on {self.device} for the network {self.name}") from None
+            self.batch_size = max(1, len(rows) // 2)
+            torch.cuda.empty_cache()
+            log(f"not enough memory on {self.device} for batches of {len(rows)}: {self.batch_size} from now on")
+            halves = rows[: self.batch_size], rows[self.batch_size :]
+            return torch.cat([self._evaluate(inputs, half, turns, optimism) for half in halves])
+        numbers = torch.stack((said.lead, said.score_mean, said.score_stdev), 1)
+        packed = torch.cat((said.policy, said.value, numbers, said.ownership), 1)
+        if self.device.type != "cuda":
+            return packed.cpu()
+        host = torch.empty(packed.shape, pin_memory=True)
+        return host.copy_(packed, non_blocking=True)
+
+    @torch.inference_mode()
+    def _predict(self, inputs: _Inputs, rows: np.ndarray, turns: np.ndarray, optimism: float) -> Predictions:
+        """What the network says of some rows of the inputs, still turned."""
+        assert self._board is not None
+        everything = len(rows) == rows[-1] + 1
+        chosen: slice | torch.Tensor = slice(len(rows)) if everything else torch.from_numpy(rows)
+        legal = np.take_along_axis(inputs.legal[rows], self._board.there[turns[rows]], 1)
+        scalars = inputs.scalars[chosen].to(self.device, non_blocking=True)
+        planes = inputs.planes[chosen].to(self.device, non_blocking=True).permute(0, 3, 1, 2).float()
+        raw = self._model(planes, scalars, full_board=True)
+        return predict(raw, self.config, torch.from_numpy(legal).to(self.device), scalars, optimism=optimism)
+
+    def _synchronize(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+
+    def _fastest_precision(self, model: Model) -> str:
+        """On a GPU float16; on a CPU what a trial shows."""
+        if self.device.type != "cpu":
+            return "float16"
+        times = {name: self._trial(prepare_for_inference(model, PRECISIONS[name])) for name in ("float32", "bfloat16")}
+        return "bfloat16" if times["float32"] > _LEAST_GAIN * times["bfloat16"] else "float32"
+
+    @torch.inference_mode()
+    def _trial(self, model: Model) -> float:
+        """The seconds that a small batch takes, at best."""
+        planes = torch.ones((_TRIAL_BATCH, PLANES, self.largest_board, self.largest_board))
+        planes = planes.contiguous(memory_format=torch.channels_last)
+        scalars = torch.zeros((_TRIAL_BATCH, SCALARS))
+        model(planes, scalars, full_board=True)
+        times = []
+        for _ in range(_TRIALS):
+            start = time.perf_counter()
+            model(planes, scalars, full_board=True)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+
+def find_device(name: str) -> torch.device:
+    """The device of that name, the best there is for "auto"; ValueError where there is none."""
+    if name not in ("auto", "cpu", "cuda", "mps"):
+        raise ValueError(f"unknown device {name!r}: expected auto, cpu, cuda or mps")
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == "auto":
+        return torch.device(next(kind for kind, found in there.items() if found))
+    if not there[name]:
+        raise ValueError(f"no device {name!r} here: torch {torch.__version__} finds none")
+    return torch.device(name)
