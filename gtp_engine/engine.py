@@ -13,13 +13,21 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .game.coords import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from .game.rules import RULESETS, Rules, default_komi
+from .network.library import network_name
 from .search.clock import Clock
 from .search.levels import Level, check_level, visits_at
-from .search.parameters import SearchParameters, default_parameters, find_parameter, parameter_names
+from .search.parameters import (
+    WITHOUT_NETWORK,
+    SearchParameters,
+    default_parameters,
+    find_parameter,
+    parameter_names,
+)
 from .search.thinker import Request, SearchThread, Thinker
 
 if TYPE_CHECKING:
@@ -129,6 +137,17 @@ class Engine:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    @property
+    def name(self) -> str:
+        """What game records call it: the program with its network and its level."""
+        network, level = self.settings.network, self.settings.level
+        words = ["gtp_engine"]
+        if network not in WITHOUT_NETWORK:
+            words.append(network_name(Path(network)))
+        if level != "max":
+            words.append(f"level {level}")
+        return " ".join(words)
 
     # The game.
 

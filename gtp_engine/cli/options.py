@@ -265,12 +265,23 @@ def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def engine_settings(options: SearchOptions, **others: Any) -> "EngineSettings":
-    """`others` are further fields of EngineSettings. Raises ValueError for an unknown search parameter."""
+    """`others` are further fields of EngineSettings. Raises ValueError for an unknown search parameter, and for a
+    network that is not there: nobody shall wait for the engine's start to learn that."""
     from gtp_engine.engine import EngineSettings
     from gtp_engine.search.parameters import default_parameters, parse_setting
 
     fields = {name: value for name, value in vars(options).items() if value is not None and name != "settings"}
+    fields["network"] = network_file(options.network)
     parameters = None
     if options.settings:
         parameters = functools.reduce(parse_setting, options.settings, default_parameters(options.network))
     return EngineSettings(**fields, parameters=parameters, **others)
+
+
+def network_file(network: str) -> str:
+    """The path of a network's file, by its name or itself; the names of what needs no file as they are. ValueError says
+    where was looked."""
+    from gtp_engine.network.library import find_network
+    from gtp_engine.search.parameters import WITHOUT_NETWORK
+
+    return network if network in WITHOUT_NETWORK else str(find_network(network))

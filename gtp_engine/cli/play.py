@@ -62,8 +62,7 @@ def play(
     status = 1
     try:
         folder = sgf_dir or games_dir()
-        name = _engine_name(search)
-        played = TerminalGame(engine, humans=humans, folder=folder, engine_name=name, comments=comments)
+        played = TerminalGame(engine, humans=humans, folder=folder, engine_name=engine.name, comments=comments)
         status = 0 if played.run() else 1
     except KeyboardInterrupt:
         status = INTERRUPTED
@@ -80,7 +79,3 @@ def _humans(colour: str, seed: int | None) -> frozenset[int]:
     if colour == "both":
         return frozenset((BLACK, WHITE))
     return frozenset((random.Random(seed).choice((BLACK, WHITE)) if colour == "random" else parse_colour(colour),))
-
-
-def _engine_name(search: SearchOptions) -> str:
-    return "gtp_engine" if search.level == "max" else f"gtp_engine level {search.level}"

@@ -1,16 +1,17 @@
 """Names of networks to files, and files to networks.
 
 A network is looked up among those shipped with the program, in a checkout's `weights/` and in the user's folder
-(`paths.networks_dir`), in this order.
+(`paths.networks_dir`), in this order. Only `load_network` imports torch.
 """
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import paths
-from .checkpoint import read_checkpoint
-from .katago_file import NetworkFileError, read_katago_file
-from .model import Model
+
+if TYPE_CHECKING:
+    from .model import Model
 
 SUFFIXES = (".bin.gz", ".bin", ".txt.gz", ".txt", ".pt")
 ZIP_MAGIC = b"PK"  # what torch saves begins so
@@ -58,11 +59,14 @@ def network_name(path: Path) -> str:
     return path.name.removesuffix(suffix)
 
 
-def load_network(path: Path) -> Model:
+def load_network(path: Path) -> "Model":
     """The network of a file of any kind (its content tells which), in evaluation mode.
 
     Raises NetworkFileError for what is no network, OSError where the file cannot be read.
     """
+    from .checkpoint import read_checkpoint
+    from .katago_file import NetworkFileError, read_katago_file
+
     with open(path, "rb") as file:
         start = file.read(2)
     if not start:

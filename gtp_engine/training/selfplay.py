@@ -53,5 +53,5 @@ def _play_game(engine: Engine, on_move: Callable[[int], None], comments: bool) -
             thoughts[number] = decision.report.as_comment()
         on_move(number)
     result = str(engine.final_score().result()) if engine.game.is_over else "Void"
-    names = {"black": "gtp_engine", "white": "gtp_engine"}
-    return GameRecord.from_game(engine.game, **names, result=result, comments=thoughts)
+    name = engine.name
+    return GameRecord.from_game(engine.game, black=name, white=name, result=result, comments=thoughts)

@@ -80,6 +80,7 @@ def test_help_of_a_command_has_examples_and_imports_nothing_heavy(name: str) -> 
         (["play", "--network", "nosuch.bin.gz"], "nosuch.bin.gz"),
         (["review", "nosuch.sgf"], "nosuch.sgf"),
         (["review", "tests/data/sgf/old.sgf", "--network", "foo"], "no network 'foo': no such file, and none in"),
+        (["gtp", "--network", "foo"], "no network 'foo': no such file, and none in"),
         (["selfplay", "--network", "foo"], "no network 'foo': no such file, and none in"),
         (["benchmark", "--network", "foo"], "no network 'foo': no such file, and none in"),
     ],

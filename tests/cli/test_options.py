@@ -1,6 +1,8 @@
 """The options that several commands share."""
 
 import dataclasses
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +101,15 @@ def test_engine_settings_take_every_option() -> None:
     settings = engine_settings(search, ponder=True)
     assert (settings.visits, settings.seconds, settings.level) == (10, 2.5, 4)
     assert (settings.threads, settings.seed, settings.ponder, settings.network) == (1, 7, True, "none")
+
+
+def test_a_network_is_found_without_torch() -> None:
+    code = (
+        "import sys\n"
+        "from gtp_engine.cli.options import network_file\n"
+        "print(network_file('tests/data/networks/tiny.bin.gz'), network_file('none'))\n"
+        "print([module for module in ('torch', 'numba') if module in sys.modules])"
+    )
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root)
+    assert done.stdout.split("\n")[:2] == [f"{Path('tests/data/networks/tiny.bin.gz')} none", "[]"], done.stderr
