@@ -8,6 +8,7 @@ from golden import inputs, network_file, records
 from random_networks import random_model
 from torch.nn import functional
 
+from gtp_engine.compiled import config
 from gtp_engine.network.fused import FusedActivation
 from gtp_engine.network.inference import prepare_for_inference
 from gtp_engine.network.katago_file import read_katago_file
@@ -16,6 +17,7 @@ from gtp_engine.network.outputs import predict
 from gtp_engine.network.records import MISH, RELU, SILU
 
 
+@pytest.mark.skipif(config.DISABLE_JIT, reason="passes are made only where code is compiled")
 @pytest.mark.parametrize("kind", [MISH, RELU, SILU])
 @pytest.mark.parametrize("channels_last", [True, False])
 def test_fused_activations_are_torchs(kind: str, channels_last: bool) -> None:
