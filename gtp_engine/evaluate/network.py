@@ -1,6 +1,7 @@
 """The evaluator by a network: positions in batches through torch, on a CPU or a GPU."""
 
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,7 +69,7 @@ class _Ticket:
     keys: np.ndarray
     rows: np.ndarray
     missing: np.ndarray
-    said: list[tuple[np.ndarray, torch.Tensor]]
+    said: "list[tuple[np.ndarray, torch.Tensor | Future[torch.Tensor]]]"
     done: torch.cuda.Event | None
 
 
@@ -77,7 +78,9 @@ class NetworkEvaluator:
 
     device: "auto" (a GPU where there is one), "cpu", "cuda", "mps". precision: "float32", "bfloat16", "float16", or
     "auto": float16 on a GPU, on a CPU bfloat16 where a quick measurement shows that it gains, else float32.
-    One thread makes all calls, from the construction on; `threads` are torch's own, for the whole process.
+    One thread makes all calls, from the construction on. On a CPU with two threads and more two batches are evaluated
+    side by side, on half of the threads each: threads of torch that work on one batch wait for each other at every
+    layer, and much longer where other programs want the processor too.
     Raises ValueError for an unknown device or precision and for a file that is no network, OSError for one that cannot
     be read.
     """
@@ -99,12 +102,17 @@ class NetworkEvaluator:
         self.device = find_device(device)
         if precision not in ("auto", *PRECISIONS):
             raise ValueError(f"unknown precision {precision!r}: expected auto, {', '.join(PRECISIONS)}")
-        torch.set_num_threads(threads)
+        on_cpu = self.device.type == "cpu"
+        self.overlap = 2 if self.device.type == "cuda" or (on_cpu and threads > 1) else 1
+        workers = self.overlap if on_cpu else 1
+        torch.set_num_threads(threads // workers)
+        self._workers = None
+        if workers > 1:
+            self._workers = ThreadPoolExecutor(workers, "network", torch.set_num_threads, (threads // workers,))
         model = load_network(path).to(self.device)
         self.config = model.config
         self.name = network_name(path)
-        self.batch_size = batch_size or (CPU_BATCH_SIZE if self.device.type == "cpu" else GPU_BATCH_SIZE)
-        self.overlap = 2 if self.device.type == "cuda" else 1
+        self.batch_size = batch_size or (CPU_BATCH_SIZE if on_cpu else GPU_BATCH_SIZE)
         self._workspace = new_workspace()
         self._cache_megabytes = cache_megabytes
         self._board: _Board | None = None
@@ -143,9 +151,13 @@ class NetworkEvaluator:
                 ticket.missing = board.cache.look_up(ticket.keys, rows)
             if not len(ticket.missing):
                 break
-            ticket.said.append((turns[ticket.missing], self._evaluate(inputs, ticket.missing, turns, optimism)))
-            if average:
-                self._synchronize()  # the inputs are written over
+            work = board, inputs, ticket.missing, turns, optimism
+            if self._workers and not average:
+                ticket.said.append((turns[ticket.missing], self._workers.submit(self._evaluate, *work)))
+                continue
+            ticket.said.append((turns[ticket.missing], self._evaluate(*work)))
+            if average and self.device.type == "cuda":
+                torch.cuda.synchronize()  # before the inputs are written over
         if self.device.type == "cuda":
             ticket.done = torch.cuda.Event()
             ticket.done.record()
@@ -157,7 +169,10 @@ class NetworkEvaluator:
             ticket.done.synchronize()
         board, rows, missing = ticket.board, ticket.rows, ticket.missing
         if len(missing):
-            views = [np.take_along_axis(said.numpy(), board.back[turns], 1) for turns, said in ticket.said]
+            views = []
+            for turns, said in ticket.said:
+                turned = said.result() if isinstance(said, Future) else said
+                views.append(np.take_along_axis(turned.numpy(), board.back[turns], 1))
             rows[missing] = views[0] if len(views) == 1 else np.mean(views, 0)
             board.cache.store(ticket.keys[missing], rows[missing])
         board.inputs.append(ticket.inputs)
@@ -179,7 +194,7 @@ class NetworkEvaluator:
         planes, scalars = inputs.planes.numpy(), inputs.scalars.numpy()
         suicide_legal = self.config.suicide_areas
         write_batch(position, one, turns, suicide_legal, self._workspace, planes, scalars, np.empty(1, np.uint64))
-        said = self._predict(inputs, one, turns, optimism)
+        said = self._predict(board, inputs, one, turns, optimism)
         board.inputs.append(inputs)
         back = torch.from_numpy(board.back[turns[0]][: board.area + 1])
         said = Predictions(*(None if value is None else value.cpu() for value in said))  # type: ignore[arg-type]
@@ -192,6 +207,8 @@ class NetworkEvaluator:
 
     def close(self) -> None:
         """Gives the memory back."""
+        if self._workers:
+            self._workers.shutdown()
         self._board = None
         del self._model
         if self.device.type == "cuda":
@@ -214,10 +231,12 @@ class NetworkEvaluator:
                 return inputs
         return _Inputs(max(count, self.batch_size), board.width, board.height, self.device.type == "cuda")
 
-    def _evaluate(self, inputs: _Inputs, rows: np.ndarray, turns: np.ndarray, optimism: float) -> torch.Tensor:
+    def _evaluate(
+        self, board: _Board, inputs: _Inputs, rows: np.ndarray, turns: np.ndarray, optimism: float
+    ) -> torch.Tensor:
         """The evaluations of these rows, [n, columns], on the CPU once the device has done its work."""
         try:
-            said = self._predict(inputs, rows, turns, optimism)
+            said = self._predict(board, inputs, rows, turns, optimism)
         except torch.OutOfMemoryError:
             if len(rows) == 1:
                 raise MemoryError(f"not enough memory on {self.device} for the network {self.name}") from None
@@ -225,7 +244,7 @@ class NetworkEvaluator:
             torch.cuda.empty_cache()
             log(f"not enough memory on {self.device} for batches of {len(rows)}: {self.batch_size} from now on")
             halves = rows[: self.batch_size], rows[self.batch_size :]
-            return torch.cat([self._evaluate(inputs, half, turns, optimism) for half in halves])
+            return torch.cat([self._evaluate(board, inputs, half, turns, optimism) for half in halves])
         numbers = torch.stack((said.lead, said.score_mean, said.score_stdev), 1)
         packed = torch.cat((said.policy, said.value, numbers, said.ownership), 1)
         if self.device.type != "cuda":
@@ -234,20 +253,17 @@ class NetworkEvaluator:
         return host.copy_(packed, non_blocking=True)
 
     @torch.inference_mode()
-    def _predict(self, inputs: _Inputs, rows: np.ndarray, turns: np.ndarray, optimism: float) -> Predictions:
+    def _predict(
+        self, board: _Board, inputs: _Inputs, rows: np.ndarray, turns: np.ndarray, optimism: float
+    ) -> Predictions:
         """What the network says of some rows of the inputs, still turned."""
-        assert self._board is not None
         everything = len(rows) == rows[-1] + 1
         chosen: slice | torch.Tensor = slice(len(rows)) if everything else torch.from_numpy(rows)
-        legal = np.take_along_axis(inputs.legal[rows], self._board.there[turns[rows]], 1)
+        legal = np.take_along_axis(inputs.legal[rows], board.there[turns[rows]], 1)
         scalars = inputs.scalars[chosen].to(self.device, non_blocking=True)
         planes = inputs.planes[chosen].to(self.device, non_blocking=True).permute(0, 3, 1, 2).float()
         raw = self._model(planes, scalars, full_board=True)
         return predict(raw, self.config, torch.from_numpy(legal).to(self.device), scalars, optimism=optimism)
-
-    def _synchronize(self) -> None:
-        if self.device.type == "cuda":
-            torch.cuda.synchronize()
 
     def _fastest_precision(self, model: Model) -> str:
         """On a GPU float16; on a CPU what a trial shows."""

@@ -1,0 +1,161 @@
+"""Visits/s beside KataGo's own program with the same network and positions, in turns, trees and caches cleared.
+
+Positions of the sample games; each program with each of the settings given, the best of each is compared. KataGo's
+Eigen build runs on the processor as we do. Beside it stands the rate of the bare network in the same run: the model's
+forward pass at our batch size.
+"""
+
+import argparse
+import os
+import shlex
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from gtp_engine.evaluate.inputs import PLANES, SCALARS
+from gtp_engine.evaluate.network import PRECISIONS, NetworkEvaluator
+from gtp_engine.game.coords import colour_letter, vertex
+from gtp_engine.game.game import Game
+from gtp_engine.match.gtp_client import GtpClient
+from gtp_engine.network.inference import prepare_for_inference
+from gtp_engine.network.library import find_network, load_network
+from gtp_engine.search.parameters import default_parameters
+from gtp_engine.search.search import Limits, Search
+from gtp_engine.sgf import read_sgf
+
+SAMPLES = Path(__file__).resolve().parents[1] / "sgf" / "samples"
+
+
+def positions(size: int, count: int) -> list[Game]:
+    """So many positions, evenly spread over the sample game of that size but its last third."""
+    record = read_sgf(SAMPLES / f"{size}x{size}.sgf")
+    length = 2 * len(record.moves) // 3
+    return [record.to_game(length * number // count) for number in range(count)]
+
+
+class KataGo:
+    """KataGo's program with so many search threads."""
+
+    def __init__(self, program: str, network: Path, threads: int, search_threads: int, size: int) -> None:
+        self.label = f"KataGo, {search_threads} search threads"
+        self._folder = tempfile.TemporaryDirectory()
+        settings = {
+            "logAllGTPCommunication": "false",
+            "logSearchInfo": "false",
+            "logToStderr": "false",
+            "logFile": os.path.join(self._folder.name, "log"),
+            "rules": "chinese",
+            "numSearchThreads": str(search_threads),
+            "numEigenThreadsPerModel": str(threads),
+            "nnMaxBatchSize": str(max(8, search_threads)),
+            "maxVisits": "100",
+            "ponderingEnabled": "false",
+            "maxBoardXSizeForNNBuffer": str(size),
+            "maxBoardYSizeForNNBuffer": str(size),
+            "requireMaxBoardSize": "true",
+        }
+        config = Path(self._folder.name) / "gtp.cfg"
+        config.write_text("".join(f"{name} = {value}\n" for name, value in settings.items()))
+        command = [program, "gtp", "-model", str(network), "-config", str(config)]
+        self._client = GtpClient(shlex.join(command), timeout=600).connect()
+
+    def rate(self, game: Game, visits: int) -> float:
+        """Visits/s of a search from nothing."""
+        send = self._client.send
+        send(f"boardsize {game.width}")
+        send(f"komi {game.komi}")
+        send(f"kata-set-param maxVisits {visits}")
+        for move in game.moves:
+            send(f"play {colour_letter(move.colour)} {vertex(move.point, game.width, game.height)}")
+        send("clear_cache")
+        start = time.perf_counter()
+        send(f"kata-search {colour_letter(game.to_move)}")
+        return visits / (time.perf_counter() - start)
+
+    def close(self) -> None:
+        self._client.close()
+        self._folder.cleanup()
+
+
+class Ours:
+    """Our search with so many leaves a batch."""
+
+    def __init__(self, evaluator: NetworkEvaluator, batch: int) -> None:
+        self.label = f"gtp_engine, batches of {batch}"
+        self._search = Search(evaluator, default_parameters("network").with_value("batch_size", batch), seed=1)
+
+    def rate(self, game: Game, visits: int) -> float:
+        """Visits/s of a search from nothing."""
+        self._search.set_position(game)
+        self._search.clear()
+        self._search.evaluator.clear_cache()
+        start = time.perf_counter()
+        report = self._search.run(Limits(visits=visits))
+        return report.visits / (time.perf_counter() - start)
+
+    def close(self) -> None:
+        self._search.clear()
+
+
+@torch.inference_mode()
+def bare_rate(path: Path, precision: str, batch: int, size: int, seconds: float = 3.0) -> float:
+    """Positions/s of the model alone."""
+    model = prepare_for_inference(load_network(path), PRECISIONS[precision])
+    planes = torch.from_numpy(np.random.default_rng(1).integers(0, 2, (batch, size, size, PLANES)).astype(np.float32))
+    planes[..., 0] = 1
+    planes = planes.permute(0, 3, 1, 2)
+    scalars = torch.zeros((batch, SCALARS))
+    model(planes, scalars, full_board=True)
+    start, count = time.perf_counter(), 0
+    while time.perf_counter() - start < seconds:
+        model(planes, scalars, full_board=True)
+        count += batch
+    return count / (time.perf_counter() - start)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--katago", default="katago", help="KataGo's program (default: katago)")
+    parser.add_argument("--network", required=True, help="a file of KataGo's, or a name")
+    parser.add_argument("--size", type=int, default=19, choices=(9, 13, 19), help="default: 19")
+    parser.add_argument("--visits", type=int, default=200, help="of a search (default: 200)")
+    parser.add_argument("--positions", type=int, default=6, help="default: 6")
+    parser.add_argument("--threads", type=int, default=2, help="default: 2")
+    parser.add_argument("--batches", type=int, nargs="+", default=[4, 8, 16], help="ours (default: 4 8 16)")
+    parser.add_argument("--search-threads", type=int, nargs="+", default=[2, 4, 8], help="KataGo's (default: 2 4 8)")
+    options = parser.parse_args()
+    path = find_network(options.network)
+    evaluator = NetworkEvaluator(path, threads=options.threads, device="cpu")
+    board = f"{options.size}x{options.size}"
+    print(f"{evaluator.name}, {board}, {options.visits} visits, {evaluator.precision}", flush=True)
+    players: list[KataGo | Ours] = [
+        *(KataGo(options.katago, path, options.threads, count, options.size) for count in options.search_threads),
+        *(Ours(evaluator, batch) for batch in options.batches),
+    ]
+    games = positions(options.size, options.positions)
+    rates: dict[str, list[float]] = {player.label: [] for player in players}
+    for player in players:
+        player.rate(games[0], 50)
+    for game in games:
+        for player in players:
+            rates[player.label].append(player.rate(game, options.visits))
+    best = {"KataGo": 0.0, "gtp_engine": 0.0}
+    for label, found in rates.items():
+        median = statistics.median(found)
+        best[label.split(",")[0]] = max(best[label.split(",")[0]], median)
+        print(f"{label}: {median:,.1f} visits/s ({min(found):,.1f} to {max(found):,.1f})")
+    for batch in options.batches:
+        bare = bare_rate(path, evaluator.precision, batch, options.size)
+        share = statistics.median(rates[f"gtp_engine, batches of {batch}"]) / bare
+        print(f"bare network, batches of {batch}: {bare:,.1f} evaluations/s; the search has {100 * share:.0f} % of it")
+    print(f"best to best: {best['gtp_engine'] / best['KataGo']:.2f} times KataGo", flush=True)
+    for player in players:
+        player.close()
+
+
+if __name__ == "__main__":
+    main()
