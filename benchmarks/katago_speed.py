@@ -6,15 +6,14 @@ forward pass at our batch size.
 """
 
 import argparse
-import os
 import shlex
 import statistics
-import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 import torch
+from fingerprint import WORK
 
 from gtp_engine.evaluate.inputs import PLANES, SCALARS
 from gtp_engine.evaluate.network import PRECISIONS, NetworkEvaluator
@@ -37,30 +36,38 @@ def positions(size: int, count: int) -> list[Game]:
     return [record.to_game(length * number // count) for number in range(count)]
 
 
+def katago_command(program: str, network: Path, *, threads: int, search_threads: int, size: int) -> list[str]:
+    """KataGo's command line, with a configuration written to `work/`: Chinese rules, 100 visits a move."""
+    folder = WORK / "katago"
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = {
+        "logAllGTPCommunication": "false",
+        "logSearchInfo": "false",
+        "logToStderr": "false",
+        "logFile": folder / "log",
+        "rules": "chinese",
+        "allowResignation": "false",
+        "resignThreshold": -0.9,
+        "numSearchThreads": search_threads,
+        "numEigenThreadsPerModel": threads,
+        "nnMaxBatchSize": max(8, search_threads),
+        "maxVisits": 100,
+        "ponderingEnabled": "false",
+        "maxBoardXSizeForNNBuffer": size,
+        "maxBoardYSizeForNNBuffer": size,
+        "requireMaxBoardSize": "true",
+    }
+    config = folder / f"{size}x{size}-{threads}-{search_threads}.cfg"
+    config.write_text("".join(f"{name} = {value}\n" for name, value in settings.items()))
+    return [program, "gtp", "-model", str(network), "-config", str(config)]
+
+
 class KataGo:
     """KataGo's program with so many search threads."""
 
     def __init__(self, program: str, network: Path, threads: int, search_threads: int, size: int) -> None:
         self.label = f"KataGo, {search_threads} search threads"
-        self._folder = tempfile.TemporaryDirectory()
-        settings = {
-            "logAllGTPCommunication": "false",
-            "logSearchInfo": "false",
-            "logToStderr": "false",
-            "logFile": os.path.join(self._folder.name, "log"),
-            "rules": "chinese",
-            "numSearchThreads": str(search_threads),
-            "numEigenThreadsPerModel": str(threads),
-            "nnMaxBatchSize": str(max(8, search_threads)),
-            "maxVisits": "100",
-            "ponderingEnabled": "false",
-            "maxBoardXSizeForNNBuffer": str(size),
-            "maxBoardYSizeForNNBuffer": str(size),
-            "requireMaxBoardSize": "true",
-        }
-        config = Path(self._folder.name) / "gtp.cfg"
-        config.write_text("".join(f"{name} = {value}\n" for name, value in settings.items()))
-        command = [program, "gtp", "-model", str(network), "-config", str(config)]
+        command = katago_command(program, network, threads=threads, search_threads=search_threads, size=size)
         self._client = GtpClient(shlex.join(command), timeout=600).connect()
 
     def rate(self, game: Game, visits: int) -> float:
@@ -78,7 +85,6 @@ class KataGo:
 
     def close(self) -> None:
         self._client.close()
-        self._folder.cleanup()
 
 
 class Ours:

@@ -1,0 +1,69 @@
+"""Strength against KataGo's own program with the same network: at equal visits, or at equal time a move.
+
+9x9, komi 7, Chinese rules, random openings, both colours; several games at a time, each program with as many threads as
+said. Games and results are kept in `work/`, one folder a state of the code and kind of match; a second run goes on from
+there.
+"""
+
+import argparse
+import shlex
+import sys
+
+from fingerprint import WORK, fingerprint
+from katago_speed import katago_command
+from versus_gnugo import show
+
+from gtp_engine.match.match import play_match
+from gtp_engine.network.library import find_network, network_name
+
+OPENING_MOVES = 4
+# What decides how well the engine plays with a network.
+PLAYING = ("compiled.py", "engine.py", "evaluate", "game", "network", "search")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--katago", default="katago", help="KataGo's program (default: katago)")
+    parser.add_argument("--network", required=True, help="a file of KataGo's, or a name")
+    parser.add_argument("--games", type=int, default=400, help="default: 400")
+    parser.add_argument("--visits", type=int, default=200, help="of both (default: 200)")
+    parser.add_argument("--seconds", type=float, help="a move, instead of visits")
+    parser.add_argument("--threads", type=int, default=1, help="of each program (default: 1)")
+    parser.add_argument("--search-threads", type=int, default=1, help="KataGo's (default: 1)")
+    parser.add_argument("--concurrency", type=int, default=2, help="games at a time (default: 2)")
+    parser.add_argument("--engine", default="", help="further words of our command line, such as --set c_puct=1.5")
+    options = parser.parse_args()
+    path = find_network(options.network)
+    limit = ["--seconds", str(options.seconds)] if options.seconds else ["--visits", str(options.visits)]
+    threads = ["--threads", str(options.threads)]
+    ours = [sys.executable, "-m", "gtp_engine", "gtp", "--network", str(path), "--no-resign", *limit, *threads]
+    kind = " ".join([network_name(path), *limit, *threads, options.engine]).strip().replace("/", "_")
+    folder = WORK / f"katago_games-{fingerprint(PLAYING)} {kind}"
+    print(f"results in {folder}")
+    katago_limit = (
+        {"maxVisits": 10**9, "maxTime": options.seconds} if options.seconds else {"maxVisits": options.visits}
+    )
+    command = katago_command(
+        options.katago, path, threads=options.threads, search_threads=options.search_threads, size=9
+    )
+    settings = ",".join(f"{name}={value}" for name, value in katago_limit.items())
+    try:
+        play_match(
+            shlex.join([*ours, *shlex.split(options.engine)]),
+            shlex.join([*command, "-override-config", settings]),
+            games=options.games,
+            width=9,
+            komi=7.0,
+            opening_moves=OPENING_MOVES,
+            concurrency=options.concurrency,
+            folder=folder,
+            on_game=show,
+        )
+    except (ValueError, OSError) as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit("\nstopped; run again to go on from here")
+
+
+if __name__ == "__main__":
+    main()
