@@ -34,6 +34,7 @@ class SearchParameters:
     batch_size: leaves evaluated together at most; 0 takes the evaluator's own number.
     root_noise: share of Dirichlet noise in the root's priors (AlphaZero: 0.25 in self-play, 0 in play).
     dirichlet_alpha: total concentration, divided by the number of legal moves (AlphaZero's 0.03 x 361).
+    root_policy_temperature: above 1 it levels the root's priors, so that more moves are tried (KataGo).
     temperature: randomness of the choice among visit counts, 0 for none; temperature_moves: for so many first moves of
         the game.
     choice: "visits" or "lcb", the highest lower confidence bound among well visited moves (Leela Zero 0.17, KataGo).
@@ -62,6 +63,7 @@ class SearchParameters:
     batch_size: int = _parameter(0, "nnMaxBatchSize", low=0, high=4096)
     root_noise: float = _parameter(0.0, "rootDirichletNoiseWeight", low=0, high=1)
     dirichlet_alpha: float = _parameter(10.83, "rootDirichletNoiseTotalConcentration", low=1e-6)
+    root_policy_temperature: float = _parameter(1.0, "rootPolicyTemperature", low=0.01, high=100)
     temperature: float = _parameter(0.0, "chosenMoveTemperature", low=0)
     temperature_moves: int = _parameter(30, low=0)
     choice: str = _choice("lcb", "visits", "lcb")

@@ -1,5 +1,6 @@
 """The search of one game: batches of leaves until a limit is reached, and what they found."""
 
+import copy
 import threading
 import time
 from collections import deque
@@ -61,8 +62,8 @@ class _Batch:
 class Search:
     """One game's tree, searched. It belongs to one thread and is not for two at once.
 
-    `run` does it all with the search's own evaluator. Whoever evaluates the leaves of many searches together calls
-    `begin`, then `select` and `absorb` in turns, and `report`.
+    `run` does it all with the search's own evaluator. Whoever evaluates the leaves of many searches together
+    (`search.scheduler`) calls `begin`, then `room`, `select` and `absorb` in turns, and `report`.
     """
 
     def __init__(
@@ -77,6 +78,8 @@ class Search:
         self._free: list[_Batch] = []
         self._pending: deque[_Batch] = deque()  # submitted, the oldest first
         self._playouts = 0
+        self.root_outputs: Outputs | None = None
+        """What the evaluator said of the root, where this search has asked it."""
 
     def clear(self) -> None:
         """Forgets the tree."""
@@ -115,9 +118,7 @@ class Search:
         start = time.perf_counter()
         stop = stop or threading.Event()
         ownership = ownership or moves_ownership
-        if ownership and limits.visits is not None and not self.tree.root_knows_ownership():
-            self.clear()  # its visits would count towards the limit, and leave too few that know ownership
-        self.begin(root_moves, ownership=ownership)
+        self.begin(limits, root_moves, ownership=ownership)
         if not self.tree.is_evaluated:
             self._advance(1, 1)
         next_report = start + interval if interval is not None and on_report else float("inf")
@@ -126,10 +127,10 @@ class Search:
             if now >= next_report and on_report and interval is not None:
                 on_report(self.report(now - start, ownership=ownership, moves_ownership=moves_ownership))
                 next_report = max(next_report + interval, now)
-            visits = self._allowed_visits()
-            if stop.is_set() or self._reached(limits, visits, now - start):
+            if stop.is_set() or self._reached(limits, self.allowed_visits(), now - start):
                 break
-            if not self._advance(*self._room(limits, visits)):
+            in_flight = sum(batch.count for batch in self._pending)
+            if not self._advance(self.room(limits, in_flight), self.evaluator.overlap):
                 # The tree is full: an endless search waits for whoever ends it.
                 if limits.seconds is not None or limits.visits is not None:
                     break
@@ -139,8 +140,10 @@ class Search:
         seconds = time.perf_counter() - start
         return self.report(seconds, ownership=ownership, moves_ownership=moves_ownership)
 
-    def begin(self, root_moves: RootMoves | None = None, *, ownership: bool = False) -> None:
+    def begin(self, limits: Limits, root_moves: RootMoves | None = None, *, ownership: bool = False) -> None:
         """Prepares the root for `select`; with `ownership` the tree keeps it from now on."""
+        if ownership and limits.visits is not None and not self.tree.root_knows_ownership():
+            self.clear()  # its visits would count towards the limit, and leave too few that know ownership
         game = self.tree.game
         self.tree.make_room(1, ownership=ownership)
         self.tree.sum_ownership()
@@ -153,15 +156,17 @@ class Search:
         history = np.zeros(len(known) + MAX_DEPTH, np.uint64)
         history[: len(known)] = known
         banned = _banned(game, root_moves or RootMoves())
-        noisy = self.parameters.root_noise > 0
+        noisy = self.parameters.root_noise > 0 or self.parameters.root_policy_temperature != 1
         priors = np.ones(game.area + 1, np.float32)
         self._root = Root(self.tree.root, boards, history, len(known), priors, noisy, banned)
+        self._is_restricted = bool(banned.any())
         self._playouts = 0
+        self.root_outputs = None
         self._utility = self._make_utility(0.0)
         if self.tree.is_evaluated:
             node = self.tree.arrays.nodes[self.tree.root]
             self._utility = self._make_utility(float(node["score_sum"] / node["visits"]))
-            self._make_noise()
+            self._vary_priors()
 
     def _make_utility(self, score: float) -> Utility:
         """The utility for a root at which the side to move expects so many points."""
@@ -169,14 +174,19 @@ class Search:
         centre = centre_of(score if game.to_move == BLACK else -score, game.area)
         return Utility(parameters.score_utility, parameters.dynamic_score_utility, centre)
 
-    def _make_noise(self) -> None:
-        """Mixes Dirichlet noise into the priors of the root's legal moves (AlphaZero, Silver et al. 2018)."""
+    def _vary_priors(self) -> None:
+        """Makes the root's own priors: levelled by a temperature (KataGo), with Dirichlet noise among the legal moves
+        (AlphaZero, Silver et al. 2018).
+        """
         if not self._root.noisy:
             return
         share, priors = self.parameters.root_noise, self.tree.root_priors()
         legal = np.flatnonzero(priors)
-        noise = self._random.dirichlet(np.full(len(legal), self.parameters.dirichlet_alpha / len(legal)))
-        priors[legal] = (1 - share) * priors[legal] + share * noise
+        levelled = priors[legal].astype(np.float64) ** (1 / self.parameters.root_policy_temperature)
+        priors[legal] = levelled / levelled.sum()
+        if share > 0:
+            noise = self._random.dirichlet(np.full(len(legal), self.parameters.dirichlet_alpha / len(legal)))
+            priors[legal] = (1 - share) * priors[legal] + share * noise
         self._root.priors[:] = priors
 
     def select(self, wanted: int, boards: np.ndarray, leaves: np.ndarray) -> tuple[int, int]:
@@ -195,6 +205,7 @@ class Search:
         is_root = leaves[0] == self.tree.root
         if is_root:
             self._utility = self._make_utility(float(outputs.score_mean[0]))
+            self.root_outputs = copy.deepcopy(outputs.rows(0, 1))  # the evaluator writes over its own
         expand_and_back_up(
             tree,
             self.tree.root,
@@ -213,20 +224,21 @@ class Search:
             write_ownership(tree, leaves, len(leaves), outputs.ownership)
             add_ownership(tree, self.tree.root, leaves, self.tree.owned)
         if is_root:
-            self._make_noise()
+            self._vary_priors()
 
     def _batch_size(self) -> int:
         return self.parameters.batch_size or self.evaluator.batch_size
 
-    def _room(self, limits: Limits, visits: int) -> tuple[int, int]:
-        """How many visits may begin now, and how many batches may be under way."""
-        overlap = self.evaluator.overlap
-        in_flight = sum(batch.count for batch in self._pending)
+    def room(self, limits: Limits, in_flight: int) -> int:
+        """How many visits may begin now, beside those whose leaves are under way; 0 or less for none."""
+        if not self.tree.is_evaluated:
+            return 1 - in_flight
+        visits = self.allowed_visits()
         share = max(1, visits // _SHARE_IN_FLIGHT)
         wanted = min(self._batch_size(), share - in_flight if in_flight else share)
         if limits.visits is not None:
             wanted = min(wanted, limits.visits - visits - in_flight)
-        return wanted, overlap
+        return wanted
 
     def _advance(self, wanted: int, overlap: int) -> bool:
         """Submits a batch of up to `wanted` visits, and takes back the oldest one when `overlap` are under way or none
@@ -249,23 +261,30 @@ class Search:
         if not batch.count:
             self._free.append(batch)
             return done
-        keeps_ownership = len(self.tree.arrays.ownership) > 0
-        optimism = self.parameters.policy_optimism
-        if batch.leaves[0] == self.tree.root:
-            optimism = self.parameters.root_policy_optimism
         try:
             batch.ticket = self.evaluator.submit(
                 batch.boards,
                 np.arange(batch.count),
                 self.symmetries(batch.count),
-                ownership=keeps_ownership,
-                optimism=optimism,
+                ownership=self.keeps_ownership,
+                optimism=self.optimism,
             )
         except BaseException:
             self._give_up()
             raise
         self._pending.append(batch)
         return batch.count + done
+
+    @property
+    def keeps_ownership(self) -> bool:
+        """Whether the evaluator is to be asked for ownership."""
+        return len(self.tree.arrays.ownership) > 0
+
+    @property
+    def optimism(self) -> float:
+        """The optimism with which the next leaves are to be evaluated, as `Evaluator.submit` takes it."""
+        root = not self.tree.is_evaluated
+        return self.parameters.root_policy_optimism if root else self.parameters.policy_optimism
 
     def symmetries(self, count: int) -> np.ndarray | None:
         """By which symmetries the next positions are to be evaluated, as `Evaluator.submit` takes it."""
@@ -291,13 +310,12 @@ class Search:
         self._pending.clear()
         self.clear()
 
-    def _allowed_visits(self) -> int:
-        """The root's visits but those of moves that are banned now."""
-        banned = self._banned_now()
-        if not banned.any():
+    def allowed_visits(self) -> int:
+        """The root's visits but those of moves that are banned now: those that a limit counts."""
+        if not self._is_restricted:
             return self.visits
         nodes = self.tree.arrays.nodes[self.tree.children()]
-        return self.visits - int(nodes["visits"][banned[nodes["move"]]].sum())
+        return self.visits - int(nodes["visits"][self._banned_now()[nodes["move"]]].sum())
 
     def _banned_now(self) -> np.ndarray:
         """Which moves may not be played at the root, bool [area+1]."""

@@ -403,3 +403,14 @@ def test_rave_counts_the_playouts_of_the_subtree_and_the_moves_of_the_path() -> 
 def test_rave_is_for_evaluators_that_play_out() -> None:
     search, _ = searched(Game(5), 50, rave=100)
     assert len(search.tree.arrays.first_plays) == 0
+
+
+def test_a_root_policy_temperature_levels_the_priors() -> None:
+    game = Game(5)
+    tried = [len(searched(game, 60, root_policy_temperature=temperature)[1].moves) for temperature in (0.5, 1.0, 3.0)]  # type: ignore[attr-defined]
+    assert tried[0] < tried[1] < tried[2]
+    search, report = searched(game, 60, root_policy_temperature=3.0)
+    assert search.root_outputs is not None
+    shown = {move.point: move.prior for move in report.moves}  # type: ignore[attr-defined]
+    policy = search.root_outputs.policy[0]
+    assert all(prior == pytest.approx(policy[index_of_point(p, 5, 5)], abs=1e-3) for p, prior in shown.items())
