@@ -28,7 +28,7 @@ from .search.parameters import (
     find_parameter,
     parameter_names,
 )
-from .search.thinker import Request, SearchThread, Thinker
+from .search.thinker import RawEvaluation, Request, SearchThread, Thinker
 
 if TYPE_CHECKING:
     import threading
@@ -128,8 +128,14 @@ class Engine:
         weakref.finalize(self, self._thread.close, _LAST_WAIT)
         self.set_board_size(width, height)
         given = self.settings
-        self._thinker = Thinker(given.network, given.threads, given.seed, given.device, given.precision)
-        self.ready: Future[None] = self._thread.submit(self._thinker.warm_up)
+        self._thinker = thinker = Thinker(given.network, given.threads, given.seed, given.device, given.precision)
+        parameters = self.parameters
+
+        def begin() -> None:
+            thinker.warm_up()
+            thinker.announce(parameters)
+
+        self.ready: Future[None] = self._thread.submit(begin)
         """Done when the core is compiled and the evaluator loaded; holds the error where that failed."""
 
     def __enter__(self) -> "Engine":
@@ -347,6 +353,20 @@ class Engine:
             game, stop, limits, self.parameters, on_report, interval, root_moves, ownership, moves_ownership
         )
         return self._thread.submit(lambda: thinker.search(request))
+
+    def raw_evaluations(
+        self, colour: int | None = None, *, symmetries: Iterable[int] = (0,), optimism: float | None = None
+    ) -> "Future[list[RawEvaluation]]":
+        """What the network says of the present position by each of these symmetries, without any search.
+
+        It is for the player to move, or `colour`, for whom a new history begins where it is not the one to move.
+        optimism: share of the optimistic policy where the network has one; None for what a search takes at its root.
+        ValueError without a network, and for a board too large for it.
+        """
+        self._end_pondering()
+        game, thinker = self._position(self.game.to_move if colour is None else colour), self._thinker
+        share = self.parameters.root_policy_optimism if optimism is None else optimism
+        return self._thread.submit(lambda: thinker.raw_evaluations(game, symmetries, share))
 
     def ownership(self) -> "Future[np.ndarray]":
         """Who will own each point: float32 [height, width] in -1..1, + for black."""

@@ -6,7 +6,7 @@ stays free. Importing this module imports neither numba nor torch.
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, TypeVar
 from ..game.coords import BLACK, WHITE, opponent
 from ..game.rules import RULESETS
 from ..log import log
-from .parameters import SearchParameters, default_parameters
+from ..wording import counted
+from .parameters import WITHOUT_NETWORK, SearchParameters, default_parameters
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ..evaluate.interface import Evaluator
+    from ..evaluate.network import NetworkEvaluator
     from ..game.game import Game
     from .report import SearchReport
     from .search import Limits, RootMoves, Search
@@ -103,6 +105,29 @@ class Request:
     moves_ownership: bool = False
 
 
+@dataclass(frozen=True)
+class RawEvaluation:
+    """What a network says of one position looked at by one symmetry, for the player to move.
+
+    value: probabilities of win, loss and no result. lead, score_mean: points; score_mean_square: points squared.
+    policy: float32 [area+1], move-index order, NaN where a move is illegal. ownership: float32 [height, width].
+    variance_time: turns until the value settles. value_error, score_error: expected errors in the short term (of win
+    less loss, in points), None where the network has none.
+    """
+
+    symmetry: int
+    to_move: int
+    value: tuple[float, float, float]
+    lead: float
+    score_mean: float
+    score_mean_square: float
+    variance_time: float
+    value_error: float | None
+    score_error: float | None
+    policy: "np.ndarray"
+    ownership: "np.ndarray"
+
+
 class Thinker:
     """What belongs to the search thread. All methods are for that thread."""
 
@@ -140,6 +165,25 @@ class Thinker:
                 precision=self._precision,
             )
         return self._evaluator
+
+    def _network_evaluator(self) -> "NetworkEvaluator":
+        """The evaluator where it is a network; ValueError where there is none."""
+        if self._network in WITHOUT_NETWORK:
+            raise ValueError("there is no network to ask: start the engine with --network FILE")
+        from ..evaluate.network import NetworkEvaluator
+
+        evaluator = self.evaluator()
+        assert isinstance(evaluator, NetworkEvaluator)
+        return evaluator
+
+    def announce(self, parameters: SearchParameters) -> None:
+        """Says on stderr which network is computed, where and how; nothing without a network."""
+        if self._network in WITHOUT_NETWORK:
+            return
+        evaluator = self._network_evaluator()
+        batch = parameters.batch_size or evaluator.batch_size
+        threads = counted(self._threads, "thread")
+        log(f"{evaluator.name}: {evaluator.device}, {evaluator.precision}, {threads}, batches of {batch}")
 
     def _evaluator_of(self, game: "Game") -> "Evaluator":
         """The evaluator for the game's board; rollouts where it is too large for the network."""
@@ -239,6 +283,38 @@ class Thinker:
         game = request.game.copy()
         game.to_move = opponent(game.to_move)
         return self.look(replace(request, game=game, root_moves=None))
+
+    def raw_evaluations(self, game: "Game", symmetries: Iterable[int], optimism: float) -> list[RawEvaluation]:
+        """What the network says of the game's position by each of these symmetries (`game.symmetry`).
+
+        optimism: share of the optimistic policy, 0..1, where the network has one. ValueError without a network, and for
+        a board too large for it.
+        """
+        import numpy as np
+
+        from ..evaluate.inputs import new_workspace, position_of
+
+        evaluator = self._network_evaluator()
+        position, legal = position_of(game, new_workspace()), game.legal_moves()
+        evaluations = []
+        for symmetry in symmetries:
+            said = evaluator.predict(position, symmetry, optimism=optimism)
+            win, loss, neither = said.value[0].tolist()
+            evaluation = RawEvaluation(
+                symmetry,
+                game.to_move,
+                (win, loss, neither),
+                lead=said.lead.item(),
+                score_mean=said.score_mean.item(),
+                score_mean_square=said.score_mean_square.item(),
+                variance_time=said.variance_time.item(),
+                value_error=None if said.value_error is None else said.value_error.item(),
+                score_error=None if said.score_error is None else said.score_error.item(),
+                policy=np.where(legal, said.policy[0].numpy(), np.float32(np.nan)),
+                ownership=said.ownership[0].numpy().reshape(game.height, game.width),
+            )
+            evaluations.append(evaluation)
+        return evaluations
 
     def ownership(self, game: "Game", parameters: SearchParameters, stop: threading.Event) -> "np.ndarray":
         """Who will own each point, as `ending.in_their_own_turn`. The same again for the same position."""

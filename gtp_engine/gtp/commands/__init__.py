@@ -6,7 +6,7 @@ top.
 
 # isort: off
 from . import administrative, board, handicap, clock, genmove, analysis, scoring, rules, parameters, records
-from . import gogui, gogui_maps, servers
+from . import raw_network, gogui, gogui_maps, servers
 
 # isort: on
 from ..registry import COMMANDS
@@ -22,6 +22,7 @@ __all__ = [
     "gogui_maps",
     "handicap",
     "parameters",
+    "raw_network",
     "records",
     "rules",
     "scoring",
