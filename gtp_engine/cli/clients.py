@@ -2,6 +2,7 @@
 
 import sys
 import sysconfig
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 # CGOS plays Tromp-Taylor rules without suicide; parts missing from the JSON are Tromp-Taylor's.
@@ -14,14 +15,15 @@ def engine_command() -> list[str]:
     return [str(script)] if script.is_file() else [sys.executable, "-m", "gtp_engine"]
 
 
-def client_lines(command: list[str]) -> str:
-    """The lines to paste, where `command` starts this program: a heading for each client, then what it takes."""
+def client_lines(command: list[str], options: Sequence[str] = ()) -> str:
+    """The lines to paste, where `command` starts this program, with `options` of `gtp`: a heading for each client, then
+    what it takes."""
     program, *first = command
-    arguments = " ".join([*first, "gtp"])
-    line = " ".join([*(f'"{word}"' if " " in word else word for word in command), "gtp"])
-    cgos = f"CommandLine = {' '.join(command)} gtp --rules {CGOS_RULES}"
-    if any(" " in word for word in command):
-        cgos = f"the CGOS client cannot start a program in a folder with blanks: {program}"
+    arguments = _quoted([*first, "gtp", *options])
+    line = _quoted([*command, "gtp", *options])
+    cgos = f"CommandLine = {' '.join([*command, 'gtp', *options])} --rules {CGOS_RULES}"
+    if any(" " in word for word in (*command, *options)):
+        cgos = f"the CGOS client cannot start a line in which a folder's or a file's name has blanks: {line}"
     clients = {
         "Sabaki": ("File > Preferences > Engines > Add: the path, then the arguments", [program, arguments]),
         "GoGui": ("Program > New Program: the command", [line]),
@@ -33,3 +35,7 @@ def client_lines(command: list[str]) -> str:
     for client, (where, entries) in clients.items():
         text += [f"{client}: {where}", *(f"    {entry}" for entry in entries)]
     return "\n".join(text)
+
+
+def _quoted(words: Iterable[str]) -> str:
+    return " ".join(f'"{word}"' if " " in word else word for word in words)

@@ -8,40 +8,48 @@ import tempfile
 import time
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from .. import __version__, paths
+from ..network.library import list_networks
+from ..search.parameters import WITHOUT_NETWORK
 from ..wording import counted, reason
 from .clients import client_lines, engine_command
 from .compiling import wait_until_ready
-from .machine import gpu, processor
+from .machine import bfloat16_gain, gpu, processor
+from .options import network_file
 
 LIBRARIES = ("numpy", "numba", "torch", "click", "sgfmill", "rich", "matplotlib", "tomlkit")
 START_LIMIT = 180.0  # seconds; the first start compiles the core
+NETWORK_VISITS = 32  # seconds even with a large network
 
 
 @click.command()
-def doctor() -> None:
+@click.option("--network", default="none", show_default=True, metavar="NAME", help="Check and enter this network too.")
+def doctor(network: str) -> None:
     """Check the installation and print the lines that GUIs and servers need.
+
+    It says where a downloaded network belongs, and which ones are found.
 
     \b
     Examples:
-      gtp_engine doctor                 versions, folders, a self-test, lines to paste
-      gtp_engine doctor > doctor.txt    the same, for a bug report
+      gtp_engine doctor                           versions, folders, a self-test, lines to paste
+      gtp_engine doctor --network kata1-b18c384   the same with a network, by the beginning of its name
+      gtp_engine doctor > doctor.txt              for a bug report
 
     The exit status is 1 if a check fails.
     """
-    command = engine_command()
+    command, options = engine_command(), network_options(network)
     _section("Program", _program())
     _section("Folders", _folders())
+    _section("Networks", _networks())
     click.echo("Self-test")
-    sound = [_check(name, check) for name, check in _checks(command)]
+    sound = [_check(name, check) for name, check in _checks(command, options)]
     click.echo()
     click.echo("Other programs\n")
-    click.echo(client_lines(command))
+    click.echo(client_lines(command, options))
     if not all(sound):
         sys.exit(1)
 
@@ -62,6 +70,7 @@ def _program() -> list[tuple[str, str]]:
         ("libraries", ", ".join(f"{name} {_version(name)}" for name in LIBRARIES)),
         ("system", platform.platform()),
         ("processor", f"{processor()}, {counted(processor_threads(), 'thread')}"),
+        ("bfloat16", bfloat16_gain()),
         ("GPU", gpu()),
     ]
 
@@ -75,16 +84,26 @@ def _version(name: str) -> str:
 
 def _folders() -> list[tuple[str, str]]:
     folders = [("cache", paths.cache_dir()), ("data", paths.data_dir()), ("games", paths.games_dir())]
-    rows = [(name, f"{path}{_writable(path)}") for name, path in folders]
-    return [*rows, ("networks", _shipped_networks())]
+    return [(name, f"{path}{_writable(path)}") for name, path in folders]
 
 
-def _shipped_networks() -> str:
-    weights = find_spec("gtp_engine.weights")
-    if weights is None or weights.origin is None:
-        return "none: the package gtp_engine.weights is not installed"
-    folder = Path(weights.origin).parent
-    return f"{folder}: {counted(len(list(folder.glob('*.bin.gz'))), 'file')}"
+def _networks() -> list[tuple[str, str]]:
+    """The user's folder, where to find networks, and those that are found by name."""
+    folder = paths.networks_dir()
+    rows = [
+        ("folder", f"{folder}{_writable(folder)}: put downloaded networks here, or name their files"),
+        ("download", "KataGo's networks, .bin.gz: https://katagotraining.org/networks/"),
+    ]
+    found = [("found", f"{path}, {path.stat().st_size / 1e6:.1f} MB") for path in list_networks()]
+    return [*rows, *(found or [("found", "none: the engine plays by random playouts")])]
+
+
+def network_options(network: str) -> list[str]:
+    """The options of `gtp` that choose it, with the file's absolute path; ValueError where there is none."""
+    file = network_file(network)
+    if file in WITHOUT_NETWORK:
+        return [] if file == "none" else ["--network", file]
+    return ["--network", str(Path(file).absolute())]
 
 
 def _writable(path: Path) -> str:
@@ -93,13 +112,15 @@ def _writable(path: Path) -> str:
     return "" if existing.is_dir() and os.access(existing, os.W_OK) else "  (not writable)"
 
 
-def _checks(command: list[str]) -> list[tuple[str, Callable[[], str]]]:
-    return [
+def _checks(command: list[str], options: list[str]) -> list[tuple[str, Callable[[], str]]]:
+    checks = [
         ("compiled", _check_compiled),
         ("search", _check_search),
         ("SGF", _check_sgf),
-        ("GTP", lambda: _check_gtp(command)),
     ]
+    if options:
+        checks.append(("network", lambda: _check_network(options[-1])))
+    return [*checks, ("GTP", lambda: _check_gtp([*command, "gtp", *options]))]
 
 
 def _check(name: str, check: Callable[[], str]) -> bool:
@@ -140,6 +161,16 @@ def _check_search() -> str:
     return f"{report.visits / report.seconds:,.0f} visits/s on one thread"
 
 
+def _check_network(network: str) -> str:
+    """A search on the empty board."""
+    from ..engine import Engine, EngineSettings
+
+    with Engine(EngineSettings(network=network, visits=NETWORK_VISITS)) as engine:
+        wait_until_ready(engine)
+        report = engine.evaluate()
+    return f"{report.visits / report.seconds:,.0f} visits/s on 19x19"
+
+
 def _check_sgf() -> str:
     """Writes a record in the folder of games and reads it again."""
     from ..game.coords import BLACK, parse_vertex
@@ -159,7 +190,7 @@ def _check_sgf() -> str:
 def _check_gtp(command: list[str]) -> str:
     """Starts the program as a GUI does, from another folder."""
     done = subprocess.run(
-        [*command, "gtp", "--visits", "20"],
+        [*command, "--visits", "20"],
         input="1 name\n2 boardsize 9\n3 genmove b\n4 quit\n",
         capture_output=True,
         text=True,
@@ -170,5 +201,5 @@ def _check_gtp(command: list[str]) -> str:
     replies = done.stdout.split("\n\n")
     if done.returncode or not all(reply.startswith(start) for reply, start in zip(replies, starts, strict=False)):
         last_words = done.stderr.strip().rpartition("\n")[2] or done.stdout
-        raise ValueError(f"{' '.join(command)} gtp: exit status {done.returncode}, {last_words}")
+        raise ValueError(f"{' '.join(command)}: exit status {done.returncode}, {last_words}")
     return f"played {replies[2][3:]}"

@@ -1,6 +1,8 @@
 """What the doctor checks, and the lines that it prints for other programs."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from gtp_engine.cli.clients import client_lines, engine_command
-from gtp_engine.cli.doctor import doctor
+from gtp_engine.cli.doctor import doctor, network_options
 from gtp_engine.game.rules import parse_rules
 
 ROOT = Path(__file__).resolve().parents[2]
+TINY = ROOT / "tests" / "data" / "networks" / "tiny.bin.gz"
 
 
 def test_a_sound_installation_passes() -> None:
@@ -39,7 +42,7 @@ def test_folders_that_cannot_be_made_are_marked(
     (tmp_path / "file").touch()
     monkeypatch.setenv("GTP_ENGINE_GAMES", str(tmp_path / "file" / "games"))
     monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "new" / "data"))
-    monkeypatch.setattr("gtp_engine.cli.doctor._checks", lambda _: [])
+    monkeypatch.setattr("gtp_engine.cli.doctor._checks", lambda *_: [])
     doctor.main([], standalone_mode=False)
     output = capsys.readouterr().out
     assert f"  games        {tmp_path / 'file' / 'games'}  (not writable)\n" in output
@@ -66,7 +69,30 @@ def test_blanks_in_the_path_are_quoted_where_the_client_knows_quotes() -> None:
     text = client_lines(["/my go/python", "-m", "gtp_engine"])
     assert '    "/my go/python" -m gtp_engine gtp' in text
     assert "    /my go/python\n    -m gtp_engine gtp\n" in text
-    assert "cannot start a program in a folder with blanks: /my go/python" in text
+    assert "cannot start a line in which a folder's or a file's name has blanks: \"/my go/python\" -m" in text
+
+
+def test_a_network_is_part_of_every_line() -> None:
+    text = client_lines(["/opt/go/gtp_engine"], ["--network", "/my nets/a.bin.gz"])
+    assert text.count('gtp --network "/my nets/a.bin.gz"') == 5
+    assert network_options("none") == []
+    assert network_options(str(TINY)) == ["--network", str(TINY)]
+    with pytest.raises(ValueError, match="no network 'nosuch'"):
+        network_options("nosuch")
+
+
+def test_networks_are_listed_and_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GTP_ENGINE_NETWORKS", str(tmp_path))
+    shutil.copy(TINY, tmp_path / "mine.bin.gz")
+    monkeypatch.setattr("gtp_engine.cli.doctor._check_gtp", lambda command: " ".join(command[-3:]))
+    doctor.main(["--network", "mine"], standalone_mode=False)
+    output = capsys.readouterr().out
+    assert f"  folder       {tmp_path}: put downloaded networks here" in output
+    assert f"  found        {tmp_path / 'mine.bin.gz'}, 0.1 MB\n" in output
+    assert f"  GTP          ok, gtp --network {tmp_path / 'mine.bin.gz'}\n" in output
+    assert re.search(r"^  network      ok, [\d,]+ visits/s on 19x19$", output, re.MULTILINE)
 
 
 def test_cgos_rules_are_tromp_taylor_without_suicide() -> None:
