@@ -74,6 +74,7 @@ class KataGo:
         """Visits/s of a search from nothing."""
         send = self._client.send
         send(f"boardsize {game.width}")
+        send("clear_board")
         send(f"komi {game.komi}")
         send(f"kata-set-param maxVisits {visits}")
         for move in game.moves:
