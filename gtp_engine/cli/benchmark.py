@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from ..engine import EngineSettings
     from ..game.game import Game
 
-SIZES = ("9", "13", "19")
-SECONDS = 3.0
+SIZES = ((9, 9), (13, 13), (19, 19))
+NETWORK_SIZES = ((19, 19),)
+SECONDS, NETWORK_SECONDS = 3.0, 2.0
 
 
 @click.command()
@@ -21,33 +22,45 @@ SECONDS = 3.0
     "sizes",
     type=BoardSize(),
     multiple=True,
-    default=SIZES,
-    show_default=True,
-    help="N or WIDTHxHEIGHT (repeatable).",
+    help="N or WIDTHxHEIGHT (repeatable).  [default: 9, 13, 19; with a network 19]",
 )
 @analysis_options
 def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None:
-    """Measure visits and random playouts per second.
+    """Measure visits per second, and how to set threads and batches for a network.
 
-    Each search begins with an empty tree: once from the empty board, once from a board a third full. It takes 3 s where
-    neither --seconds nor --visits is given.
+    Each search begins with an empty tree. Without a network: once from the empty board, once from a board a third full,
+    3 s each where neither --seconds nor --visits is given; beside it stand the random playouts per second.
+
+    With a network: for each number of threads up to --threads, and each size of batches, the bare network's positions
+    per second and the search's visits, 2 s each, from a position in the opening; then what to set.
 
     \b
     Examples:
       gtp_engine benchmark
+      gtp_engine benchmark --network kata1-b18c384 --board-size 9 --board-size 19
       gtp_engine benchmark --board-size 9 --threads 1 --visits 20000
       gtp_engine benchmark --network uniform       the tree alone, with an evaluator that costs nothing
     """
     from dataclasses import replace
 
+    from ..search.parameters import WITHOUT_NETWORK
+    from .options import engine_settings
+
+    is_network = search.network not in WITHOUT_NETWORK
+    if search.visits is None and search.seconds is None:
+        search = replace(search, seconds=NETWORK_SECONDS if is_network else SECONDS)
+    settings = engine_settings(replace(search, seed=search.seed or 0))
+    if is_network:
+        _measure_network(sizes or NETWORK_SIZES, settings)
+    else:
+        _measure_search(sizes or SIZES, settings)
+
+
+def _measure_search(sizes: tuple[tuple[int, int], ...], settings: "EngineSettings") -> None:
     from ..engine import Engine
     from .compiling import wait_until_ready
     from .machine import processor
-    from .options import engine_settings
 
-    if search.visits is None and search.seconds is None:
-        search = replace(search, seconds=SECONDS)
-    settings = engine_settings(replace(search, seed=search.seed or 0))
     with Engine(settings) as engine:
         wait_until_ready(engine)  # what keeps it from starting is said before the table's head
     click.echo(f"{processor()}, {counted(settings.threads, 'thread')}, network {settings.network}")
@@ -58,6 +71,31 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
             visits = _visits_per_second(game, settings)
             playouts = f"{_playouts_per_second(game, settings):,.0f}" if settings.network == "none" else "-"
             click.echo(f"{f'{width}x{height}':>7} {moves:>7} {visits:>10,.0f} {playouts:>11}")
+
+
+def _measure_network(sizes: tuple[tuple[int, int], ...], settings: "EngineSettings") -> None:
+    """Threads and batches, a table for each size of the board."""
+    from ..search.thinker import Thinker
+    from .machine import gpu, processor
+    from .network_speed import measure, natural_position, recommended
+
+    thinker = Thinker(settings.network, settings.threads, settings.seed, settings.device, settings.precision)
+    thinker.warm_up()
+    evaluator = thinker.network()
+    machine = processor() if evaluator.device.type == "cpu" else gpu()
+    click.echo(f"{machine}; {evaluator.name}, {evaluator.precision}")
+    for width, height in sizes:
+        game = natural_position(evaluator, width, height)
+        click.echo(f"{width}x{height}, move {len(game.moves)}")
+        click.echo(f"{'threads':>9} {'batch':>7} {'network/s':>11} {'visits/s':>10} {'share':>7}")
+        speeds = []
+        for speed in measure(evaluator, game, settings):
+            speeds.append(speed)
+            rates = f"{speed.network:>11,.1f} {speed.search:>10,.1f} {speed.search / speed.network:>7.0%}"
+            click.echo(f"{speed.threads:>9} {speed.batch:>7} {rates}")
+        best = recommended(speeds)
+        click.echo(f"best on {width}x{height}: --set batch_size={best.batch} --threads {best.threads}")
+    thinker.close()
 
 
 def _position(width: int, height: int, moves: int) -> "Game":

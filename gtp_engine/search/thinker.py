@@ -166,8 +166,8 @@ class Thinker:
             )
         return self._evaluator
 
-    def _network_evaluator(self) -> "NetworkEvaluator":
-        """The evaluator where it is a network; ValueError where there is none."""
+    def network(self) -> "NetworkEvaluator":
+        """The evaluator where it is a network; ValueError where there is none, and as `evaluator`."""
         if self._network in WITHOUT_NETWORK:
             raise ValueError("there is no network to ask: start the engine with --network FILE")
         from ..evaluate.network import NetworkEvaluator
@@ -180,7 +180,7 @@ class Thinker:
         """Says on stderr which network is computed, where and how; nothing without a network."""
         if self._network in WITHOUT_NETWORK:
             return
-        evaluator = self._network_evaluator()
+        evaluator = self.network()
         batch = parameters.batch_size or evaluator.batch_size
         threads = counted(self._threads, "thread")
         log(f"{evaluator.name}: {evaluator.device}, {evaluator.precision}, {threads}, batches of {batch}")
@@ -294,7 +294,7 @@ class Thinker:
 
         from ..evaluate.inputs import new_workspace, position_of
 
-        evaluator = self._network_evaluator()
+        evaluator = self.network()
         position, legal = position_of(game, new_workspace()), game.legal_moves()
         evaluations = []
         for symmetry in symmetries:
