@@ -47,12 +47,15 @@ def read_checkpoint(path: Path) -> Checkpoint:
         raise NetworkFileError(f"{path}: no checkpoint of this program ({FORMAT!r} is not in it)")
     try:
         config = config_from_data(data.get("config"))
-        check_shapes(config)
+        numbers = sum(tensor.numel() for tensor in data["weights"].values())
+        if config.parameter_count > numbers:  # before memory is taken for them
+            raise ValueError(f"it describes {config.parameter_count:,} parameters and holds {numbers:,} numbers")
         model = Model(config)
         model.load_state_dict(data["weights"])
+        check_shapes(model.eval())
     except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
         raise NetworkFileError(f"{path}: a damaged checkpoint ({str(error).splitlines()[0]})") from error
-    return Checkpoint(model.eval(), data.get("training"), data.get("card") or {})
+    return Checkpoint(model, data.get("training"), data.get("card") or {})
 
 
 def _load(path: Path) -> Any:

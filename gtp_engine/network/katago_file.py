@@ -43,12 +43,12 @@ def read_katago_file(path: Path) -> Model:
         config, tensors = _Reader(data).network()
         model = Model(config)
         model.load_state_dict(tensors, strict=True)
-        check_shapes(config)
+        check_shapes(model.eval())
     except RecursionError:
         raise NetworkFileError(f"{path}: blocks within blocks without end") from None
     except ValueError as error:
         raise NetworkFileError(f"{path}: {error}") from error
-    return model.eval()
+    return model
 
 
 def _expand(path: Path) -> bytes:
@@ -72,20 +72,24 @@ def _expand(path: Path) -> bytes:
     return data
 
 
-def check_shapes(config: NetworkConfig) -> None:
-    """Raises ValueError where layers do not fit each other: runs the network without numbers ("meta" tensors)."""
-    with torch.device("meta"), torch.no_grad():
-        model = Model(config).eval()
-        metadata = torch.empty(1, config.trunk.metadata.inputs) if config.trunk.metadata else None
-        try:
-            raw = model(torch.empty(1, config.planes, 5, 5), torch.empty(1, config.scalars), metadata)
-        except RuntimeError as error:
-            raise ValueError(f"its layers do not fit each other ({str(error).splitlines()[0]})") from error
+def check_shapes(model: Model) -> None:
+    """Raises ValueError where a network's layers do not fit each other: runs it on a board of 2x2.
+
+    The layers are no larger than the file, so that this takes little. Tensors without numbers ("meta") would take
+    nothing, but a second to begin with: torch imports its tracer for them.
+    """
+    config = model.config
+    metadata = torch.zeros(1, config.trunk.metadata.inputs) if config.trunk.metadata else None
+    try:
+        with torch.inference_mode():
+            raw = model(torch.ones(1, config.planes, 2, 2), torch.zeros(1, config.scalars), metadata)
+    except RuntimeError as error:
+        raise ValueError(f"its layers do not fit each other ({str(error).splitlines()[0]})") from error
     scores = 4 if config.version == 8 else 6
     channels = 1 if config.version < 12 else 2 if config.version < 16 else 4 if config.version == 16 else None
     if channels is None:
         channels = config.policy.declared_channels
-    expected = [(1, channels, 26), (1, 3), (1, scores), (1, 25)]
+    expected = [(1, channels, 5), (1, 3), (1, scores), (1, 4)]
     found = [tuple(output.shape) for output in raw]
     if found != expected:
         raise ValueError(f"its outputs have the shapes {found}; version {config.version} has {expected}")

@@ -11,6 +11,7 @@ from gtp_engine.network.config import parse_config
 from gtp_engine.network.katago_file import NetworkFileError, write_katago_file
 from gtp_engine.network.library import find_network, list_networks, load_network
 from gtp_engine.network.model import Model
+from gtp_engine.network.plain import to_data
 
 
 @pytest.fixture
@@ -65,6 +66,7 @@ def test_bad_checkpoints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         "other": saved({"model": 1}),
         "evil": saved({"format": Evil()}),
         "config": saved(data | {"config": {"record": "NetworkConfig"}}),
+        "promise": saved(data | {"config": to_data(parse_config("b100c1024"))}),
         "missing": saved(data | {"weights": {name: weights[name] for name in list(weights)[1:]}}),
         "shape": saved(data | {"weights": weights | {"value.value_bias.bias": torch.zeros(4)}}),
         "kind": saved(data | {"weights": 3}),
