@@ -172,7 +172,7 @@ class Search:
         """The utility for a root at which the side to move expects so many points."""
         game, parameters = self.tree.game, self.parameters
         centre = centre_of(score if game.to_move == BLACK else -score, game.area)
-        return Utility(parameters.score_utility, parameters.dynamic_score_utility, centre)
+        return Utility(parameters.score_utility, parameters.dynamic_score_utility, centre, parameters.better_children)
 
     def _vary_priors(self) -> None:
         """Makes the root's own priors: levelled by a temperature (KataGo), with Dirichlet noise among the legal moves

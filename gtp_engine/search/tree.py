@@ -27,7 +27,11 @@ NODE = np.dtype(
         ("next_sibling", np.int32),
         ("prior", np.float32),  # of the move that leads here
         ("visited_prior", np.float32),  # sum over the children
-        ("own_utility", np.float32),  # the evaluator's, before any child's
+        ("own_utility", np.float32),  # the evaluator's, before any child's; so are the next four
+        ("own_value", np.float32),
+        ("own_lead", np.float32),
+        ("own_score", np.float32),
+        ("own_score_square", np.float32),
         ("move", np.int16),  # move index that leads here
         ("unvisited", np.int16),  # move with the largest prior left, or NOBODY
         ("in_flight", np.int16),  # visits selected and not yet backed up

@@ -5,7 +5,7 @@ Values change sign in one place, `_back_up`, up to the tree's origin.
 
 import numpy as np
 
-from ..compiled import njit
+from ..compiled import inline, njit
 from ..game.board import (
     AREA_SCORING,
     CAUGHT_BEFORE,
@@ -22,6 +22,7 @@ from ..game.board import (
 from ..game.coords import BLACK, EMPTY, PASS
 from ..game.counting import area_margin
 from . import rave
+from .averaging import average_children
 from .selection import Root, Rule, select
 from .tree import EXPANDED, NOBODY, PRIOR_ONE, TERMINAL, UNEVALUATED, Tree, largest_prior, make_child, scan_start
 from .utility import Utility, utility_of
@@ -57,7 +58,7 @@ def select_leaves(
         while True:
             state = tree.nodes[node]["state"]
             if state == TERMINAL:
-                _visit_again(tree, root.node, node)
+                _visit_again(tree, root.node, node, scale)
                 done += 1
                 break
             if state == UNEVALUATED:
@@ -80,7 +81,7 @@ def select_leaves(
                 child, move = select(tree, root, rule, node, board["to_move"], depth, banning)
             if child == NOBODY:
                 if move == NOBODY and depth > 0:
-                    _visit_again(tree, root.node, node)
+                    _visit_again(tree, root.node, node, scale)
                     done += 1
                     break
                 if move == NOBODY or tree.size[0] == len(tree.nodes):
@@ -171,12 +172,13 @@ def _cancel(tree: Tree, root: int, leaf: int) -> None:
 
 
 @njit
-def _visit_again(tree: Tree, root: int, leaf: int) -> None:
+def _visit_again(tree: Tree, root: int, leaf: int, scale: Utility) -> None:
     """Backs the mean of a node up once more: of a finished game, or where there is no way on."""
     record = tree.nodes[leaf]
     visits = record["visits"]
     value, utility, lead = record["value_sum"] / visits, record["utility_sum"] / visits, record["lead_sum"] / visits
-    _back_up(tree, root, leaf, value, utility, lead, record["score_sum"] / visits, record["score_squares"] / visits)
+    score, square = record["score_sum"] / visits, record["score_squares"] / visits
+    _back_up(tree, root, leaf, value, utility, lead, score, square, scale.better_children)
 
 
 @njit
@@ -188,8 +190,7 @@ def _count_final_position(tree: Tree, root: int, leaf: int, board: Board, scale:
     tree.nodes[leaf]["state"] = TERMINAL
     value = 1.0 if margin > 0 else (-1.0 if margin < 0 else 0.0)
     utility = utility_of(value, margin, 0.0, board["width"] * board["height"], board["to_move"], scale)
-    tree.nodes[leaf]["own_utility"] = utility
-    _back_up(tree, root, leaf, value, utility, margin, margin, margin * margin)
+    _judge(tree, root, leaf, value, utility, margin, margin, margin * margin, scale)
 
 
 @njit
@@ -218,9 +219,8 @@ def expand_and_back_up(
         win_loss = value[index, 0] - value[index, 1]
         mean = score_mean[index]
         utility = utility_of(win_loss, mean, score_stdev[index], area, board["to_move"], scale)
-        tree.nodes[leaf]["own_utility"] = utility
         square = mean * mean + score_stdev[index] * score_stdev[index]
-        _back_up(tree, root, leaf, win_loss, utility, lead[index], mean, square)
+        _judge(tree, root, leaf, win_loss, utility, lead[index], mean, square, scale)
         if len(tree.ladders):
             _keep_ladders(tree, leaf, board)
         if len(tree.first_plays):
@@ -258,9 +258,39 @@ def _keep_ladders(tree: Tree, leaf: int, board: Board) -> None:
             move += 1
 
 
+@inline
+def _judge(
+    tree: Tree,
+    root: int,
+    leaf: int,
+    value: float,
+    utility: float,
+    lead: float,
+    mean: float,
+    square: float,
+    scale: Utility,
+) -> None:
+    """Gives a leaf its own evaluation and backs it up."""
+    record = tree.nodes[leaf]
+    record["own_value"] = value
+    record["own_utility"] = utility
+    record["own_lead"] = lead
+    record["own_score"] = mean
+    record["own_score_square"] = square
+    _back_up(tree, root, leaf, value, utility, lead, mean, square, scale.better_children)
+
+
 @njit
 def _back_up(
-    tree: Tree, root: int, leaf: int, value: float, utility: float, lead: float, mean: float, square: float
+    tree: Tree,
+    root: int,
+    leaf: int,
+    value: float,
+    utility: float,
+    lead: float,
+    mean: float,
+    square: float,
+    better_children: float,
 ) -> None:
     """Adds a visit with its values, given for the side to move at the leaf, to the leaf and all above it."""
     below_root = True
@@ -277,5 +307,7 @@ def _back_up(
         if below_root:
             record["in_flight"] -= 1
             below_root = node != root
+        if better_children > 0.0 and node != leaf:
+            average_children(tree.nodes, node, better_children)
         value, utility, lead, mean = -value, -utility, -lead, -mean
         node = record["parent"]
