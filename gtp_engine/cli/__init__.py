@@ -16,6 +16,7 @@ from gtp_engine.wording import reason
 COMMANDS = {
     "gtp": "Speak GTP on standard input and output (for Sabaki, GoGui, Lizzie, servers).",
     "play": "Play a game in the terminal.",
+    "analysis": "Speak KataGo's JSON analysis protocol (for KaTrain, review scripts).",
     "review": "Show the mistakes of a game record.",
     "selfplay": "Let the engine play itself and save the games.",
     "match": "Let two GTP engines play each other and count.",

@@ -79,7 +79,7 @@ def kata_line(report: "SearchReport", fields: Fields) -> str:
     if fields.ownership and report.ownership is not None:
         words.append("ownership " + grid(report.ownership))
     if fields.ownership_stdev and report.ownership is not None:
-        words.append("ownershipStdev " + grid(ownership_spread(report)))
+        words.append("ownershipStdev " + grid(report.ownership_spread()))
     return " ".join(words)
 
 
@@ -116,19 +116,6 @@ def grid(values: "NDArray[np.floating[Any]]") -> str:
     # A line with the ownership of every move holds 100,000 of them: looked up, they take a tenth of the time.
     thousandths = (values.ravel() * 1000).round().clip(-1000, 1000).astype(int)
     return " ".join([_THOUSANDTHS[number] for number in thousandths.tolist()])
-
-
-def ownership_spread(report: "SearchReport") -> "NDArray[np.floating[Any]]":
-    """The standard deviation of the moves' ownerships, weighted by visits, as [height, width]."""
-    import numpy as np
-
-    known = [(move.visits, move.ownership) for move in report.moves if move.ownership is not None and move.visits > 0]
-    if not known or report.ownership is None:
-        return np.zeros((report.height, report.width))
-    weights = [visits for visits, _ in known]
-    ownerships = np.array([ownership for _, ownership in known], dtype=np.float64)
-    mean = np.average(ownerships, axis=0, weights=weights)
-    return np.sqrt(np.average((ownerships - mean) ** 2, axis=0, weights=weights))
 
 
 def cgos_line(report: "SearchReport") -> str:

@@ -62,6 +62,19 @@ class SearchReport:
     ownership: np.ndarray | None
     seconds: float
 
+    def ownership_spread(self) -> np.ndarray:
+        """The standard deviation of the moves' ownerships, weighted by visits, [height, width]; 0 where none is known.
+
+        It needs the moves' own ownership.
+        """
+        known = [(move.visits, move.ownership) for move in self.moves if move.ownership is not None and move.visits > 0]
+        if not known:
+            return np.zeros((self.height, self.width))
+        weights = [visits for visits, _ in known]
+        ownerships = np.array([ownership for _, ownership in known], np.float64)
+        mean = np.average(ownerships, axis=0, weights=weights)
+        return np.sqrt(np.average((ownerships - mean) ** 2, axis=0, weights=weights))
+
     def as_comment(self) -> str:
         """Win rate and score from black's side, visits and main line, as the text of an SGF comment."""
         from ..sgf import analysis_comment

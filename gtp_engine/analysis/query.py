@@ -1,0 +1,394 @@
+"""A query of KataGo's JSON analysis protocol, checked field by field.
+
+Fields, their ranges and what is an error or a warning follow KataGo's docs/Analysis_Engine.md.
+"""
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..game.coords import BLACK, MIN_SIZE, PASS, WHITE, parse_colour, parse_vertex, vertex
+from ..game.game import Game, IllegalMove, Move
+from ..game.rules import PART_VALUES, Rules, parse_rules, with_part
+from ..search.parameters import SearchParameters, find_parameter
+from ..search.search import Limits, RootMoves
+
+# KataGo's default in analysis (its configs/analysis_example.cfg), and what it does to the policy at the root: to the
+# power of 1 / (4 noise + 1). Its random part is not taken over.
+WIDE_ROOT_NOISE = 0.04
+_NOISE_TO_TEMPERATURE = 4.0
+PERSPECTIVES = {"BLACK": BLACK, "WHITE": WHITE, "SIDETOMOVE": None}
+_LARGEST_KOMI = 400.0
+_MOST_VISITS = 2**50
+_HIGHEST_PRIORITY = 2**62 - 1
+_DEEPEST = 10_000  # no line of play is longer
+_PV_LENGTH = 15
+_FLAGS = (
+    "includeOwnership",
+    "includeOwnershipStdev",
+    "includeMovesOwnership",
+    "includeMovesOwnershipStdev",
+    "includePolicy",
+    "includePVVisits",
+    "includeNoResultValue",
+)
+_FIELDS = {
+    *("id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize"),
+    *("boardYSize", "analyzeTurns", "maxVisits", "rootPolicyTemperature", "rootFpuReductionMax", "analysisPVLen"),
+    *("avoidMoves", "allowMoves", "overrideSettings", "reportDuringSearchEvery", "priority", "priorities"),
+    *_FLAGS,
+}
+_MOVES_FORM = 'Must be an array of pairs of the form: ["b" or "w", GTP board vertex]'
+_RESTRICTIONS_FORM = "Must be a list of dicts with subfields 'player', 'moves', 'untilDepth'"
+_RULES_FORM = 'Must be the name of a ruleset such as "chinese" or "tromp-taylor", or a JSON object of its parts'
+
+
+class QueryError(ValueError):
+    """A field of a query that cannot be understood."""
+
+    def __init__(self, field_name: str, text: str) -> None:
+        super().__init__(text)
+        self.field = field_name
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What holds where a query does not say otherwise; boards up to `largest_board` are accepted."""
+
+    parameters: SearchParameters
+    limits: Limits
+    largest_board: int
+    wide_root_noise: float = WIDE_ROOT_NOISE
+    perspective: int | None = BLACK
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query: a game, and which of its positions are to be searched, and how.
+
+    turns: in ascending order; priorities: one for each. wanted: the names of the "include" fields that are true.
+    perspective: BLACK, WHITE, or None for the side to move. warnings: (field, text).
+    """
+
+    id: str
+    start: Game
+    moves: tuple[Move, ...]
+    turns: tuple[int, ...]
+    priorities: tuple[int, ...]
+    limits: Limits
+    parameters: SearchParameters
+    root_moves: RootMoves | None
+    wanted: frozenset[str]
+    perspective: int | None
+    pv_length: int
+    interval: float | None
+    warnings: tuple[tuple[str, str], ...] = field(default=())
+
+    def check_moves(self) -> None:
+        """QueryError where a move cannot be played."""
+        game = self.start.copy()
+        for number in range(len(self.moves)):
+            self.play(game, number)
+
+    def play(self, game: Game, number: int) -> None:
+        """Plays the move of that number, from 0; QueryError where it is illegal."""
+        try:
+            game.play(*self.moves[number])
+        except IllegalMove:
+            name = vertex(self.moves[number].point, game.width, game.height)
+            raise QueryError("moves", f"Illegal move {number}: {name}") from None
+
+
+def parse_query(fields: dict[str, Any], defaults: Defaults) -> Query:
+    """The query in these fields, whose `id` is a text; QueryError where one is wrong. The moves are not played yet."""
+    return _Parser(fields, defaults).query()
+
+
+class _Parser:
+    """The fields of one query on their way to a `Query`."""
+
+    def __init__(self, fields: dict[str, Any], defaults: Defaults) -> None:
+        self.fields = fields
+        self.defaults = defaults
+        self.warnings: list[tuple[str, str]] = []
+        self.parameters = defaults.parameters
+        self.limits = defaults.limits
+        self.perspective = defaults.perspective
+        self.wide_root_noise = defaults.wide_root_noise
+        self.pv_length = _PV_LENGTH
+
+    def query(self) -> Query:
+        self.width = self._board_side("boardXSize")
+        self.height = self._board_side("boardYSize")
+        moves = self._moves("moves", required=True)
+        start = self._start(moves)
+        turns, priorities = self._turns(len(moves))
+        self._override_settings()
+        self._search_fields()
+        wanted = frozenset(name for name in _FLAGS if self._flag(name))
+        interval = self._number("reportDuringSearchEvery", 0.001, 1e6, "Must be number of seconds from 0.001 to 1e6")
+        root_moves = self._root_moves()
+        temperature = self.parameters.root_policy_temperature * (1 + _NOISE_TO_TEMPERATURE * self.wide_root_noise)
+        self.parameters = replace(self.parameters, root_policy_temperature=temperature)
+        for name in sorted(self.fields.keys() - _FIELDS):
+            self.warnings.append((name, "Unexpected or unused field, do you have a typo?"))
+        return Query(
+            self.fields["id"],
+            start,
+            moves,
+            turns,
+            priorities,
+            self.limits,
+            self.parameters,
+            root_moves,
+            wanted,
+            self.perspective,
+            self.pv_length,
+            interval,
+            tuple(self.warnings),
+        )
+
+    # The game.
+
+    def _board_side(self, name: str) -> int:
+        largest = self.defaults.largest_board
+        side = self._integer(name, MIN_SIZE, largest, f"Must provide an integer from {MIN_SIZE} to {largest}")
+        if side is None:
+            raise QueryError(name, f"Must provide an integer from {MIN_SIZE} to {largest}")
+        return side
+
+    def _moves(self, name: str, *, required: bool) -> tuple[Move, ...]:
+        if name not in self.fields:
+            if required:
+                raise QueryError(name, "Must specify an array of [player,location] pairs")
+            return ()
+        pairs = self.fields[name]
+        if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            raise QueryError(name, _MOVES_FORM)
+        return tuple(Move(self._player(name, player), self._point(name, place)) for player, place in pairs)
+
+    def _player(self, name: str, text: object) -> int:
+        try:
+            return parse_colour(str(text))
+        except ValueError:
+            raise QueryError(name, f"Could not parse player: {str(text)[:60]}") from None
+
+    def _point(self, name: str, text: object) -> int:
+        try:
+            return parse_vertex(_vertex_of(str(text), self.height), self.width, self.height)
+        except ValueError:
+            raise QueryError(name, f"Could not parse board location: {str(text)[:60]}") from None
+
+    def _start(self, moves: tuple[Move, ...]) -> Game:
+        stones = dict.fromkeys(self._moves("initialStones", required=False))
+        if any(stone.point == PASS for stone in stones):
+            raise QueryError("initialStones", "Could not parse board location: pass")
+        rules = self._rules()
+        game = Game(self.width, self.height, rules=rules, komi=self._komi(rules))
+        colours = {colour: [stone.point for stone in stones if stone.colour == colour] for colour in (BLACK, WHITE)}
+        try:
+            game.set_up(colours[BLACK], colours[WHITE])
+        except ValueError as error:
+            raise QueryError("initialStones", str(error)) from None
+        game.to_move = self._first_player(moves, game.handicap)
+        return game
+
+    def _first_player(self, moves: tuple[Move, ...], handicap: int) -> int:
+        if "initialPlayer" in self.fields:
+            player = self.fields["initialPlayer"]
+            try:
+                return parse_colour(str(player))
+            except ValueError:
+                raise QueryError("initialPlayer", 'Must be "b" or "w"') from None
+        if moves:
+            return moves[0].colour
+        return WHITE if handicap else BLACK
+
+    def _rules(self) -> Rules:
+        given = self.fields.get("rules")
+        if not isinstance(given, str | dict):
+            raise QueryError("rules", _RULES_FORM)
+        try:
+            rules = parse_rules(given if isinstance(given, str) else json.dumps(given))
+        except ValueError as error:
+            raise QueryError("rules", f"Could not parse rules: {error}") from None
+        bonus = self.fields.get("whiteHandicapBonus")
+        if bonus is None:
+            return rules
+        if bonus not in PART_VALUES["whiteHandicapBonus"]:
+            raise QueryError("whiteHandicapBonus", f"Must be one of {', '.join(PART_VALUES['whiteHandicapBonus'])}")
+        return with_part(rules, "whiteHandicapBonus", bonus)
+
+    def _komi(self, rules: Rules) -> float:
+        form = f"Must be a integer or half-integer from -{_LARGEST_KOMI} to {_LARGEST_KOMI}"
+        komi = self._number("komi", -_LARGEST_KOMI, _LARGEST_KOMI, form)
+        if komi is None:  # KataGo's guess
+            return 6.5 if rules.scoring == "TERRITORY" else 7.0 if rules.has_button else 7.5
+        if not float(2 * komi).is_integer():
+            raise QueryError("komi", form)
+        return komi
+
+    # The positions.
+
+    def _turns(self, last: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        turns = self._integers("analyzeTurns", "Must specify an array of integers indicating turns to analyze")
+        priorities = self._integers("priorities", "Must specify an array of integers indicating priorities")
+        for turn in turns or ():
+            if not 0 <= turn <= last:
+                raise QueryError("analyzeTurns", f"Invalid turn number: {turn}")
+        form = f"Must be a number between -{_HIGHEST_PRIORITY} and {_HIGHEST_PRIORITY}"
+        priority = self._integer("priority", -_HIGHEST_PRIORITY, _HIGHEST_PRIORITY, form)
+        chosen = tuple(sorted(set(turns))) if turns is not None else (last,)
+        if priorities is None:
+            return chosen, (priority or 0,) * len(chosen)
+        if priority is not None:
+            raise QueryError("priority", "Cannot specify both priority and priorities")
+        if turns is None:
+            raise QueryError("priorities", "Can only specify when also specifying analyzeTurns")
+        if len(priorities) != len(turns):
+            raise QueryError("priorities", "Must be of matching length to analyzeTurns")
+        of_turn = dict(zip(turns, priorities, strict=True))
+        return chosen, tuple(of_turn[turn] for turn in chosen)
+
+    # The search.
+
+    def _override_settings(self) -> None:
+        settings = self.fields.get("overrideSettings", {})
+        if not isinstance(settings, dict):
+            raise QueryError("overrideSettings", "Must be an object")
+        unknown = []
+        for name, value in settings.items():
+            try:
+                if not self._override(name, value):
+                    unknown.append(name)
+            except ValueError as error:
+                raise QueryError("overrideSettings", f"Could not set settings: {error}") from None
+        if unknown:
+            self.warnings.append(("overrideSettings", f"Unknown config params: {','.join(unknown)}"))
+
+    def _override(self, name: str, value: Any) -> bool:
+        """Takes one setting; False where it is unknown, ValueError where its value is not accepted."""
+        if name == "reportAnalysisWinratesAs":
+            if str(value).upper() not in PERSPECTIVES:
+                raise ValueError(f"invalid {name} {value!r}: expected {', '.join(PERSPECTIVES)}")
+            self.perspective = PERSPECTIVES[str(value).upper()]
+        elif name == "wideRootNoise":
+            self.wide_root_noise = _checked(name, value, 0, 5)
+        elif name == "maxTime":
+            self.limits = replace(self.limits, seconds=_checked(name, value, 0.0, 1e20))
+        elif name == "maxVisits":
+            self.limits = replace(self.limits, visits=int(_checked(name, value, 1, _MOST_VISITS)))
+        elif name == "analysisPVLen":
+            self.pv_length = int(_checked(name, value, 1, 1000))
+        else:
+            try:
+                found = find_parameter(name)
+            except ValueError:
+                return False
+            self.parameters = self.parameters.with_value(found, value)
+        return True
+
+    def _search_fields(self) -> None:
+        visits = self._integer("maxVisits", 1, _MOST_VISITS, "Must be an integer from 1 to 2^50")
+        if visits is not None:
+            self.limits = replace(self.limits, visits=visits)
+        length = self._integer("analysisPVLen", 1, 1000, "Must be an integer from 1 to 1000")
+        if length is not None:
+            self.pv_length = length
+        reduction = self._number("rootFpuReductionMax", 0, 2, "Must be a number from 0.0 to 2.0")
+        if reduction is not None:
+            self.parameters = replace(self.parameters, root_fpu_reduction=reduction)
+        temperature = self._number("rootPolicyTemperature", 0.01, 100, "Must be a number from 0.01 to 100.0")
+        if temperature is not None:
+            self.parameters = replace(self.parameters, root_policy_temperature=temperature)
+
+    def _root_moves(self) -> RootMoves | None:
+        given = [name for name in ("avoidMoves", "allowMoves") if name in self.fields]
+        if len(given) == 2:
+            raise QueryError("allowMoves", "Cannot specify both allowMoves and avoidMoves")
+        if not given:
+            return None
+        restrictions = self.fields[given[0]]
+        if not isinstance(restrictions, list):
+            raise QueryError(given[0], _RESTRICTIONS_FORM)
+        parsed = [self._restriction(given[0], restriction) for restriction in restrictions]
+        listed = tuple((player, point, depth) for player, points, depth in parsed for point in points)
+        if given[0] == "avoidMoves":
+            return RootMoves(avoid=listed)
+        if len({player for player, _, _ in parsed}) < len(parsed):
+            raise QueryError(given[0], "Cannot specify allowMoves more than once for the same player")
+        return RootMoves(allow=listed)
+
+    def _restriction(self, name: str, restriction: object) -> tuple[int, list[int], int]:
+        """Player, points and depth of one entry."""
+        if not isinstance(restriction, dict) or not {"player", "moves", "untilDepth"} <= restriction.keys():
+            raise QueryError(name, _RESTRICTIONS_FORM)
+        places, depth = restriction["moves"], restriction["untilDepth"]
+        if not isinstance(places, list):
+            raise QueryError(name, "Must be an array of GTP board vertices")
+        if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
+            raise QueryError(name, "Must be a positive integer")
+        player = self._player(name, restriction["player"])
+        return player, [self._point(name, place) for place in places], min(depth, _DEEPEST)
+
+    # Values of fields, None where there is no such field.
+
+    def _integer(self, name: str, low: int, high: int, form: str) -> int | None:
+        value = self._number(name, low, high, form)
+        if value is not None and not float(value).is_integer():
+            raise QueryError(name, form)
+        return None if value is None else int(self.fields[name])
+
+    def _number(self, name: str, low: float, high: float, form: str) -> float | None:
+        if name not in self.fields:
+            return None
+        value = self.fields[name]
+        if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
+            raise QueryError(name, form)
+        return value
+
+    def _flag(self, name: str) -> bool:
+        value = self.fields.get(name, False)
+        if not isinstance(value, bool):
+            raise QueryError(name, "Must be a boolean")
+        return value
+
+    def _integers(self, name: str, form: str) -> list[int] | None:
+        if name not in self.fields:
+            return None
+        values = self.fields[name]
+        if not isinstance(values, list) or not all(type(value) is int for value in values):
+            raise QueryError(name, form)
+        return values
+
+
+def _checked(name: str, value: Any, low: float, high: float) -> float:
+    """A number of `overrideSettings`, which may be written as text; ValueError where it is not accepted."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = float("nan")
+    if isinstance(value, bool) or not low <= number <= high:
+        raise ValueError(f"invalid {name} {value!r}: expected a number from {low:g} to {high:g}")
+    return number
+
+
+def _vertex_of(text: str, height: int) -> str:
+    """GTP's vertex for KataGo's other form of a place, "(column,row)" counted from 0 at the top left."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return text
+    column, _, row = text[1:-1].partition(",")
+    letters = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+    if not (column.isdecimal() and row.isdecimal() and int(column) < len(letters)):
+        return text
+    return f"{letters[int(column)]}{height - int(row)}"
+
+
+def turn_numbers(fields: dict[str, Any]) -> frozenset[int] | None:
+    """The turns that an action is for, None for all; QueryError where they are no integers."""
+    if "turnNumbers" not in fields:
+        return None
+    turns = fields["turnNumbers"]
+    if not isinstance(turns, list) or not all(type(turn) is int for turn in turns):
+        raise QueryError("turnNumbers", "If provided, must be an array of integers indicating turns to terminate")
+    return frozenset(turns)

@@ -1,0 +1,225 @@
+"""The JSON analysis as a conversation: answers, actions, ids, priorities, memory, and what it says of bad lines."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gtp_engine.analysis.inbox import Inbox
+from gtp_engine.analysis.protocol import Conversation
+from gtp_engine.analysis.query import Defaults
+from gtp_engine.evaluate.rollouts import RolloutEvaluator
+from gtp_engine.evaluate.uniform import UniformEvaluator
+from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.search import Limits
+
+BASE: dict[str, Any] = {"moves": [], "rules": "chinese", "komi": 5, "boardXSize": 5, "boardYSize": 5}
+_FLAGS = ("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includePolicy", "includePVVisits")
+ALL = dict.fromkeys((*_FLAGS, "includeNoResultValue"), True)
+
+
+class FilledInbox(Inbox):
+    """An inbox whose lines are there already."""
+
+    def __init__(self, lines: Iterable[object]) -> None:
+        super().__init__()
+        for line in lines:
+            self._put(line if isinstance(line, bytes) else json.dumps(line).encode())
+        self.has_ended = True
+
+
+def converse(*lines: object, evaluator: Any = None, places: int = 4, wait_for_all: bool = True) -> list[dict[str, Any]]:
+    """The answers to these lines, up to the end."""
+    evaluator = evaluator or UniformEvaluator(8)
+    answers: list[str] = []
+    inbox = FilledInbox(lines)
+    defaults = Defaults(SearchParameters(), Limits(30), largest_board=9)
+    model = {"name": "none"}
+    Conversation(evaluator, defaults, inbox, answers.append, places=places, seed=1, models=(model,)).run(
+        wait_for_all=wait_for_all
+    )
+    assert all(answer.endswith("\n") and answer.count("\n") == 1 for answer in answers)
+    if wait_for_all:
+        assert inbox._kept == 0
+    return [json.loads(answer) for answer in answers]
+
+
+def test_an_answer_has_katagos_fields() -> None:
+    moves = [["B", "C3"], ["W", "B2"], ["B", "D2"]]
+    evaluator = RolloutEvaluator(threads=1, seed=1)
+    (answer,) = converse(BASE | ALL | {"id": "a", "moves": moves, "maxVisits": 60}, evaluator=evaluator)
+    assert set(answer) == {
+        *("id", "isDuringSearch", "moveInfos", "rootInfo", "turnNumber", "ownership", "ownershipStdev", "policy"),
+    }
+    assert (answer["id"], answer["isDuringSearch"], answer["turnNumber"]) == ("a", False, 3)
+    assert set(answer["moveInfos"][0]) == {
+        *("edgeVisits", "edgeWeight", "lcb", "move", "noResultValue", "order", "ownership", "playSelectionValue"),
+        *("prior", "pv", "pvEdgeVisits", "pvVisits", "scoreLead", "scoreMean", "scoreSelfplay", "scoreStdev"),
+        *("utility", "utilityLcb", "visits", "weight", "winrate"),
+    }
+    assert set(answer["rootInfo"]) == {
+        *("currentPlayer", "rawLead", "rawNoResultProb", "rawScoreSelfplay", "rawScoreSelfplayStdev"),
+        *("rawStScoreError", "rawStWrError", "rawVarTimeLeft", "rawWinrate", "scoreLead", "scoreSelfplay"),
+        *("scoreStdev", "symHash", "thisHash", "utility", "visits", "weight", "winrate"),
+    }
+    assert (answer["rootInfo"]["visits"], answer["rootInfo"]["currentPlayer"]) == (60, "W")
+    assert sum(move["visits"] for move in answer["moveInfos"]) == 59
+    assert [move["order"] for move in answer["moveInfos"]] == list(range(len(answer["moveInfos"])))
+    assert len(answer["ownership"]) == len(answer["ownershipStdev"]) == 25
+    assert [answer["policy"].index(-1), answer["policy"].count(-1), len(answer["policy"])] == [12, 3, 26]
+    assert sum(value for value in answer["policy"] if value >= 0) == pytest.approx(1, abs=1e-4)
+    best = answer["moveInfos"][0]
+    assert best["pv"][0] == best["move"] and len(best["pv"]) == len(best["pvVisits"]) == len(best["pvEdgeVisits"])
+    assert len(best["ownership"]) == 25
+
+
+@pytest.mark.parametrize(("view", "sign"), [(None, 1), ("BLACK", 1), ("WHITE", -1), ("SIDETOMOVE", -1)])
+def test_values_are_from_the_side_that_is_asked_for(view: str | None, sign: int) -> None:
+    # Black has won by far, and white is to move.
+    settings = {"overrideSettings": {"reportAnalysisWinratesAs": view}} if view else {}
+    query = BASE | ALL | {"id": "a", "initialPlayer": "W", "komi": -100, "maxVisits": 40} | settings
+    (answer,) = converse(query, evaluator=RolloutEvaluator(threads=1, seed=1))
+    best, root = answer["moveInfos"][0], answer["rootInfo"]
+    for value in (best["winrate"], root["winrate"], root["rawWinrate"]):
+        assert value == pytest.approx(1 if sign > 0 else 0, abs=0.01)
+    assert best["lcb"] < best["winrate"] if view in ("WHITE", "SIDETOMOVE") else best["lcb"] > best["winrate"]
+    for value in (best["scoreLead"], root["scoreLead"], best["utility"], root["rawLead"], root["scoreSelfplay"]):
+        assert value * sign > 0
+    (black,) = converse(query | {"overrideSettings": {}}, evaluator=RolloutEvaluator(threads=1, seed=1))
+    assert np.allclose(answer["ownership"], sign * np.array(black["ownership"]))
+
+
+def test_turns_have_their_answers_and_hashes_know_symmetry() -> None:
+    moves = [["B", "B4"], ["W", "C3"], ["B", "pass"]]
+    answers = converse(BASE | {"id": "a", "moves": moves, "analyzeTurns": [0, 1, 3]})
+    assert sorted(answer["turnNumber"] for answer in answers) == [0, 1, 3]
+    mirrored = converse(BASE | {"id": "a", "moves": [["B", "D2"]]})[0]["rootInfo"]
+    root = next(answer for answer in answers if answer["turnNumber"] == 1)["rootInfo"]
+    assert root["symHash"] == mirrored["symHash"] and root["thisHash"] != mirrored["thisHash"]
+    assert len({answer["rootInfo"]["symHash"] for answer in answers}) == 3
+
+
+def test_warnings_come_with_answers() -> None:
+    first, second = converse(BASE | {"id": "a", "colour": "b", "maxVisits": 1})
+    assert (first["field"], first["id"]) == ("colour", "a") and "warning" in first
+    assert (second["id"], second["moveInfos"]) == ("a", [])
+
+
+def test_actions_echo_the_request() -> None:
+    assert converse({"id": "v", "action": "query_version", "more": 1})[0] | {"version": ""} == {
+        "id": "v",
+        "action": "query_version",
+        "more": 1,
+        "version": "",
+        "git_hash": "<omitted>",
+    }
+    assert converse({"id": "m", "action": "query_models"})[0]["models"] == [{"name": "none"}]
+    assert converse({"id": "c", "action": "clear_cache"}) == [{"id": "c", "action": "clear_cache"}]
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (b"nonsense", "could not parse input line as json request: nonsense"),
+        (b"[1]", "Request line was valid json but was not an object, ignoring: [1]"),
+        (b"{}", 'Request must have a string "id" field'),
+        (b'{"id":3}', 'Request must have a string "id" field'),
+        (b"\xff\xfe", "could not parse input line"),
+        (b"[" * 100_000, "could not parse input line"),
+        (b'{"id":"a","komi":NaN}', "NaN is no number of JSON"),
+        (b'{"id":"a","action":"fly"}', "'action' field must be 'query_version' or"),
+    ],
+)
+def test_lines_that_are_no_requests(line: bytes, text: str) -> None:
+    error, answer = converse(line, BASE | {"id": "next", "maxVisits": 1})
+    assert list(error) == ["error"] and text in error["error"]
+    assert answer["id"] == "next"
+
+
+def test_errors_name_field_and_query_and_the_rest_goes_on() -> None:
+    bad = BASE | {"id": "bad", "boardXSize": 25}
+    action = {"id": "t", "action": "terminate"}
+    turns = {"id": "u", "action": "terminate_all", "turnNumbers": "all"}
+    *errors, answer = converse(bad, b"", action, turns, BASE | {"id": "good"})
+    assert [(error["id"], error["field"]) for error in errors] == [
+        ("bad", "boardXSize"),
+        ("t", "terminateId"),
+        ("u", "turnNumbers"),
+    ]
+    assert answer["id"] == "good"
+
+
+def test_terminate_ends_what_waits_and_what_runs() -> None:
+    endless = [BASE | {"id": f"{number % 2}", "maxVisits": 2**50, "priority": -number} for number in range(8)]
+    answers = converse(
+        *endless, {"id": "t", "action": "terminate", "terminateId": "0"}, {"id": "u", "action": "terminate_all"}
+    )
+    assert [answer["id"] for answer in answers if "action" in answer] == ["t", "u"]
+    results = [answer for answer in answers if "turnNumber" in answer]
+    assert sorted(answer["id"] for answer in results) == ["0"] * 4 + ["1"] * 4
+    assert all(answer.get("noResults") or answer["rootInfo"]["visits"] for answer in results)
+    assert all(answer["isDuringSearch"] is False for answer in results)
+
+
+def test_terminate_some_turns() -> None:
+    query = BASE | {"id": "a", "moves": [["B", "C3"], ["W", "D3"]], "analyzeTurns": [0, 1, 2], "maxVisits": 5}
+    answers = converse(query, {"id": "t", "action": "terminate", "terminateId": "a", "turnNumbers": [1]})
+    assert {answer["turnNumber"] for answer in answers if answer.get("noResults")} == {1}
+
+
+def test_two_queries_with_one_id_have_both_their_answers() -> None:
+    answers = converse(BASE | {"id": "a"}, BASE | {"id": "a", "komi": 20})
+    assert [answer["id"] for answer in answers] == ["a", "a"]
+
+
+def test_higher_priorities_come_first() -> None:
+    queries = [BASE | {"id": str(priority), "priority": priority} for priority in (0, 3, 1, 2)]
+    assert [answer["id"] for answer in converse(*queries, places=1)] == ["3", "2", "1", "0"]
+
+
+def test_reports_on_the_way_are_marked() -> None:
+    answers = converse(BASE | {"id": "a", "maxVisits": 3000, "reportDuringSearchEvery": 0.001})
+    assert [answer["isDuringSearch"] for answer in answers] == [True] * (len(answers) - 1) + [False]
+    assert len(answers) > 1
+
+
+def test_avoided_moves_are_not_looked_at() -> None:
+    avoided = [{"player": "B", "moves": ["C3", "pass"], "untilDepth": 1}]
+    (answer,) = converse(BASE | {"id": "a", "avoidMoves": avoided, "maxVisits": 100, "includePolicy": True})
+    assert not {"C3", "pass"} & {move["move"] for move in answer["moveInfos"]}
+    assert min(answer["policy"]) >= 0
+
+
+def test_quitting_without_waiting() -> None:
+    assert converse(BASE | {"id": "a", "maxVisits": 2**50}, wait_for_all=False) == []
+
+
+def test_reading_waits_while_too_much_is_kept() -> None:
+    import os
+    import threading
+    import time
+
+    reader, writer = os.pipe()
+    inbox = Inbox(most_bytes=5_000)
+    inbox.start(reader)
+    line = b"x" * 700 + b"\n"
+    thread = threading.Thread(target=lambda: [os.write(writer, line) for _ in range(1000)], daemon=True)
+    thread.start()
+    time.sleep(0.3)
+    assert len(inbox._lines) < 10 and not inbox.is_over
+    taken = 0
+    while taken < 1000:
+        text = inbox.take()
+        if text is None:
+            inbox.wait()
+            continue
+        assert text == line[:-1]
+        inbox.release(text)
+        taken += 1
+    thread.join()
+    os.close(writer)
+    while not inbox.is_over:
+        inbox.wait()
+    os.close(reader)

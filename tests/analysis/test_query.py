@@ -1,0 +1,154 @@
+"""Queries of the JSON analysis protocol: what the fields mean, and what is said of wrong ones."""
+
+from typing import Any
+
+import pytest
+
+from gtp_engine.analysis.query import Defaults, Query, QueryError, parse_query
+from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
+from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.search import Limits
+
+DEFAULTS = Defaults(SearchParameters(), Limits(500), largest_board=19)
+BASE: dict[str, Any] = {"id": "q", "moves": [], "rules": "chinese", "boardXSize": 9, "boardYSize": 9}
+D4, E5 = parse_vertex("D4", 9, 9), parse_vertex("E5", 9, 9)
+
+
+def parsed(**fields: object) -> Query:
+    query = parse_query(BASE | fields, DEFAULTS)
+    query.check_moves()
+    return query
+
+
+def test_least_query() -> None:
+    query = parsed()
+    assert (query.id, query.turns, query.priorities) == ("q", (0,), (0,))
+    assert (query.limits, query.perspective, query.pv_length, query.interval) == (Limits(500), BLACK, 15, None)
+    assert (query.start.to_move, query.start.komi, query.root_moves, query.wanted) == (BLACK, 7.5, None, frozenset())
+    assert query.parameters.root_policy_temperature == pytest.approx(1.16)  # wideRootNoise 0.04
+
+
+def test_the_game() -> None:
+    moves = [["b", "D4"], ["W", "pass"], ["B", "(4,4)"]]
+    query = parsed(moves=moves, komi=6, rules={"scoring": "TERRITORY"}, boardYSize=7)
+    assert [move.point for move in query.moves] == [parse_vertex("D4", 9, 7), PASS, parse_vertex("E3", 9, 7)]
+    assert (query.start.height, query.start.komi, query.start.rules.scoring) == (7, 6, "TERRITORY")
+    assert query.turns == (3,)
+
+
+@pytest.mark.parametrize(
+    ("fields", "komi"), [({"rules": "japanese"}, 6.5), ({"rules": "aga-button"}, 7.0), ({"rules": "aga"}, 7.5)]
+)
+def test_komi_where_none_is_said(fields: dict[str, Any], komi: float) -> None:
+    assert parsed(**fields).start.komi == komi
+
+
+@pytest.mark.parametrize(
+    ("fields", "player"),
+    [
+        ({"moves": [["W", "D4"]]}, WHITE),
+        ({"initialStones": [["B", "D4"], ["B", "E5"]]}, WHITE),
+        ({"initialStones": [["B", "D4"], ["W", "E5"]]}, BLACK),
+        ({"initialStones": [["B", "D4"], ["B", "E5"]], "initialPlayer": "b"}, BLACK),
+    ],
+)
+def test_who_begins(fields: dict[str, Any], player: int) -> None:
+    assert parsed(**fields).start.to_move == player
+
+
+def test_handicap_bonus_may_be_overridden() -> None:
+    stones = {"initialStones": [["B", "D4"], ["B", "E5"]]}
+    assert parsed(**stones).start.handicap_bonus == 2
+    assert parsed(**stones, whiteHandicapBonus="0").start.handicap_bonus == 0
+
+
+def test_turns_and_priorities() -> None:
+    moves = [["B", "D4"], ["W", "E5"]]
+    query = parsed(moves=moves, analyzeTurns=[2, 0, 2], priorities=[5, -1, 7])
+    assert (query.turns, query.priorities) == ((0, 2), (-1, 7))
+    assert parsed(moves=moves, analyzeTurns=[1, 2], priority=3).priorities == (3, 3)
+
+
+def test_settings() -> None:
+    settings = {"maxVisits": 7, "maxTime": 2, "reportAnalysisWinratesAs": "sidetomove", "wideRootNoise": 0.0}
+    query = parsed(overrideSettings=settings | {"cpuctExploration": 1.5, "virtual_loss": "2", "antiMirror": True})
+    assert (query.limits, query.perspective) == (Limits(7, 2.0), None)
+    assert (query.parameters.c_puct, query.parameters.virtual_loss) == (1.5, 2.0)
+    assert query.parameters.root_policy_temperature == 1
+    assert query.warnings == (("overrideSettings", "Unknown config params: antiMirror"),)
+    query = parsed(overrideSettings=settings, maxVisits=9, rootPolicyTemperature=2, rootFpuReductionMax=0)
+    assert query.limits.visits == 9
+    assert (query.parameters.root_policy_temperature, query.parameters.root_fpu_reduction) == (2, 0)
+
+
+def test_root_moves() -> None:
+    avoided = [{"player": "B", "moves": ["D4", "pass"], "untilDepth": 3}, {"player": "W", "moves": [], "untilDepth": 1}]
+    moves = parsed(avoidMoves=avoided).root_moves
+    assert moves is not None and moves.avoid == ((BLACK, D4, 3), (BLACK, PASS, 3))
+    moves = parsed(allowMoves=avoided).root_moves
+    assert moves is not None and moves.allow == ((BLACK, D4, 3), (BLACK, PASS, 3))
+
+
+def test_unknown_fields_are_warned_of() -> None:
+    assert parsed(foo=1, includeOwnership=True).warnings == (
+        ("foo", "Unexpected or unused field, do you have a typo?"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "text"),
+    [
+        ({"boardXSize": 25}, "boardXSize", "Must provide an integer from 2 to 19"),
+        ({"boardYSize": None}, "boardYSize", "Must provide an integer from 2 to 19"),
+        ({"boardYSize": True}, "boardYSize", "Must provide an integer from 2 to 19"),
+        ({"moves": "D4"}, "moves", "Must be an array of pairs"),
+        ({"moves": [["B"]]}, "moves", "Must be an array of pairs"),
+        ({"moves": [["X", "D4"]]}, "moves", "Could not parse player: X"),
+        ({"moves": [["B", "D40"]]}, "moves", "Could not parse board location: D40"),
+        ({"moves": [["B", ["D4"]]]}, "moves", "Could not parse board location"),
+        ({"moves": [["B", "(9,0)"]]}, "moves", "Could not parse board location: (9,0)"),
+        ({"moves": [["B", "D4"], ["W", "D4"]]}, "moves", "Illegal move 1: D4"),
+        ({"initialStones": [["B", "pass"]]}, "initialStones", "Could not parse board location: pass"),
+        ({"initialStones": [["B", "D4"], ["W", "D4"]]}, "initialStones", "cannot set up D4"),
+        ({"initialPlayer": 3}, "initialPlayer", 'Must be "b" or "w"'),
+        ({"rules": "chess"}, "rules", "Could not parse rules: unknown rules: 'chess'"),
+        ({"rules": 5}, "rules", "Must be the name of a ruleset"),
+        ({"rules": {"ko": 3}}, "rules", "Could not parse rules"),
+        ({"whiteHandicapBonus": "2"}, "whiteHandicapBonus", "Must be one of 0, N, N-1"),
+        ({"komi": 7.25}, "komi", "Must be a integer or half-integer from -400.0 to 400.0"),
+        ({"komi": float("nan")}, "komi", "Must be a integer or half-integer"),
+        ({"komi": "7"}, "komi", "Must be a integer or half-integer"),
+        ({"analyzeTurns": [1]}, "analyzeTurns", "Invalid turn number: 1"),
+        ({"analyzeTurns": [0.0]}, "analyzeTurns", "Must specify an array of integers"),
+        ({"priorities": [1]}, "priorities", "Can only specify when also specifying analyzeTurns"),
+        ({"analyzeTurns": [0], "priorities": [1, 2]}, "priorities", "Must be of matching length to analyzeTurns"),
+        ({"analyzeTurns": [0], "priorities": [1], "priority": 1}, "priority", "Cannot specify both"),
+        ({"maxVisits": 0}, "maxVisits", "Must be an integer from 1 to 2^50"),
+        ({"maxVisits": 2.5}, "maxVisits", "Must be an integer from 1 to 2^50"),
+        ({"includeOwnership": 1}, "includeOwnership", "Must be a boolean"),
+        ({"overrideSettings": []}, "overrideSettings", "Must be an object"),
+        ({"overrideSettings": {"cpuctExploration": "x"}}, "overrideSettings", "Could not set settings: invalid c_puct"),
+        ({"overrideSettings": {"reportAnalysisWinratesAs": 1}}, "overrideSettings", "Could not set settings"),
+        ({"overrideSettings": {"maxTime": "soon"}}, "overrideSettings", "Could not set settings: invalid maxTime"),
+        ({"avoidMoves": {}}, "avoidMoves", "Must be a list of dicts"),
+        ({"avoidMoves": [{"player": "B", "moves": ["D4"]}]}, "avoidMoves", "Must be a list of dicts"),
+        ({"avoidMoves": [{"player": "B", "moves": ["D4"], "untilDepth": 0}]}, "avoidMoves", "Must be a positive"),
+        ({"avoidMoves": [{"player": "B", "moves": "D4", "untilDepth": 1}]}, "avoidMoves", "Must be an array"),
+        ({"avoidMoves": [], "allowMoves": []}, "allowMoves", "Cannot specify both allowMoves and avoidMoves"),
+        ({"allowMoves": 2 * [{"player": "B", "moves": [], "untilDepth": 1}]}, "allowMoves", "Cannot specify"),
+        ({"reportDuringSearchEvery": 0}, "reportDuringSearchEvery", "Must be number of seconds"),
+        ({"rootPolicyTemperature": "1"}, "rootPolicyTemperature", "Must be a number from 0.01 to 100.0"),
+    ],
+)
+def test_wrong_fields_are_named(fields: dict[str, Any], field: str, text: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        parsed(**fields)
+    assert (caught.value.field, str(caught.value)[: len(text)]) == (field, text)
+
+
+@pytest.mark.parametrize("name", ["moves", "rules", "boardXSize", "boardYSize"])
+def test_required_fields(name: str) -> None:
+    fields = {key: value for key, value in BASE.items() if key != name}
+    with pytest.raises(QueryError) as caught:
+        parse_query(fields, DEFAULTS)
+    assert caught.value.field == name
