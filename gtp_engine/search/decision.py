@@ -134,18 +134,24 @@ class _Ending:
         return RootMoves(avoid=((self._game.to_move, PASS, 1),))
 
     def _play_on(self, report: SearchReport, after_pass: SearchReport, outlook: Outlook) -> int:
-        """The choice, unless it is a pass too early or a move too many."""
+        """The choice, unless it is a pass too early or a move too many, where playouts cannot tell.
+
+        A network can: its choice stands but for the count after a pass, which the tree does not know.
+        """
         choice = self._pick(report)
-        if choice in outlook.open:
+        is_sure = not self._thinker.plays_out(self._game)
+        if choice in outlook.open or (is_sure and choice != PASS and not self._after_pass):
             return choice
         best = report.moves[0]
-        useful = useful_move(report, outlook, best)
+        useful = None if is_sure else useful_move(report, outlook, best)
         if useful is not None:
             return useful.point
         if self._to_capture and outlook.prisoners_to_take:
             return self._capture(outlook)
+        if is_sure and not self._after_pass:
+            return choice
         if self._after_pass and not self._to_capture:
-            gains = outlook.score <= 0 and is_better(best, outlook.score)
+            gains = outlook.score <= 0 and is_better(best, outlook.score, is_sure=is_sure)
         else:
             gains = not costs_nothing(report, after_pass)
         return choice if gains else PASS

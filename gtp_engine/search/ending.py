@@ -205,9 +205,9 @@ def useful_move(report: SearchReport, outlook: Outlook, best: MoveReport) -> Mov
     return None
 
 
-def is_better(move: MoveReport, score: float) -> bool:
+def is_better(move: MoveReport, score: float, *, is_sure: bool) -> bool:
     """Whether a move promises more points than a pass that ends the game with this score."""
-    return move.lead > score + _SAME_LEAD
+    return move.lead > score + (_SAME_LEAD / 2 if is_sure else _SAME_LEAD)
 
 
 def costs_nothing(before: SearchReport, after: SearchReport) -> bool:

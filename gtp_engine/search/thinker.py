@@ -198,6 +198,10 @@ class Thinker:
             self._large_boards = make_evaluator(threads=self._threads, seed=self._seed)
         return self._large_boards
 
+    def plays_out(self, game: "Game") -> bool:
+        """Whether it judges the game by playouts, and so roughly."""
+        return self._evaluator_of(game).plays_out
+
     def _new_search(self, request: Request) -> "Search":
         """A search with an empty tree, at the request's position."""
         from .search import Search

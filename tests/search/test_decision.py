@@ -11,8 +11,8 @@ from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, poin
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.game.scoring import final_score
-from gtp_engine.search.decision import Manner, choose_move
-from gtp_engine.search.ending import find_dead, stones_stand
+from gtp_engine.search.decision import Manner, _Ending, choose_move
+from gtp_engine.search.ending import Outlook, find_dead, stones_stand
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.search import Limits, RootMoves
 from gtp_engine.search.thinker import Request, Thinker
@@ -116,6 +116,26 @@ class WatchedThinker(Thinker):
     def look(self, request):
         self.looks += 1
         return super().look(request)
+
+
+class SureThinker(Thinker):
+    """Takes playouts for as sure as a network."""
+
+    def plays_out(self, game):
+        return False
+
+
+def test_a_network_is_not_overruled_by_what_playouts_cannot_tell(thinker):
+    """A move that seems to gain nothing over a pass, on settled ground, after equal searches."""
+    asked = request(Game(7))
+    report = thinker.search(asked)
+    after_pass = replace(report, lead=-report.lead, winrate=1 - report.winrate)
+    settled = Outlook(0.0, 0.0, 0.0, frozenset(), frozenset(), frozenset())
+    sure = SureThinker("none", 1, 7)
+    sure.search(asked)
+    assert _Ending(thinker, asked, Manner())._play_on(report, after_pass, settled) == PASS
+    assert _Ending(sure, asked, Manner(calm=True))._play_on(report, after_pass, settled) == report.moves[0].point
+    sure.close()
 
 
 def test_without_time_nothing_is_looked_into_but_a_pass():

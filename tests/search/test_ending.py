@@ -164,7 +164,8 @@ def test_what_a_pass_costs():
     before = report(game, (point(game, "A1"), 0.5, 0.5), winrate=0.5, lead=0.5)
     assert costs_nothing(before, report(game, winrate=0.5, lead=0.0))
     assert not costs_nothing(before, report(game, winrate=0.9, lead=6.0))
-    assert is_better(before.moves[0], -1.0) and not is_better(before.moves[0], 0.5)
+    assert is_better(before.moves[0], -1.0, is_sure=False) and not is_better(before.moves[0], 0.5, is_sure=False)
+    assert is_better(before.moves[0], before.moves[0].lead - 0.7, is_sure=True)
 
 
 def test_captures_begin_with_safe_liberties():
