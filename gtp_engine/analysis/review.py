@@ -2,20 +2,20 @@
 
 import copy
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass, replace
 
-from ..engine import Engine
+from ..evaluate.interface import Evaluator
 from ..game.coords import BLACK, vertex
 from ..game.game import Move
 from ..game.rules import Rules
+from ..search.parameters import SearchParameters
 from ..search.report import SearchReport
-from ..search.search import Limits
-from ..sgf import GameRecord
+from ..search.scheduler import Job, Scheduler
+from ..search.search import Limits, Search
+from ..sgf import GameRecord, SgfError
 
-# A wait without a timeout cannot be interrupted by Ctrl-C on Windows.
-_WAIT = 0.2
+# So many leaves of each position in a batch: more positions at once would make each of them wait for longer.
+LEAVES_EACH = 2
 
 
 @dataclass(frozen=True)
@@ -74,36 +74,61 @@ def black_lead(report: SearchReport) -> float:
 
 
 def review_record(
-    record: GameRecord, engine: Engine, limits: Limits, *, rules: Rules | None = None, komi: float | None = None
+    record: GameRecord,
+    evaluator: Evaluator,
+    parameters: SearchParameters,
+    limits: Limits,
+    *,
+    seed: int | None = None,
+    rules: Rules | None = None,
+    komi: float | None = None,
 ) -> Iterator[MoveReview]:
     """Searches every position of the record up to `limits` and gives its moves one after the other.
 
+    With a limit of visits alone many positions are searched side by side; a time is for each of them alone, and then,
+    as with playouts, the tree goes on from move to move.
     rules, komi: instead of the record's. Raises SgfError at the move that cannot be played.
     """
+    alone = evaluator.plays_out or limits.seconds is not None
+    places = 1 if alone else max(1, evaluator.batch_size // LEAVES_EACH)
+    scheduler = Scheduler(evaluator, places)
+    kept = Search(evaluator, parameters, seed)
+    reports: dict[int, SearchReport] = {}
+    errors: list[Exception] = []
+
+    def add(number: int) -> None:
+        game = record.to_game(number, rules=rules)
+        if komi is not None:
+            game.set_komi(komi)
+
+        def start() -> Search:
+            search = kept if alone else Search(evaluator, parameters, seed)
+            search.set_position(game)
+            return search
+
+        def done(report: SearchReport | None) -> None:
+            assert report is not None  # nobody cancels it
+            reports[number] = report
+
+        scheduler.add(Job(start, limits, done, errors.append))
+
     moves = record.moves
-    before = _search(record, 0, engine, limits, rules, komi)
-    for number, move in enumerate(moves, 1):
-        after = _search(record, number, engine, limits, rules, komi)
-        yield MoveReview(number, move, before, after)
-        before = after
-
-
-def _search(
-    record: GameRecord, moves: int, engine: Engine, limits: Limits, rules: Rules | None, komi: float | None
-) -> SearchReport:
-    game = record.to_game(moves, rules=rules)
-    if komi is not None:
-        game.set_komi(komi)
-    engine.load(game)
-    return _wait_for(engine.analyze(limits=limits))
-
-
-def _wait_for(search: "Future[SearchReport]") -> SearchReport:
-    while True:
-        try:
-            return search.result(_WAIT)
-        except NotYet:
-            continue
+    added, refused = 0, None
+    for number in range(len(moves) + 1):
+        while number not in reports:
+            while refused is None and added <= len(moves) and added < number + places:
+                try:
+                    add(added)
+                    added += 1
+                except SgfError as error:  # said after the moves before it
+                    refused = error
+            if refused is not None and number == added:
+                raise refused
+            scheduler.step()
+            if errors:
+                raise errors[0]
+        if number:
+            yield MoveReview(number, moves[number - 1], reports.pop(number - 1), reports[number])
 
 
 def worst_moves(reviews: Sequence[MoveReview], count: int) -> list[MoveReview]:

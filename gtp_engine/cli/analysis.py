@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from ..evaluate.interface import Evaluator
 
 DEFAULT_VISITS = 500  # as in KataGo's analysis_example.cfg
-# So many leaves of each position in a batch: more positions at once would make each of them wait for longer.
-LEAVES_EACH = 2
 
 
 @click.command()
@@ -55,6 +53,7 @@ def _converse(settings: "EngineSettings", write: Any, *, wait_for_all: bool) -> 
     from ..analysis.inbox import Inbox
     from ..analysis.protocol import Conversation
     from ..analysis.query import Defaults
+    from ..analysis.review import LEAVES_EACH
     from ..log import log
     from ..search.parameters import default_parameters
     from ..search.search import Limits

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ..analysis.review import MoveReview
-    from ..engine import Engine
+    from ..engine import EngineSettings
+    from ..evaluate.interface import Evaluator
     from ..game.rules import Rules
     from ..sgf import GameRecord
 
@@ -53,18 +54,19 @@ def review(
       gtp_engine review game.sgf --visits 200 --plot curve.png
       gtp_engine review old.sgf --komi 0 --rules japanese
     """
-    from ..engine import Engine
+    from ..search.thinker import Thinker
     from ..sgf import read_sgf
-    from .compiling import wait_until_ready
 
     record = read_sgf(file)
     if not record.moves:
         raise ValueError(f"{file}: there are no moves to review")
     record.to_game(0, rules=rules)  # What cannot be played on at all is said before the engine starts.
     _check_outputs(sgf_out, plot)
-    with Engine(engine_settings(search)) as engine:
-        wait_until_ready(engine)
-        reviews, errors, interrupted = _review_moves(record, engine, search, rules, komi)
+    settings = engine_settings(search)
+    thinker = Thinker(settings.network, settings.threads, settings.seed, settings.device, settings.precision)
+    thinker.warm_up()
+    reviews, errors, interrupted = _review_moves(record, thinker.evaluator(), settings, rules, komi)
+    thinker.close()
     if reviews:
         _print_summary(reviews)
         errors += _save(record, reviews, sgf_out, plot)
@@ -87,7 +89,11 @@ def _check_outputs(sgf_out: Path | None, plot: Path | None) -> None:
 
 
 def _review_moves(
-    record: "GameRecord", engine: "Engine", search: SearchOptions, rules: "Rules | None", komi: float | None
+    record: "GameRecord",
+    evaluator: "Evaluator",
+    settings: "EngineSettings",
+    rules: "Rules | None",
+    komi: float | None,
 ) -> "tuple[list[MoveReview], list[str], bool]":
     """Reviews and prints the moves; gives those that are done, the error that ended it before the last one, and whether
     Ctrl-C did."""
@@ -95,11 +101,16 @@ def _review_moves(
     from rich.progress import Progress
 
     from ..analysis.review import review_record
+    from ..search.parameters import default_parameters
     from ..search.search import Limits
     from ..sgf import SgfError
 
-    seconds = DEFAULT_SECONDS if search.visits is None and search.seconds is None else search.seconds
-    limits = Limits(search.visits, seconds)
+    parameters = settings.parameters or default_parameters(settings.network)
+    if max(record.width, record.height) > evaluator.largest_board:
+        evaluator, parameters = _rollouts(evaluator, settings), default_parameters("none")
+    seconds = DEFAULT_SECONDS if settings.visits is None and settings.seconds is None else settings.seconds
+    limits = Limits(settings.visits, seconds)
+    options: dict[str, Any] = {"seed": settings.seed, "rules": rules, "komi": komi}
     reviews: list[MoveReview] = []
     errors, interrupted = [], False
     console = Console(highlight=False)
@@ -107,17 +118,26 @@ def _review_moves(
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=len(record.moves))
         try:
-            for done in review_record(record, engine, limits, rules=rules, komi=komi):
+            for done in review_record(record, evaluator, parameters, limits, **options):
                 reviews.append(done)
                 bar.console.print(_line(done))
                 bar.advance(task)
         except KeyboardInterrupt:
             interrupted = True
-            engine.stop()
             bar.console.print(f"stopped after move {len(reviews)}")
         except SgfError as refused:
             errors.append(str(refused))
     return reviews, errors, interrupted
+
+
+def _rollouts(evaluator: "Evaluator", settings: "EngineSettings") -> "Evaluator":
+    """Playouts for a board that is too large for the network, which is said."""
+    from ..evaluate.factory import make_evaluator
+    from ..log import log
+
+    limit = evaluator.largest_board
+    log(f"{evaluator.name} plays on boards up to {limit}x{limit}: this one is reviewed by rollouts")
+    return make_evaluator(threads=settings.threads, seed=settings.seed)
 
 
 def _line(review: "MoveReview") -> str:

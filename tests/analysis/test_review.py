@@ -1,16 +1,19 @@
 """The review of a record: what a move cost, comments, and the whole of it on a small game."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from gtp_engine.analysis.curve import check_picture, plot_curve
 from gtp_engine.analysis.review import MoveReview, commented, review_comment, review_record, worst_moves
-from gtp_engine.engine import Engine, EngineSettings
+from gtp_engine.evaluate.rollouts import RolloutEvaluator
+from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.game.game import Move
-from gtp_engine.game.rules import RULESETS
+from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.search.search import Limits
 from gtp_engine.sgf import GameRecord, RecordNode, SgfError, read_sgf
@@ -73,24 +76,31 @@ def test_comments_are_added_to_those_of_the_record() -> None:
     assert [node.comment for node in record.nodes] == ["start", "first", ""]
 
 
-@pytest.fixture(scope="module")
-def engine() -> Engine:
-    return Engine(EngineSettings(network="uniform", threads=1, seed=1), width=5)
+def reviewed(data: bytes, limits: Limits, **options: Any) -> Iterator[MoveReview]:
+    return review_record(read_sgf(data), UniformEvaluator(8), SearchParameters(), limits, seed=1, **options)
 
 
-def test_every_move_is_reviewed_passes_and_setup_too(engine: Engine) -> None:
-    record = read_sgf(b"(;SZ[5:4]KM[3]RU[Japanese];B[bb];AW[dd];B[cc];W[];B[];W[bc])")
-    reviews = list(review_record(record, engine, Limits(visits=8), komi=0.5))
-    assert [done.move for done in reviews] == record.moves
+@pytest.mark.parametrize("limits", [Limits(visits=8), Limits(visits=8, seconds=60)])
+def test_every_move_is_reviewed_passes_and_setup_too(limits: Limits) -> None:
+    data = b"(;SZ[5:4]KM[3]RU[Japanese];B[bb];AW[dd];B[cc];W[];B[];W[bc])"
+    reviews = list(reviewed(data, limits, komi=0.5))
+    assert [done.move for done in reviews] == read_sgf(data).moves
     assert [done.number for done in reviews] == [1, 2, 3, 4, 5]
     assert [done.before.to_move for done in reviews] == [BLACK, BLACK, WHITE, BLACK, WHITE]
     assert all(done.before.visits == 8 for done in reviews)
     assert all(0 <= done.winrate <= 1 and done.winrate_loss >= 0 for done in reviews)
-    assert (engine.game.komi, engine.game.rules) == (0.5, RULESETS["japanese"])
 
 
-def test_review_ends_at_a_move_that_cannot_be_played(engine: Engine) -> None:
-    moves = review_record(read_sgf(b"(;SZ[5];B[bb];W[bb])"), engine, Limits(visits=2))
+def test_with_playouts_the_tree_goes_on_from_move_to_move() -> None:
+    evaluator = RolloutEvaluator(threads=1, seed=1)
+    record = read_sgf(b"(;SZ[5];B[cc];W[cb];B[bb])")
+    reviews = list(review_record(record, evaluator, SearchParameters(), Limits(visits=400), seed=1))
+    assert reviews[0].before.playouts == 400
+    assert 0 < reviews[0].after.playouts < 400
+
+
+def test_review_ends_at_a_move_that_cannot_be_played() -> None:
+    moves = reviewed(b"(;SZ[5];B[bb];W[bb])", Limits(visits=2))
     assert next(moves).number == 1
     with pytest.raises(SgfError, match="move 2: illegal move: B4 is occupied"):
         next(moves)
