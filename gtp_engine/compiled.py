@@ -26,7 +26,7 @@ from . import paths
 config: Any = numba_config  # its settings are made at run time, mypy sees none of them
 F = TypeVar("F", bound=Callable[..., Any])
 
-_COMPILED_FOLDERS = ("game", "evaluate", "search")
+_COMPILED_FOLDERS = ("game", "network", "evaluate", "search")
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _KEPT_FOLDERS = 6  # this version's and the last five: other checkouts and installations have theirs
 _COMPLETE = "complete"

@@ -15,7 +15,10 @@ from numba.extending import intrinsic
 from torch import Tensor, nn
 
 from ..compiled import njit
-from .records import MISH, RELU, SILU
+from .records import IDENTITY, MISH, RELU, SILU
+
+IDENTITY_KIND, _RELU, _MISH, _SILU = range(4)
+KINDS = {IDENTITY: IDENTITY_KIND, RELU: _RELU, MISH: _MISH, SILU: _SILU}
 
 # exp(x) = 2^n * 2^f: n whole, |f| <= 1/2, and 2^f by its Taylor series (relative error 1e-7).
 LOG2_E = np.float32(1.4426950408889634)
@@ -56,25 +59,31 @@ def _power_of_two(typing: Any, n: Any) -> Any:
 
 
 @compiled_inline
-def _from_bfloat16(typing: Any, bits: Any) -> Any:
+def _number(typing: Any, x: Any) -> Any:
+    """The float32 that an element of an array stands for: itself, or bfloat16's bits."""
+
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if x == types.float32:
+            return arguments[0]
         return builder.bitcast(builder.shl(builder.zext(arguments[0], _I32), ir.Constant(_I32, 16)), _F32)
 
-    return types.float32(types.uint16), code
+    return types.float32(x), code
 
 
 @compiled_inline
-def _to_bfloat16(typing: Any, x: Any) -> Any:
-    """Rounded to the nearest, ties to even; x is no NaN."""
+def _element(typing: Any, x: Any, like: Any) -> Any:
+    """A float32 as an element beside `like`: itself, or the nearest bfloat16's bits, ties to even; x is no NaN."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if like == types.float32:
+            return arguments[0]
         sixteen, half = ir.Constant(_I32, 16), ir.Constant(_I32, 0x7FFF)
         bits = builder.bitcast(arguments[0], _I32)
         odd = builder.and_(builder.lshr(bits, sixteen), ir.Constant(_I32, 1))
         rounded = builder.add(bits, builder.add(odd, half))
         return builder.trunc(builder.lshr(rounded, sixteen), _I16)
 
-    return types.uint16(types.float32), code
+    return like(types.float32, like), code
 
 
 @njit
@@ -100,54 +109,28 @@ def _silu(x: Any) -> Any:
 
 
 @njit
-def mish_float32(x: np.ndarray, scale: np.ndarray, shift: np.ndarray, out: np.ndarray) -> None:
-    """out = mish(x * scale + shift); x and out float32 [points, channels], scale and shift float32 [channels]."""
-    for point in range(x.shape[0]):
-        for channel in range(x.shape[1]):
-            out[point, channel] = _mish(x[point, channel] * scale[channel] + shift[channel])
+def activate(x: np.ndarray, scale: np.ndarray, shift: np.ndarray, kind: int, out: np.ndarray, margin: int) -> None:
+    """out = activation(x * scale + shift), inside of a margin of `out`, which stays as it is.
 
-
-@njit
-def mish_bfloat16(x: np.ndarray, scale: np.ndarray, shift: np.ndarray, out: np.ndarray) -> None:
-    """As `mish_float32`, of bfloat16 seen as uint16."""
-    for point in range(x.shape[0]):
-        for channel in range(x.shape[1]):
-            value = _from_bfloat16(x[point, channel])
-            out[point, channel] = _to_bfloat16(_mish(value * scale[channel] + shift[channel]))
-
-
-@njit
-def silu_float32(x: np.ndarray, scale: np.ndarray, shift: np.ndarray, out: np.ndarray) -> None:
-    """out = silu(x * scale + shift), as `mish_float32`."""
-    for point in range(x.shape[0]):
-        for channel in range(x.shape[1]):
-            out[point, channel] = _silu(x[point, channel] * scale[channel] + shift[channel])
-
-
-@njit
-def silu_bfloat16(x: np.ndarray, scale: np.ndarray, shift: np.ndarray, out: np.ndarray) -> None:
-    """As `silu_float32`, of bfloat16 seen as uint16."""
-    for point in range(x.shape[0]):
-        for channel in range(x.shape[1]):
-            value = _from_bfloat16(x[point, channel])
-            out[point, channel] = _to_bfloat16(_silu(value * scale[channel] + shift[channel]))
-
-
-@njit
-def relu_float32(x: np.ndarray, scale: np.ndarray, shift: np.ndarray, out: np.ndarray) -> None:
-    """out = max(x * scale + shift, 0), as `mish_float32`."""
-    for point in range(x.shape[0]):
-        for channel in range(x.shape[1]):
-            out[point, channel] = max(x[point, channel] * scale[channel] + shift[channel], ZERO)
-
-
-@njit
-def relu_bfloat16(x: np.ndarray, scale: np.ndarray, shift: np.ndarray, out: np.ndarray) -> None:
-    """As `relu_float32`, of bfloat16 seen as uint16."""
-    for point in range(x.shape[0]):
-        for channel in range(x.shape[1]):
-            value = _from_bfloat16(x[point, channel])
-            out[point, channel] = _to_bfloat16(max(value * scale[channel] + shift[channel], ZERO))
+    x, out: [rows, columns, channels] of float32, or of bfloat16 seen as uint16; scale, shift: float32 [channels].
+    kind: of KINDS.
+    """
+    rows, columns, channels = x.shape
+    for i in range(rows):
+        for j in range(columns):
+            y, z = i + margin, j + margin
+            if kind == IDENTITY_KIND:
+                for k in range(channels):
+                    out[y, z, k] = _element(_number(x[i, j, k]) * scale[k] + shift[k], x[i, j, k])
+            elif kind == _RELU:
+                for k in range(channels):
+                    out[y, z, k] = _element(max(_number(x[i, j, k]) * scale[k] + shift[k], ZERO), x[i, j, k])
+            elif kind == _MISH:
+                for k in range(channels):
+                    out[y, z, k] = _element(_mish(_number(x[i, j, k]) * scale[k] + shift[k]), x[i, j, k])
+            else:
+                for k in range(channels):
+                    out[y, z, k] = _element(_silu(_number(x[i, j, k]) * scale[k] + shift[k]), x[i, j, k])
 
 
 class FusedActivation(nn.Module):
@@ -155,28 +138,19 @@ class FusedActivation(nn.Module):
 
     def __init__(self, kind: str, scale: Tensor, shift: Tensor) -> None:
         super().__init__()
-        self._passes = PASSES[kind]
-        self._scale, self._shift = scale.float().numpy().copy(), shift.float().numpy().copy()
+        self.kind = KINDS[kind]
+        self.scale, self.shift = scale.float().numpy().copy(), shift.float().numpy().copy()
 
     def forward(self, x: Tensor) -> Tensor:
-        points = x.permute(0, 2, 3, 1).contiguous()
-        out = torch.empty_like(points)
-        single, half = self._passes
-        if x.dtype == torch.float32:
-            single(_flat(points), self._scale, self._shift, _flat(out))
-        else:
-            half(_flat(points.view(torch.uint16)), self._scale, self._shift, _flat(out.view(torch.uint16)))
-        return out.permute(0, 3, 1, 2)
+        points = numbers_of(x)
+        out = torch.empty_like(x, memory_format=torch.channels_last)
+        lines = 1, -1, x.shape[1]
+        activate(points.reshape(lines), self.scale, self.shift, self.kind, numbers_of(out).reshape(lines), 0)
+        return out
 
 
-def _flat(points: Tensor) -> np.ndarray:
-    array: np.ndarray = points.numpy()
-    return array.reshape(-1, array.shape[-1])
-
-
-Pass = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
-PASSES: dict[str, tuple[Pass, Pass]] = {
-    MISH: (mish_float32, mish_bfloat16),
-    RELU: (relu_float32, relu_bfloat16),
-    SILU: (silu_float32, silu_bfloat16),
-}
+def numbers_of(x: Tensor) -> np.ndarray:
+    """[n, channels, h, w] as compiled code takes it: [n, h, w, channels], contiguous, bfloat16 as uint16."""
+    points = x.permute(0, 2, 3, 1).contiguous()
+    array: np.ndarray = (points.view(torch.uint16) if x.dtype == torch.bfloat16 else points).numpy()
+    return array
