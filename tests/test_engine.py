@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -302,3 +303,14 @@ def test_an_engine_nobody_closes_does_not_keep_a_program():
         "engine.ready.result(); engine.analyze()"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=PATIENCE)
+
+
+def test_records_name_the_network_and_the_level() -> None:
+    file = str(Path(__file__).parent / "data" / "networks" / "tiny.bin.gz")
+    for settings, name in (
+        (EngineSettings(), "gtp_engine"),
+        (EngineSettings(network="uniform", level=3), "gtp_engine level 3"),
+        (EngineSettings(network=file, level=10), "gtp_engine tiny level 10"),
+    ):
+        with Engine(settings) as engine:
+            assert engine.name == name
