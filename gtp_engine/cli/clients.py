@@ -16,8 +16,8 @@ def engine_command() -> list[str]:
 
 
 def client_lines(command: list[str], options: Sequence[str] = ()) -> str:
-    """The lines to paste, where `command` starts this program, with `options` of `gtp`: a heading for each client, then
-    what it takes."""
+    """The lines to paste, where `command` starts this program, with `options` of `gtp` and `analysis`: a heading for
+    each client, then what it takes."""
     program, *first = command
     arguments = _quoted([*first, "gtp", *options])
     line = _quoted([*command, "gtp", *options])
@@ -29,6 +29,10 @@ def client_lines(command: list[str], options: Sequence[str] = ()) -> str:
         "GoGui": ("Program > New Program: the command", [line]),
         "Lizzie, LizzieYzy": ("Settings > Engine: the engine command", [line]),
         "CGOS": ("in the client's configuration, under GTPEngine", [cgos]),
+        "KaTrain": (
+            "Settings > Engine: instead of its own engine's command",
+            [_quoted([*command, "analysis", *options])],
+        ),
         "OGS (gtp2ogs)": ("on the command line, with the bot account's key", [f"gtp2ogs --apikey YOUR_KEY -- {line}"]),
     }
     text = []

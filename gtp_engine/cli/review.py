@@ -54,6 +54,7 @@ def review(
       gtp_engine review game.sgf --visits 200 --plot curve.png
       gtp_engine review old.sgf --komi 0 --rules japanese
     """
+    from ..search.parameters import default_parameters
     from ..search.thinker import Thinker
     from ..sgf import read_sgf
 
@@ -65,6 +66,7 @@ def review(
     settings = engine_settings(search)
     thinker = Thinker(settings.network, settings.threads, settings.seed, settings.device, settings.precision)
     thinker.warm_up()
+    thinker.announce(settings.parameters or default_parameters(settings.network))
     reviews, errors, interrupted = _review_moves(record, thinker.evaluator(), settings, rules, komi)
     thinker.close()
     if reviews:

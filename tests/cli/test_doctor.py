@@ -60,6 +60,8 @@ def test_lines_for_other_programs() -> None:
         "    /opt/go/bin/gtp_engine gtp",
         "CGOS: in the client's configuration, under GTPEngine",
         '    CommandLine = /opt/go/bin/gtp_engine gtp --rules {"suicide":false}',
+        "KaTrain: Settings > Engine: instead of its own engine's command",
+        "    /opt/go/bin/gtp_engine analysis",
         "OGS (gtp2ogs): on the command line, with the bot account's key",
         "    gtp2ogs --apikey YOUR_KEY -- /opt/go/bin/gtp_engine gtp",
     ]
@@ -75,6 +77,7 @@ def test_blanks_in_the_path_are_quoted_where_the_client_knows_quotes() -> None:
 def test_a_network_is_part_of_every_line() -> None:
     text = client_lines(["/opt/go/gtp_engine"], ["--network", "/my nets/a.bin.gz"])
     assert text.count('gtp --network "/my nets/a.bin.gz"') == 5
+    assert '/opt/go/gtp_engine analysis --network "/my nets/a.bin.gz"' in text
     assert network_options("none") == []
     assert network_options(str(TINY)) == ["--network", str(TINY)]
     with pytest.raises(ValueError, match="no network 'nosuch'"):
