@@ -19,7 +19,7 @@ COMMANDS = {
     "analysis": "Speak KataGo's JSON analysis protocol (for KaTrain, review scripts).",
     "review": "Show the mistakes of a game record.",
     "selfplay": "Let the engine play itself and save the games.",
-    "match": "Let two GTP engines play each other and count.",
+    "match": "Let two GTP engines or networks play each other and count.",
     "network": "Say what a network's file is.",
     "benchmark": "Measure visits and playouts per second.",
     "doctor": "Check the installation; print the lines that GUIs need.",

@@ -1,25 +1,38 @@
-"""`gtp_engine match`: two GTP engines play each other; score, Elo and its interval are shown as the games come in."""
+"""`gtp_engine match`: two GTP engines, or two networks, play each other; score, Elo and its interval are shown as the
+games come in."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from gtp_engine.cli.options import GameOptions, Seconds, game_options
+from gtp_engine.cli.options import DEVICES, PRECISIONS, GameOptions, Seconds, game_options
 from gtp_engine.cli.outputs import check_place, new_folder
 from gtp_engine.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Group
 
+    from gtp_engine.match.networks import Progress
     from gtp_engine.match.results import GameResult, MatchResult
 
+NETWORK_VISITS = 100
+NETWORK_CONCURRENCY = 64
+FOR_ENGINES = ("clock", "timeout")
+FOR_NETWORKS = ("visits", "threads", "device", "precision")
 TABLE_WIDTH = 72  # columns; in fewer the engines' names take one letter a line
 
 
 @click.command()
-@click.argument("engine_a")
-@click.argument("engine_b")
+@click.argument("engines", nargs=-1, metavar="[ENGINE_A ENGINE_B]")
+@click.option(
+    "--network",
+    "networks",
+    multiple=True,
+    metavar="NAME",
+    help="Given twice, for A and B: networks by file or name instead of engines; none: rollouts.",
+)
 @click.option("--games", type=click.IntRange(1), default=100, show_default=True, help="Games to play.")
 @game_options
 @click.option(
@@ -45,7 +58,17 @@ TABLE_WIDTH = 72  # columns; in fewer the engines' names take one letter a line
 )
 @click.option("--opening-moves", type=click.IntRange(0), default=2, show_default=True, help="Moves of an opening.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Chooses the random openings.")
-@click.option("--concurrency", type=click.IntRange(1), default=1, show_default=True, help="Games at a time.")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1),
+    help=f"Games at a time.  [default: 1; {NETWORK_CONCURRENCY} with networks]",
+)
+@click.option(
+    "--visits", type=click.IntRange(1), default=NETWORK_VISITS, show_default=True, help="A move, with networks."
+)
+@click.option("--threads", type=click.IntRange(1, 256), help="Processor threads, with networks.  [default: all]")
+@click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True, help="Of networks.")
+@click.option("--precision", type=click.Choice(PRECISIONS), default="auto", show_default=True, help="Of networks.")
 @click.option(
     "--sprt",
     type=float,
@@ -59,26 +82,27 @@ TABLE_WIDTH = 72  # columns; in fewer the engines' names take one letter a line
     help="Where games and results lie; the same match goes on there.  [default: a new folder]",
 )
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the result here.")
+@click.pass_context
 def match(
-    engine_a: str,
-    engine_b: str,
+    context: click.Context,
+    engines: tuple[str, ...],
+    networks: tuple[str, ...],
     games: int,
     game: GameOptions,
-    clock: tuple[int, int, int],
-    timeout: float,
     openings: Path | None,
     opening_moves: int,
     seed: int,
-    concurrency: int,
+    concurrency: int | None,
     sprt: tuple[float, float] | None,
     sgf_dir: Path | None,
     json_file: Path | None,
+    **others: Any,
 ) -> None:
-    """Let two GTP engines, given by their command lines, play each other.
+    """Let two GTP engines, given by their command lines, play each other, or two networks.
 
     Each opening is played twice, with either engine as black. An engine that crashes, falls silent, plays an illegal
-    move or oversteps its time loses that game. Ctrl-C ends the match and keeps what is done; with the same --sgf-dir
-    it goes on.
+    move or oversteps its time loses that game. Networks play many games side by side in this process, which takes
+    minutes where engines take hours. Ctrl-C ends the match and keeps what is done; with the same --sgf-dir it goes on.
 
     \b
     Examples:
@@ -87,13 +111,13 @@ def match(
       gtp_engine match "gtp_engine gtp --visits 400" "gtp_engine gtp --visits 400 --set c_puct=1.5" \\
           --board-size 9 --games 1000 --sprt 0 30 --concurrency 4 --sgf-dir cpuct
       gtp_engine match A.sh B.sh --time 300 10 5 --json result.json
+      gtp_engine match --network new.bin.gz --network old.bin.gz --board-size 9 --games 200 --visits 100
     """
-    from gtp_engine.match.gtp_client import EngineError
-    from gtp_engine.match.match import play_match
     from gtp_engine.match.results import write_json
     from gtp_engine.match.sprt import Sprt
     from gtp_engine.paths import games_dir
 
+    _check_players(context, engines, networks)
     test = Sprt(*sprt) if sprt else None
     if json_file:
         check_place(json_file)
@@ -101,26 +125,23 @@ def match(
     display = _Display(folder)
     try:
         with display:
-            result = play_match(
-                engine_a,
-                engine_b,
-                games=games,
-                width=game.width,
-                height=game.height,
-                komi=game.komi,
-                rules=game.rules,
-                time=clock,
-                openings=openings,
-                opening_moves=opening_moves,
-                seed=seed,
-                patience=timeout,
-                concurrency=concurrency,
-                sprt=test,
-                folder=folder,
-                on_game=display.show,
-            )
+            options: dict[str, Any] = {
+                "games": games,
+                "width": game.width,
+                "height": game.height,
+                "komi": game.komi,
+                "rules": game.rules,
+                "openings": openings,
+                "opening_moves": opening_moves,
+                "seed": seed,
+                "sprt": test,
+                "folder": folder,
+                "on_game": display.show,
+            }
+            play = _play_networks if networks else _play_engines
+            result = play(networks or engines, concurrency, display, options, others)
         display.finish(result)
-    except EngineError:
+    except (ValueError, OSError):
         if not sgf_dir and not display.result:
             _remove_unused(folder)
         raise
@@ -134,12 +155,58 @@ def match(
             write_json(json_file, display.result)
 
 
+def _check_players(context: click.Context, engines: tuple[str, ...], networks: tuple[str, ...]) -> None:
+    """Two of one kind, and no options of the other; UsageError otherwise."""
+    if engines and networks:
+        raise click.UsageError("give two engines or --network twice, not both")
+    if len(networks or engines) != 2:
+        given = f"{len(networks)} of --network" if networks else counted(len(engines), "engine")
+        raise click.UsageError(f"a match needs two engines, or --network twice; given: {given}")
+    wrong = FOR_ENGINES if networks else FOR_NETWORKS
+    for param in context.command.params:
+        if param.name in wrong and context.get_parameter_source(param.name) is ParameterSource.COMMANDLINE:
+            kind = "GTP engines" if networks else "networks"
+            raise click.UsageError(f"{param.opts[0]} is for matches of {kind}")
+
+
+def _play_engines(
+    engines: tuple[str, ...], concurrency: int | None, display: "_Display", options: Any, others: Any
+) -> "MatchResult":
+    from gtp_engine.match.match import play_match
+
+    time, patience = others["clock"], others["timeout"]
+    engine_a, engine_b = engines
+    return play_match(engine_a, engine_b, time=time, patience=patience, concurrency=concurrency or 1, **options)
+
+
+def _play_networks(
+    networks: tuple[str, ...], concurrency: int | None, display: "_Display", options: Any, others: Any
+) -> "MatchResult":
+    from gtp_engine.engine import processor_threads
+    from gtp_engine.match.networks import play_networks
+    from gtp_engine.search.thinker import Thinker
+
+    threads = others["threads"] or processor_threads()
+    Thinker("uniform", threads, None).warm_up()
+    machine = {"threads": threads, "device": others["device"], "precision": others["precision"]}
+    network_a, network_b = networks
+    return play_networks(
+        network_a,
+        network_b,
+        visits=others["visits"],
+        concurrency=concurrency or NETWORK_CONCURRENCY,
+        on_progress=display.progress,
+        **machine,
+        **options,
+    )
+
+
 def _remove_unused(folder: Path) -> None:
     """Removes the new folder of a match that did not come to its first game."""
     from gtp_engine.match.results import SETTINGS_FILE
 
-    if [file.name for file in folder.iterdir()] == [SETTINGS_FILE]:
-        (folder / SETTINGS_FILE).unlink()
+    if {file.name for file in folder.iterdir()} <= {SETTINGS_FILE}:
+        (folder / SETTINGS_FILE).unlink(missing_ok=True)
         folder.rmdir()
 
 
@@ -152,13 +219,14 @@ class _Display:
 
         self.folder = folder
         self.result: MatchResult | None = None
+        self.going_on = ""
         self.console = Console(highlight=False)
         self.live = Live(console=self.console, auto_refresh=False) if self.console.is_terminal else None
 
     def __enter__(self) -> "_Display":
         if self.live:
             self.live.start()
-            self.live.update("starting the engines ...", refresh=True)
+            self.live.update("starting ...", refresh=True)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -170,11 +238,27 @@ class _Display:
         self.result = result
         if game and (game.notes or not self.live):
             self.console.print(game_line(game), markup=False, soft_wrap=True)
+        self._draw()
+
+    def progress(self, progress: "Progress") -> None:
+        """Takes what is going on beside the games that are over."""
+        rate = progress.positions / max(progress.seconds, 1e-9)
+        self.going_on = (
+            f"{counted(progress.games, 'game')} under way, {progress.moves / max(1, progress.games):.0f} moves each; "
+            f"{rate:,.0f} positions/s"
+        )
+        self._draw()
+
+    def _draw(self) -> None:
+        from rich.console import Group
+
         if self.live:
-            self.live.update(_status(result, self.console.width), refresh=True)
+            status = _status(self.result, self.console.width) if self.result else ""
+            self.live.update(Group(status, self.going_on) if self.going_on else status, refresh=True)
 
     def finish(self, result: "MatchResult") -> None:
         """Shows the end: the whole match, and where it lies."""
+        self.going_on = ""
         self.show(result)
         if not self.live:
             click.echo(summary(result))

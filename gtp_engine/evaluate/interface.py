@@ -47,7 +47,7 @@ class Evaluator(Protocol):
     """
 
     batch_size: int
-    """The number of positions that one `submit` takes at most, and with which it works best."""
+    """The number of positions in a batch that suits one search; `submit` takes more."""
 
     largest_board: int
     """The most points a side that it judges."""

@@ -1,1 +1,1 @@
-"""Games between engines: a GTP client, a referee, openings, the match, Elo and its sequential test."""
+"""Games between engines or networks: a GTP client, a referee, openings, the matches, Elo and its sequential test."""

@@ -11,7 +11,7 @@ from ..game.rules import RULESETS, Rules, default_komi, rules_name
 from ..search.clock import NO_LIMIT, gtp_settings
 from ..sgf import GameRecord, write_sgf
 from .gtp_client import GtpClient
-from .openings import Opening, first_openings, random_openings, sgf_openings
+from .openings import Opening, choose_openings
 from .referee import Conditions, Outcome, play_game
 from .results import GameResult, MatchResult, append_result, open_folder
 from .sprt import Sprt
@@ -69,18 +69,15 @@ def play_match(
     make no sense or a folder that holds another match; OSError where a game can't be saved. KeyboardInterrupt passes
     through after the engines have been ended. The games saved until then are kept.
     """
-    for value, least, name in (
-        (games, 1, "games"),
-        (concurrency, 1, "concurrency"),
-        (opening_moves, 0, "opening moves"),
-    ):
-        if value < least:
-            raise ValueError(f"{name} must be {least} or more, not {value}")
+    for value, name in ((games, "games"), (concurrency, "concurrency")):
+        if value < 1:
+            raise ValueError(f"{name} must be 1 or more, not {value}")
     height = width if height is None else height
     komi = default_komi(width, height) if komi is None else komi
     move_cap = MOVES_PER_POINT * width * height
     conditions = Conditions(width, height, komi, rules, gtp_settings(*time), move_cap, patience)
     commands = {"A": engine_a, "B": engine_b}
+    chosen = choose_openings(openings, width, height, opening_moves, seed, games)
     done: list[GameResult] = []
     if folder is not None:
         settings = {
@@ -94,12 +91,7 @@ def play_match(
             "opening moves": opening_moves,
         }
         done = [result for result in open_folder(folder, settings) if result.number < games]
-    source = (
-        sgf_openings(openings, width, height, opening_moves)
-        if openings
-        else random_openings(width, height, opening_moves, seed)
-    )
-    plan = _Plan(commands, conditions, first_openings(source, (games + 1) // 2))
+    plan = _Plan(commands, conditions, chosen)
     return _Match(plan, games, sprt, folder, done, on_game or _ignore).run(concurrency)
 
 

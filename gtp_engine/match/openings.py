@@ -74,6 +74,17 @@ def _fits(game: Game, width: int, height: int, moves: int) -> bool:
     )
 
 
+def choose_openings(source: Path | None, width: int, height: int, moves: int, seed: int, games: int) -> list[Opening]:
+    """The openings of a match, each for two games: from an SGF file or folder, random ones without (by `seed`).
+
+    ValueError where `moves` is negative or no game in `source` fits.
+    """
+    if moves < 0:
+        raise ValueError(f"opening moves must be 0 or more, not {moves}")
+    found = sgf_openings(source, width, height, moves) if source else random_openings(width, height, moves, seed)
+    return first_openings(found, (games + 1) // 2)
+
+
 def first_openings(openings: Iterator[Opening] | list[Opening], count: int) -> list[Opening]:
     """The first `count` openings; a list that is too short starts again from its beginning."""
     if isinstance(openings, list):
