@@ -129,8 +129,8 @@ class Scheduler:
 
     def has_place_for(self, priority: int) -> bool:
         """Whether a job that is added now would have its turn at once."""
-        count = len(self._running) + len(self._waiting)
-        return count < self.places or any(-rank < priority for rank, _, _ in self._running)
+        before = sum(-rank >= priority for rank, _, _ in (*self._running, *self._waiting))
+        return before < self.places
 
     @property
     def is_idle(self) -> bool:

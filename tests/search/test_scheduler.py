@@ -126,6 +126,7 @@ def test_priority_comes_first_and_puts_off_what_is_under_way() -> None:
         scheduler.step()
     assert scheduler.has_place_for(1)
     add("late", 9)
+    assert scheduler.has_place_for(9) and not scheduler.has_place_for(5)
     scheduler.run()
     assert order[:2] in (["urgent", "late"], ["late", "urgent"])
     assert order[2:] == ["a", "b", "c"]
