@@ -109,28 +109,45 @@ def _silu(x: Any) -> Any:
 
 
 @njit
-def activate(x: np.ndarray, scale: np.ndarray, shift: np.ndarray, kind: int, out: np.ndarray, margin: int) -> None:
-    """out = activation(x * scale + shift), inside of a margin of `out`, which stays as it is.
+def activate(
+    x: np.ndarray,
+    first: int,
+    scale: np.ndarray,
+    shift: np.ndarray,
+    kind: int,
+    on_board: np.ndarray,
+    out: np.ndarray,
+    margin: int,
+) -> None:
+    """out = activation(x * scale + shift) of the channels from `first` on, 0 off the board, inside a margin of `out`.
 
-    x, out: [rows, columns, channels] of float32, or of bfloat16 seen as uint16; scale, shift: float32 [channels].
-    kind: of KINDS.
+    x, out: [rows, columns, channels] of float32, or of bfloat16 seen as uint16. scale, shift: float32 [channels taken].
+    kind: of KINDS. on_board: bool [rows, columns], or without rows where all is board. Margin and other channels of
+    `out` stay as they are.
     """
-    rows, columns, channels = x.shape
+    rows, columns, _ = x.shape
+    channels = len(scale)
     for i in range(rows):
         for j in range(columns):
-            y, z = i + margin, j + margin
-            if kind == IDENTITY_KIND:
+            # Rows of their own: an index that is a sum might be negative, and no vectors are made of it.
+            given, made = x[i, j, first : first + channels], out[i + margin, j + margin, :channels]
+            if len(on_board) > 0 and not on_board[i, j]:
+                made[:] = 0
+            elif kind == IDENTITY_KIND:
                 for k in range(channels):
-                    out[y, z, k] = _element(_number(x[i, j, k]) * scale[k] + shift[k], x[i, j, k])
+                    made[k] = _element(_number(given[k]) * scale[k] + shift[k], made[k])
             elif kind == _RELU:
                 for k in range(channels):
-                    out[y, z, k] = _element(max(_number(x[i, j, k]) * scale[k] + shift[k], ZERO), x[i, j, k])
+                    made[k] = _element(max(_number(given[k]) * scale[k] + shift[k], ZERO), made[k])
             elif kind == _MISH:
                 for k in range(channels):
-                    out[y, z, k] = _element(_mish(_number(x[i, j, k]) * scale[k] + shift[k]), x[i, j, k])
+                    made[k] = _element(_mish(_number(given[k]) * scale[k] + shift[k]), made[k])
             else:
                 for k in range(channels):
-                    out[y, z, k] = _element(_silu(_number(x[i, j, k]) * scale[k] + shift[k]), x[i, j, k])
+                    made[k] = _element(_silu(_number(given[k]) * scale[k] + shift[k]), made[k])
+
+
+NO_MASK = np.zeros((0, 0), np.bool_)
 
 
 class FusedActivation(nn.Module):
@@ -143,10 +160,10 @@ class FusedActivation(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         points = numbers_of(x)
-        out = torch.empty_like(x, memory_format=torch.channels_last)
+        out = np.empty_like(points)
         lines = 1, -1, x.shape[1]
-        activate(points.reshape(lines), self.scale, self.shift, self.kind, numbers_of(out).reshape(lines), 0)
-        return out
+        activate(points.reshape(lines), 0, self.scale, self.shift, self.kind, NO_MASK, out.reshape(lines), 0)
+        return tensor_of(out)
 
 
 def numbers_of(x: Tensor) -> np.ndarray:
@@ -154,3 +171,9 @@ def numbers_of(x: Tensor) -> np.ndarray:
     points = x.permute(0, 2, 3, 1).contiguous()
     array: np.ndarray = (points.view(torch.uint16) if x.dtype == torch.bfloat16 else points).numpy()
     return array
+
+
+def tensor_of(numbers: np.ndarray) -> Tensor:
+    """The inverse of `numbers_of`."""
+    points = torch.from_numpy(numbers)
+    return (points.view(torch.bfloat16) if numbers.dtype == np.uint16 else points).permute(0, 3, 1, 2)

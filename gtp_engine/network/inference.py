@@ -31,7 +31,9 @@ def prepare_for_inference(model: Model, dtype: torch.dtype = torch.float32) -> M
             if fuses and isinstance(child, Activation):
                 _fuse(part, name, child)
     if fuses:
-        _compile_blocks(model.trunk, dtype)
+        from .compiled_blocks import compile_parts
+
+        compile_parts(model, dtype)
     for part in model.modules():
         if isinstance(part, Conv):
             part.weight.data = part.weight.data.contiguous(memory_format=torch.channels_last)
@@ -73,18 +75,6 @@ def _fuse(part: nn.Module, name: str, activation: Activation) -> None:
         setattr(part, norm_name, Folded(norm.scale.numel()))
     elif isinstance(norm, Folded) and activation.kind not in (IDENTITY, RELU):
         setattr(part, name, FusedActivation(activation.kind, torch.ones(norm.channels), torch.zeros(norm.channels)))
-
-
-def _compile_blocks(part: nn.Module, dtype: torch.dtype) -> None:
-    """Puts compiled blocks in the place of others, also inside of bottlenecks."""
-    from .compiled_blocks import compiled_block
-
-    for name, child in list(part.named_children()):
-        compiled = compiled_block(child, dtype)
-        if compiled is not child:
-            setattr(part, name, compiled)
-        else:
-            _compile_blocks(child, dtype)
 
 
 def _convert(trunk: Trunk, dtype: torch.dtype) -> None:

@@ -20,6 +20,7 @@ _TILES = 36
 @njit
 def convolve(
     x: np.ndarray,
+    on_board: np.ndarray,
     scale: np.ndarray,
     shift: np.ndarray,
     kind: int,
@@ -29,27 +30,33 @@ def convolve(
     added: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """out = convolution(activation(x * scale + shift)) + bias + added.
+    """out = convolution(activation(x * scale + shift)) + bias + added, where points off the board count as 0.
 
-    x [n, h, w, channels], out, added [n, h, w, out channels]: float32, or bfloat16 seen as uint16; added [0, ...] for
-    none. kind: of `fused.KINDS`. weights: `packed` for tiles of side x side points; scale, shift, bias: float32.
+    x [n, h, w, channels], of which the first len(scale) are taken, out, added [n, h, w, out channels]: float32, or
+    bfloat16 seen as uint16; added [0, ...] for none. on_board: bool [n, h, w], or [0, ...] where all is board.
+    kind: of `fused.KINDS`. weights: `packed` for tiles of side x side points. scale: [channels], shift: [1 or n,
+    channels], bias: [out channels], float32.
     """
-    count, height, width, channels = x.shape
-    blocks, columns = weights.shape[1], weights.shape[3]
+    count, height, width, _ = x.shape
+    blocks, cells, steps, columns = weights.shape
+    channels, columns = steps * 4 // weights.itemsize, columns * weights.itemsize // 4
+    margin = int(cells > side * side)
     across, down = (width + side - 1) // side, (height + side - 1) // side
     tiles = across * down
     images = min(count, max(1, _TILES // tiles))
-    padded = np.zeros((down * side + 2, across * side + 2, channels), x.dtype)
-    cells = (side + 2) ** 2
+    padded = np.zeros((down * side + 2 * margin, across * side + 2 * margin, channels), weights.dtype)
     # One row more: powers of two apart, numbers would push each other out of the cache.
-    tile = np.empty((cells, images * tiles + 1, channels), x.dtype)
+    tile = np.empty((cells, images * tiles + 1, channels), weights.dtype)
     product = np.empty((cells, images * tiles + 1, columns), np.float32)
     nothing = np.zeros(columns, np.float32)
+    mask = np.zeros((0, 0), np.bool_)
     for first in range(0, count, images):
         now = min(images, count - first)
-        for image in range(now):
-            activate(x[first + image], scale, shift, kind, padded, 1)
-            _transform(padded, tile, image * tiles, side, down, across)
+        for image in range(first, first + now):
+            if len(on_board) > 0:
+                mask = on_board[image]
+            activate(x[image], 0, scale, shift[min(image, len(shift) - 1)], kind, mask, padded, margin)
+            _transform(padded, tile, (image - first) * tiles, side, down, across)
         for block in range(blocks):
             _multiply(tile, weights, product, block, now * tiles)
             start = block * columns
@@ -76,14 +83,16 @@ def _multiply(tile: np.ndarray, weights: np.ndarray, product: np.ndarray, block:
     """For every number of a tile: the products of all `tiles` with a block of the weights."""
     half, vectors = int(tile.itemsize == 2), product.shape[2] // LANES
     panels = (tiles + _most_rows(vectors) - 1) // _most_rows(vectors)
-    steps = tile.shape[2] * tile.itemsize // 4
+    steps = weights.shape[2]
     for cell in range(tile.shape[0]):
         left, right = tile.ctypes.data + cell * tile.strides[0], weights.ctypes.data
-        right += cell * weights.strides[0] + block * weights.strides[1]
+        right += block * weights.strides[0] + cell * weights.strides[1]
+        ahead = right + weights.strides[1]
         out, remaining = product.ctypes.data + cell * product.strides[0], tiles
         for panel in range(panels, 0, -1):
             rows = remaining // panel
-            multiply(half, rows, vectors, left, tile.strides[1], right, out, steps)
+            multiply(half, rows, vectors, left, tile.strides[1], right, ahead, out, steps)
+            ahead = right
             left += rows * tile.strides[1]
             out += rows * product.strides[1]
             remaining -= rows
@@ -139,19 +148,24 @@ def _finish(
 
 
 def best_side(height: int, width: int) -> int:
-    """The side of the tiles that take fewest products for such a board."""
-    return min(MATRICES, key=lambda side: (side + 2) ** 2 * -(-height // side) * -(-width // side))
+    """The side of the tiles by which a 3x3 convolution of such a board takes fewest products."""
+    return min((3, 4), key=lambda side: (side + 2) ** 2 * -(-height // side) * -(-width // side))
 
 
 def packed(weight: Tensor, side: int, half: bool) -> np.ndarray:
-    """A kernel [out channels, channels, 3, 3], float32, transformed for `convolve`: [numbers of a tile, blocks, steps,
-    columns] in float32 or, two channels side by side, in uint32.
+    """A kernel [out channels, channels, k, k] of 3x3, or of 1x1 for tiles of one point, float32, for `convolve`.
+
+    Channels of both kinds come in sixteens, zero beyond those of the kernel. Blocks of columns, the numbers of a tile,
+    steps, and columns: one float32 each, or for two channels bfloat16 side by side, as uint16.
     """
+    outputs, inputs = (-(-count // LANES) * LANES for count in weight.shape[:2])
+    exact = torch.zeros(outputs, inputs, *weight.shape[2:], dtype=torch.float64)
+    exact[: weight.shape[0], : weight.shape[1]] = weight
     matrix = torch.tensor([[float(value) for value in row] for row in MATRICES[side][1]], dtype=torch.float64)
-    numbers = torch.einsum("ai,ocij,bj->abco", matrix, weight.double(), matrix).float()
-    columns = LANES * max(vectors for vectors in MOST_ROWS if weight.shape[0] % (LANES * vectors) == 0)
-    blocks = numbers.flatten(0, 1).unflatten(2, (-1, columns)).transpose(1, 2)
+    numbers = torch.einsum("ai,ocij,bj->abco", matrix, exact, matrix).float()
+    columns = LANES * max(vectors for vectors in MOST_ROWS if outputs % (LANES * vectors) == 0)
+    blocks = numbers.flatten(0, 1).unflatten(2, (-1, columns)).permute(2, 0, 1, 3)
     if not half:
         return blocks.contiguous().numpy()
     pairs = blocks.bfloat16().unflatten(2, (-1, 2)).transpose(3, 4)
-    return pairs.contiguous().view(torch.uint16).numpy().view(np.uint32)[..., 0]
+    return pairs.flatten(3).contiguous().view(torch.uint16).numpy()
