@@ -1,6 +1,8 @@
 """Matches between networks in one process."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -143,3 +145,18 @@ def test_a_match_that_does_not_begin_leaves_no_folder(tmp_path: Path, monkeypatc
     done = run("--network", "nowhere", "--network", "none")
     assert done.returncode == 1 and "no network 'nowhere'" in done.stderr.splitlines()[-1]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_ctrl_c_keeps_the_games(tmp_path: Path) -> None:
+    words = "--network", "uniform", "--network", "none", "--games", "100000", "--concurrency", "4", "--threads", "1"
+    command = [sys.executable, "-m", "gtp_engine", "match", *words, "--board-size", "5", "--sgf-dir", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("game ")
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in errors) == (130, False)
+    assert out.splitlines()[-1] == f"stopped; go on with --sgf-dir {tmp_path}"
+    played = len((tmp_path / "results.jsonl").read_text().splitlines())
+    assert out.splitlines()[-2].startswith(f"{played} of 100,000 games: ")
