@@ -1,7 +1,7 @@
 """The evaluator by a network: positions in batches through torch, on a CPU or a GPU."""
 
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +12,9 @@ from ..game.symmetry import COUNT, turned_indices
 from ..log import log
 from ..network.inference import prepare_for_inference
 from ..network.library import load_network, network_name
-from ..network.model import Model
-from ..network.outputs import Predictions, predict
+from ..network.model import Model, RawOutputs
+from ..network.outputs import Predictions, expected_result, policy_logits, predict
+from .answers import NUMBERS, write_answers
 from .cache import EvaluationCache
 from .inputs import PLANES, SCALARS, new_workspace, write_batch, write_legal
 from .interface import ALL_SYMMETRIES, Outputs
@@ -24,8 +25,10 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": t
 # What bfloat16 has to gain on a CPU to be taken.
 _LEAST_GAIN = 1.15
 _TRIAL_BATCH, _TRIALS = 2, 2
-# Columns of an evaluation's row: policy [area+1], then these numbers, then ownership [area].
-_NUMBERS = 6  # win, loss, no result, lead, score mean, score stdev
+
+
+# Some rows of a batch, and what the network says of them.
+_Parts = list[tuple[np.ndarray, "torch.Tensor | Future[torch.Tensor]"]]
 
 
 class _Inputs:
@@ -41,17 +44,15 @@ class _Inputs:
 class _Board:
     """What depends on the board's size: how rows in move-index order are turned, and what is known of positions.
 
-    `row[there[s]]` turns a policy by symmetry s, `row[back[s]]` turns an evaluation's row back.
+    `policy[there[s]]` turns a policy by symmetry s, `policy[turned[s]]` turns it back.
     """
 
     def __init__(self, width: int, height: int, cache_megabytes: float) -> None:
         self.width, self.height = width, height
         self.area = width * height
-        self.columns = 2 * self.area + 1 + _NUMBERS
-        turned = [turned_indices(symmetry, width, height) for symmetry in range(COUNT)]
-        numbers = np.arange(self.area + 1, self.area + 1 + _NUMBERS)
-        self.there = np.array([np.argsort(indices) for indices in turned])
-        self.back = np.array([[*indices, *numbers, *(indices[:-1] + numbers[-1] + 1)] for indices in turned])
+        self.columns = 2 * self.area + 1 + NUMBERS
+        self.turned = np.array([turned_indices(symmetry, width, height) for symmetry in range(COUNT)])
+        self.there = np.argsort(self.turned, 1)
         # Planes that are not square are never transposed.
         self.symmetries = np.arange(COUNT) % (COUNT if width == height else COUNT // 2)
         self.cache = EvaluationCache(cache_megabytes, self.columns)
@@ -60,8 +61,8 @@ class _Board:
 
 @dataclass
 class _Ticket:
-    """A batch under way. rows: the evaluations, those of `missing` not yet written. said: by which symmetries they were
-    turned, and what the network says of them.
+    """A batch under way. rows: the evaluations, those of `missing` not yet written. said: by which symmetries all were
+    turned, and what the network says of the missing ones, in parts.
     """
 
     board: _Board
@@ -69,7 +70,7 @@ class _Ticket:
     keys: np.ndarray
     rows: np.ndarray
     missing: np.ndarray
-    said: "list[tuple[np.ndarray, torch.Tensor | Future[torch.Tensor]]]"
+    said: list[tuple[np.ndarray, _Parts]]
     done: torch.cuda.Event | None
 
 
@@ -79,8 +80,8 @@ class NetworkEvaluator:
     device: "auto" (a GPU where there is one), "cpu", "cuda", "mps". precision: "float32", "bfloat16", "float16", or
     "auto": float16 on a GPU, on a CPU bfloat16 where a quick measurement shows that it gains, else float32.
     One thread makes all calls, from the construction on. On a CPU with two threads and more two batches are evaluated
-    side by side, on half of the threads each: threads of torch that work on one batch wait for each other at every
-    layer, and much longer where other programs want the processor too.
+    side by side, each in as many parts as keep the threads busy: threads that work on one part together would wait for
+    each other at every layer, and much longer where other programs want the processor too.
     Raises ValueError for an unknown device or precision and for a file that is no network, OSError for one that cannot
     be read.
     """
@@ -104,11 +105,12 @@ class NetworkEvaluator:
             raise ValueError(f"unknown precision {precision!r}: expected auto, {', '.join(PRECISIONS)}")
         on_cpu = self.device.type == "cpu"
         self.overlap = 2 if self.device.type == "cuda" or (on_cpu and threads > 1) else 1
-        workers = self.overlap if on_cpu else 1
-        torch.set_num_threads(threads // workers)
         self._workers = None
-        if workers > 1:
-            self._workers = ThreadPoolExecutor(workers, "network", torch.set_num_threads, (threads // workers,))
+        self._parts = -(-threads // self.overlap)
+        if on_cpu:
+            torch.set_num_threads(1)
+            if threads > 1:
+                self._workers = ThreadPoolExecutor(threads, "network", torch.set_num_threads, (1,))
         model = load_network(path).to(self.device)
         self.config = model.config
         self.name = network_name(path)
@@ -151,13 +153,13 @@ class NetworkEvaluator:
                 ticket.missing = board.cache.look_up(ticket.keys, rows)
             if not len(ticket.missing):
                 break
-            work = board, inputs, ticket.missing, turns, optimism
-            if self._workers and not average:
-                ticket.said.append((turns[ticket.missing], self._workers.submit(self._evaluate, *work)))
-                continue
-            ticket.said.append((turns[ticket.missing], self._evaluate(*work)))
+            ticket.said.append((turns, self._begin(inputs, ticket.missing, optimism)))
+            if average and self._workers:
+                wait(
+                    [said for _, said in ticket.said[-1][1] if isinstance(said, Future)]
+                )  # before the inputs are written over
             if average and self.device.type == "cuda":
-                torch.cuda.synchronize()  # before the inputs are written over
+                torch.cuda.synchronize()
         if self.device.type == "cuda":
             ticket.done = torch.cuda.Event()
             ticket.done.record()
@@ -169,10 +171,7 @@ class NetworkEvaluator:
             ticket.done.synchronize()
         board, rows, missing = ticket.board, ticket.rows, ticket.missing
         if len(missing):
-            views = []
-            for turns, said in ticket.said:
-                turned = said.result() if isinstance(said, Future) else said
-                views.append(np.take_along_axis(turned.numpy(), board.back[turns], 1))
+            views = [self._answers(ticket, *said) for said in ticket.said]
             rows[missing] = views[0] if len(views) == 1 else np.mean(views, 0)
             board.cache.store(ticket.keys[missing], rows[missing])
         board.inputs.append(ticket.inputs)
@@ -191,12 +190,13 @@ class NetworkEvaluator:
         one = np.arange(1)
         turns = board.symmetries[[symmetry]]
         write_legal(position, one, inputs.legal)
-        planes, scalars = inputs.planes.numpy(), inputs.scalars.numpy()
-        suicide_legal = self.config.suicide_areas
-        write_batch(position, one, turns, suicide_legal, self._workspace, planes, scalars, np.empty(1, np.uint64))
-        said = self._predict(board, inputs, one, turns, optimism)
+        given = inputs.planes.numpy(), inputs.scalars.numpy(), np.empty(1, np.uint64)
+        write_batch(position, one, turns, self.config.suicide_areas, self._workspace, *given)
+        legal = torch.from_numpy(np.take_along_axis(inputs.legal[:1], board.there[turns], 1)).to(self.device)
+        raw, scalars = self._forward(inputs, one)
+        said = predict(raw, self.config, legal, scalars, optimism=optimism)
         board.inputs.append(inputs)
-        back = torch.from_numpy(board.back[turns[0]][: board.area + 1])
+        back = torch.from_numpy(board.turned[turns[0]])
         said = Predictions(*(None if value is None else value.cpu() for value in said))  # type: ignore[arg-type]
         return said._replace(policy=said.policy[:, back], ownership=said.ownership[:, back[:-1]])
 
@@ -231,12 +231,18 @@ class NetworkEvaluator:
                 return inputs
         return _Inputs(max(count, self.batch_size), board.width, board.height, self.device.type == "cuda")
 
-    def _evaluate(
-        self, board: _Board, inputs: _Inputs, rows: np.ndarray, turns: np.ndarray, optimism: float
-    ) -> torch.Tensor:
-        """The evaluations of these rows, [n, columns], on the CPU once the device has done its work."""
+    def _begin(self, inputs: _Inputs, rows: np.ndarray, optimism: float) -> _Parts:
+        """Begins the evaluation of these rows."""
+        if self._workers is None:
+            return [(rows, self._evaluate(inputs, rows, optimism))]
+        parts = np.array_split(rows, min(self._parts, len(rows)))
+        return [(part, self._workers.submit(self._evaluate, inputs, part, optimism)) for part in parts]
+
+    @torch.inference_mode()
+    def _evaluate(self, inputs: _Inputs, rows: np.ndarray, optimism: float) -> torch.Tensor:
+        """What `write_answers` makes evaluations of, for these rows, on the CPU once the device has done its work."""
         try:
-            said = self._predict(board, inputs, rows, turns, optimism)
+            raw, scalars = self._forward(inputs, rows)
         except torch.OutOfMemoryError:
             if len(rows) == 1:
                 raise MemoryError(f"not enough memory on {self.device} for the network {self.name}") from None
@@ -244,26 +250,34 @@ class NetworkEvaluator:
             torch.cuda.empty_cache()
             log(f"not enough memory on {self.device} for batches of {len(rows)}: {self.batch_size} from now on")
             halves = rows[: self.batch_size], rows[self.batch_size :]
-            return torch.cat([self._evaluate(board, inputs, half, turns, optimism) for half in halves])
-        numbers = torch.stack((said.lead, said.score_mean, said.score_stdev), 1)
-        packed = torch.cat((said.policy, said.value, numbers, said.ownership), 1)
+            return torch.cat([self._evaluate(inputs, half, optimism) for half in halves])
+        result = expected_result(raw, self.config, scalars)
+        numbers = torch.stack((result.lead, result.score_mean, result.score_stdev), 1)
+        logits = policy_logits(raw.policy, self.config, optimism)
+        packed = torch.cat((logits, result.value, numbers, raw.ownership.float()), 1)
         if self.device.type != "cuda":
             return packed.cpu()
         host = torch.empty(packed.shape, pin_memory=True)
         return host.copy_(packed, non_blocking=True)
 
     @torch.inference_mode()
-    def _predict(
-        self, board: _Board, inputs: _Inputs, rows: np.ndarray, turns: np.ndarray, optimism: float
-    ) -> Predictions:
-        """What the network says of some rows of the inputs, still turned."""
-        everything = len(rows) == rows[-1] + 1
-        chosen: slice | torch.Tensor = slice(len(rows)) if everything else torch.from_numpy(rows)
-        legal = np.take_along_axis(inputs.legal[rows], board.there[turns[rows]], 1)
+    def _forward(self, inputs: _Inputs, rows: np.ndarray) -> tuple[RawOutputs, torch.Tensor]:
+        """What the network says of some rows of the inputs, still turned, and their scalars on the device."""
+        neighbours = rows[-1] - rows[0] == len(rows) - 1
+        chosen: slice | torch.Tensor = slice(rows[0], rows[-1] + 1) if neighbours else torch.from_numpy(rows)
         scalars = inputs.scalars[chosen].to(self.device, non_blocking=True)
         planes = inputs.planes[chosen].to(self.device, non_blocking=True).permute(0, 3, 1, 2).float()
-        raw = self._model(planes, scalars, full_board=True)
-        return predict(raw, self.config, torch.from_numpy(legal).to(self.device), scalars, optimism=optimism)
+        return self._model(planes, scalars, full_board=True), scalars
+
+    def _answers(self, ticket: _Ticket, turns: np.ndarray, parts: _Parts) -> np.ndarray:
+        """The evaluations of a ticket's missing positions, once they are there, turned back."""
+        rows = np.empty((len(ticket.missing), ticket.board.columns), np.float32)
+        start = 0
+        for part, said in parts:
+            numbers = (said.result() if isinstance(said, Future) else said).numpy()
+            write_answers(numbers, part, ticket.inputs.legal, turns, ticket.board.turned, rows[start:])
+            start += len(part)
+        return rows
 
     def _fastest_precision(self, model: Model) -> str:
         """On a GPU float16; on a CPU what a trial shows."""

@@ -39,6 +39,19 @@ class Predictions(NamedTuple):
 
     @property
     def score_stdev(self) -> Tensor:
+        return Result(self.value, self.score_mean, self.score_mean_square, self.lead).score_stdev
+
+
+class Result(NamedTuple):
+    """Of `Predictions`, how the game ends: all that a search asks for beside policy and ownership."""
+
+    value: Tensor
+    score_mean: Tensor
+    score_mean_square: Tensor
+    lead: Tensor
+
+    @property
+    def score_stdev(self) -> Tensor:
         return (self.score_mean_square - self.score_mean.square()).clamp(min=0).sqrt()
 
 
@@ -50,23 +63,31 @@ def predict(
     legal: bool [n, points + 1], at least one move of each position. scalars: [n, 19], the inputs, which tell whether
     the rules allow games without result. optimism: 0 to 1, the optimistic policy's share, where the network has one.
     """
+    scores = raw.scores.float()
+    value_error, score_error = short_term_errors(scores, config)
+    return Predictions(
+        policy=masked_softmax(policy_logits(raw.policy, config, optimism), legal),
+        **expected_result(raw, config, scalars)._asdict(),
+        variance_time=functional.softplus(scores[:, 3]) * config.multipliers.variance_time,
+        value_error=value_error,
+        score_error=score_error,
+        ownership=raw.ownership.float().tanh(),
+    )
+
+
+def expected_result(raw: RawOutputs, config: NetworkConfig, scalars: Tensor) -> Result:
+    """How the game ends, as `predict` says it."""
     value = value_probabilities(raw.value, no_result_possible(scalars))
     scores = raw.scores.float()
     multipliers = config.multipliers
     ends = 1 - value[:, 2]
     mean = scores[:, 0] * multipliers.score_mean
     stdev = functional.softplus(scores[:, 1]) * multipliers.score_stdev
-    value_error, score_error = short_term_errors(scores, config)
-    return Predictions(
-        policy=masked_softmax(policy_logits(raw.policy, config, optimism), legal),
+    return Result(
         value=value,
         score_mean=mean * ends,
         score_mean_square=(mean.square() + stdev.square()) * ends,
         lead=scores[:, 2] * multipliers.lead * ends,
-        variance_time=functional.softplus(scores[:, 3]) * multipliers.variance_time,
-        value_error=value_error,
-        score_error=score_error,
-        ownership=raw.ownership.float().tanh(),
     )
 
 

@@ -162,14 +162,18 @@ def test_unknown_devices_and_precisions_are_named() -> None:
             find_device("cuda")
 
 
-def test_the_cache_gives_back_what_it_was_given_until_the_slot_is_taken() -> None:
-    cache = EvaluationCache(0.001, 3)  # 32 slots
-    keys = np.array([1, 2, 33], np.uint64)
-    rows = np.arange(9, dtype=np.float32).reshape(3, 3)
+def test_the_cache_gives_back_what_it_was_given_until_the_room_is_taken() -> None:
+    cache = EvaluationCache(0.001, 3)  # 31 rows, a table of 64
+    keys = np.array([1, 2, 65, *range(70, 98)], np.uint64)
+    rows = np.arange(3 * len(keys), dtype=np.float32).reshape(-1, 3)
     cache.store(keys[:2], rows[:2])
-    cache.store(keys[2:], rows[2:])  # in the slot of key 1
+    cache.store(keys[2:3], rows[2:3])  # where the table knew key 1
     found = np.zeros((3, 3), np.float32)
-    assert cache.look_up(keys, found).tolist() == [0]
-    assert found[1:].tolist() == rows[1:].tolist()
+    assert cache.look_up(keys[:3], found).tolist() == [0]
+    assert found[1:].tolist() == rows[1:3].tolist()
+    cache.store(keys[3:], rows[3:])
+    assert cache.look_up(keys[:3], found).tolist() == [0]
+    cache.store(np.array([100, 101], np.uint64), rows[:2])  # in the rows of keys 1 and 2
+    assert cache.look_up(keys[:3], found).tolist() == [0, 1]
     cache.clear()
-    assert cache.look_up(keys, found).tolist() == [0, 1, 2]
+    assert cache.look_up(keys[:3], found).tolist() == [0, 1, 2]
