@@ -1,11 +1,11 @@
 """A picture of a reviewed game: black's win rate and lead after each move."""
 
-import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..files import write_whole
 from .review import MoveReview, black_lead, black_winrate, worst_moves
 
 if TYPE_CHECKING:
@@ -43,16 +43,10 @@ def plot_curve(reviews: Sequence[MoveReview], path: Path, title: str) -> None:
     for review in worst_moves(reviews, MARKED_MOVES):
         _mark(above, review.number, 100 * review.winrate)
         _mark(below, review.number, review.lead)
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
-        with warnings.catch_warnings():
-            # matplotlib's font has no Chinese or Japanese letters; names show as boxes.
-            warnings.filterwarnings("ignore", message="Glyph .* missing")
-            figure.savefig(temporary)
-        os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(path)) from error
+    with warnings.catch_warnings():
+        # matplotlib's font has no Chinese or Japanese letters; names show as boxes.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        write_whole(path, figure.savefig)
 
 
 def _mark(axes: "Axes", number: int, value: float) -> None:

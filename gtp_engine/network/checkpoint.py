@@ -1,16 +1,16 @@
 """Our own files, `.pt`: a network's config and numbers, the state of its training, its card."""
 
 import io
-import os
 import pickle
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from ..files import write_whole
 from .katago_file import NetworkFileError, check_shapes
 from .model import Model
 from .plain import config_from_data, to_data
@@ -37,7 +37,7 @@ def write_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
         "training": checkpoint.training,
         "card": dict(checkpoint.card),
     }
-    write_atomically(path, lambda temporary: torch.save(data, temporary))
+    write_whole(path, lambda temporary: torch.save(data, temporary))
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
@@ -66,13 +66,3 @@ def _load(path: Path) -> Any:
         raise NetworkFileError(f"{path}: no checkpoint of this program: it would run code when read") from error
     except (RuntimeError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise NetworkFileError(f"{path}: a damaged checkpoint ({str(error).splitlines()[0]})") from error
-
-
-def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Lets `write` fill a temporary file beside `path`, then gives it that name: no reader ever sees half a file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

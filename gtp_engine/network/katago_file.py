@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..files import write_whole
 from .config import KATAGO_INPUTS, NEWEST, OLDEST, PLANES, SCALARS, NetworkConfig
 from .model import Model
 from .plain import field_types
@@ -240,10 +241,8 @@ class _End(Exception):
 
 def write_katago_file(model: Model, path: Path) -> None:
     """Writes a network as `.bin.gz`, whole or not at all. ValueError where its version of the format cannot hold it."""
-    from .checkpoint import write_atomically
-
     data = katago_bytes(model)
-    write_atomically(path, lambda temporary: temporary.write_bytes(gzip.compress(data, 6, mtime=0)))
+    write_whole(path, lambda temporary: temporary.write_bytes(gzip.compress(data, 6, mtime=0)))
 
 
 def katago_bytes(model: Model) -> bytes:

@@ -16,6 +16,7 @@ from pathlib import Path
 from sgfmill import sgf_grammar
 
 from .. import __version__
+from ..files import write_whole
 from ..game.coords import (
     BLACK,
     EMPTY,
@@ -286,17 +287,16 @@ def write_sgf(record: GameRecord, path: str | os.PathLike[str], *, overwrite: bo
     written.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        if not overwrite and path.exists():
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-        temporary.write_bytes(record.to_sgf().encode("utf-8", "replace"))
+    content = record.to_sgf().encode("utf-8", "replace")
+
+    def write(temporary: Path) -> None:
+        temporary.write_bytes(content)
         if not overwrite:
             path.touch(exist_ok=False)  # Fails where somebody else has made it meanwhile.
-        os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(path)) from error
+
+    if not overwrite and path.exists():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    write_whole(path, write)
 
 
 def read_sgf(source: str | os.PathLike[str] | bytes, *, game: int = 0, variation: Sequence[int] = ()) -> GameRecord:
