@@ -9,6 +9,7 @@ import argparse
 import shlex
 import statistics
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -108,20 +109,27 @@ class Ours:
         self._search.clear()
 
 
-@torch.inference_mode()
-def bare_rate(path: Path, precision: str, batch: int, size: int, seconds: float = 3.0) -> float:
-    """Positions/s of the model alone."""
+def bare_rate(path: Path, precision: str, batch: int, size: int, threads: int, seconds: float = 3.0) -> float:
+    """Positions/s of the model alone, on each thread batches of its own, as the evaluator works."""
     model = prepare_for_inference(load_network(path), PRECISIONS[precision])
     planes = torch.from_numpy(np.random.default_rng(1).integers(0, 2, (batch, size, size, PLANES)).astype(np.float32))
     planes[..., 0] = 1
     planes = planes.permute(0, 3, 1, 2)
     scalars = torch.zeros((batch, SCALARS))
-    model(planes, scalars, full_board=True)
-    start, count = time.perf_counter(), 0
-    while time.perf_counter() - start < seconds:
-        model(planes, scalars, full_board=True)
-        count += batch
-    return count / (time.perf_counter() - start)
+
+    @torch.inference_mode()
+    def work(seconds: float) -> int:
+        end, count = time.perf_counter() + seconds, 0
+        while time.perf_counter() < end or not count:
+            model(planes, scalars, full_board=True)
+            count += batch
+        return count
+
+    with ThreadPoolExecutor(threads, "bare", torch.set_num_threads, (1,)) as pool:
+        list(pool.map(work, [0.0] * threads))
+        start = time.perf_counter()
+        done = sum(pool.map(work, [seconds] * threads))
+        return done / (time.perf_counter() - start)
 
 
 def main() -> None:
@@ -156,7 +164,7 @@ def main() -> None:
         best[label.split(",")[0]] = max(best[label.split(",")[0]], median)
         print(f"{label}: {median:,.1f} visits/s ({min(found):,.1f} to {max(found):,.1f})")
     for batch in options.batches:
-        bare = bare_rate(path, evaluator.precision, batch, options.size)
+        bare = bare_rate(path, evaluator.precision, batch, options.size, options.threads)
         share = statistics.median(rates[f"gtp_engine, batches of {batch}"]) / bare
         print(f"bare network, batches of {batch}: {bare:,.1f} evaluations/s; the search has {100 * share:.0f} % of it")
     print(f"best to best: {best['gtp_engine'] / best['KataGo']:.2f} times KataGo", flush=True)
