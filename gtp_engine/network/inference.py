@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from ..compiled import config
-from .blocks import OrdinaryBlock, PolicyHead, PoolingBlock, Trunk, ValueHead
+from .blocks import AttentionBlock, FeedForwardBlock, OrdinaryBlock, PolicyHead, PoolingBlock, Trunk, ValueHead
 from .layers import Activation, Affine, BatchNorm, Conv, Folded, MatMul, Norm, RMSNorm
 from .model import Model
 from .records import IDENTITY, RELU
@@ -17,8 +17,9 @@ def prepare_for_inference(model: Model, dtype: torch.dtype = torch.float32) -> M
     """A copy for evaluation only, on the same device, that takes and gives float32 as the model does.
 
     Batch norms are folded into convolutions where they follow one, tensors of points are channels-last, and on a CPU
-    norms and activations become one compiled pass. dtype: of the trunk's tensors and weights; the heads, a few percent
-    of the work, stay in float32.
+    blocks and heads are compiled. dtype: of the trunk's tensors and weights; the heads, a few percent of the work, stay
+    in float32, and so do attention and what goes between blocks where the trunk itself attends: bfloat16 would lose
+    eight times as much there.
     """
     model = copy.deepcopy(model).eval()
     for part in model.modules():
@@ -33,7 +34,7 @@ def prepare_for_inference(model: Model, dtype: torch.dtype = torch.float32) -> M
     if fuses:
         from .compiled_blocks import compile_parts
 
-        compile_parts(model, dtype)
+        compile_parts(model, _between_blocks(model.trunk, dtype))
     for part in model.modules():
         if isinstance(part, Conv):
             part.weight.data = part.weight.data.contiguous(memory_format=torch.channels_last)
@@ -77,8 +78,21 @@ def _fuse(part: nn.Module, name: str, activation: Activation) -> None:
         setattr(part, name, FusedActivation(activation.kind, torch.ones(norm.channels), torch.zeros(norm.channels)))
 
 
+def _between_blocks(trunk: Trunk, dtype: torch.dtype) -> torch.dtype:
+    """The precision of the numbers that go from one block of the trunk to the next."""
+    attends = any(isinstance(block, AttentionBlock) for block in trunk.blocks)
+    return torch.float32 if attends and dtype == torch.bfloat16 else dtype
+
+
 def _convert(trunk: Trunk, dtype: torch.dtype) -> None:
     """All but what komi and other scalars go through, and tables of angles."""
+    if _between_blocks(trunk, dtype) != dtype:
+        for block in trunk.blocks:
+            if isinstance(block, FeedForwardBlock):
+                for matrix in (block.first, block.gate, block.second):
+                    if matrix is not None:
+                        matrix.to(dtype)
+        return
     exact = {trunk.matmul, *(trunk.metadata.modules() if trunk.metadata else ())}
     for part in trunk.modules():
         if isinstance(part, Conv | MatMul | RMSNorm | Affine) and part not in exact:

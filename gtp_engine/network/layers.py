@@ -92,14 +92,14 @@ class Conv(nn.Module):
 
 
 class MatMul(nn.Module):
-    """x @ weight.T over the last axis."""
+    """x @ weight.T over the last axis, in the weight's precision."""
 
     def __init__(self, record: MatMulRecord) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(record.out_channels, record.in_channels))
 
     def forward(self, x: Tensor) -> Tensor:
-        return functional.linear(x, self.weight)
+        return functional.linear(x.to(self.weight.dtype), self.weight)
 
 
 class Bias(nn.Module):
