@@ -118,8 +118,11 @@ class NetworkEvaluator:
         self._workspace = new_workspace()
         self._cache_megabytes = cache_megabytes
         self._board: _Board | None = None
-        self.precision = self._fastest_precision(model) if precision == "auto" else precision
-        self._model = prepare_for_inference(model, PRECISIONS[self.precision])
+        if precision == "auto" and on_cpu:
+            self.precision, self._model = self._fastest(model)
+        else:
+            self.precision = "float16" if precision == "auto" else precision
+            self._model = prepare_for_inference(model, PRECISIONS[self.precision])
 
     def submit(
         self,
@@ -130,7 +133,7 @@ class NetworkEvaluator:
         ownership: bool = False,
         optimism: float = 0.0,
     ) -> _Ticket:
-        """Begins the batch; on a CPU it is done then. Known positions are not evaluated again, by any symmetry.
+        """Begins the batch; with one thread on a CPU it is done then. No symmetry evaluates known positions again.
 
         Ownership is always there. ValueError for a board larger than 19x19.
         """
@@ -145,21 +148,15 @@ class NetworkEvaluator:
         write_legal(boards, indices, inputs.legal[:count])
         for number, turns in enumerate(np.full((COUNT, count), np.arange(COUNT)[:, None]) if average else [chosen]):
             turns = board.symmetries[turns]
-            planes, scalars = inputs.planes.numpy(), inputs.scalars.numpy()
-            suicide_legal = self.config.suicide_areas
-            write_batch(boards, indices, turns, suicide_legal, self._workspace, planes, scalars, keys)
+            self._write(boards, indices, turns, inputs, keys)
             if number == 0:
                 ticket.keys = keys ^ np.uint64(hash((optimism, average)) & 0xFFFFFFFF)
                 ticket.missing = board.cache.look_up(ticket.keys, rows)
             if not len(ticket.missing):
                 break
             ticket.said.append((turns, self._begin(inputs, ticket.missing, optimism)))
-            if average and self._workers:
-                wait(
-                    [said for _, said in ticket.said[-1][1] if isinstance(said, Future)]
-                )  # before the inputs are written over
-            if average and self.device.type == "cuda":
-                torch.cuda.synchronize()
+            if average:  # the inputs are written over
+                self._wait_for(ticket.said[-1][1])
         if self.device.type == "cuda":
             ticket.done = torch.cuda.Event()
             ticket.done.record()
@@ -190,8 +187,7 @@ class NetworkEvaluator:
         one = np.arange(1)
         turns = board.symmetries[[symmetry]]
         write_legal(position, one, inputs.legal)
-        given = inputs.planes.numpy(), inputs.scalars.numpy(), np.empty(1, np.uint64)
-        write_batch(position, one, turns, self.config.suicide_areas, self._workspace, *given)
+        self._write(position, one, turns, inputs, np.empty(1, np.uint64))
         legal = torch.from_numpy(np.take_along_axis(inputs.legal[:1], board.there[turns], 1)).to(self.device)
         raw, scalars = self._forward(inputs, one)
         said = predict(raw, self.config, legal, scalars, optimism=optimism)
@@ -230,6 +226,19 @@ class NetworkEvaluator:
             if inputs.size >= count:
                 return inputs
         return _Inputs(max(count, self.batch_size), board.width, board.height, self.device.type == "cuda")
+
+    def _write(
+        self, boards: np.ndarray, indices: np.ndarray, turns: np.ndarray, inputs: _Inputs, keys: np.ndarray
+    ) -> None:
+        """Writes planes, scalars and keys of the positions."""
+        planes, scalars = inputs.planes.numpy(), inputs.scalars.numpy()
+        write_batch(boards, indices, turns, self.config.suicide_areas, self._workspace, planes, scalars, keys)
+
+    def _wait_for(self, parts: _Parts) -> None:
+        """Until the evaluation of these has ended."""
+        wait([said for _, said in parts if isinstance(said, Future)])
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
 
     def _begin(self, inputs: _Inputs, rows: np.ndarray, optimism: float) -> _Parts:
         """Begins the evaluation of these rows."""
@@ -279,12 +288,12 @@ class NetworkEvaluator:
             start += len(part)
         return rows
 
-    def _fastest_precision(self, model: Model) -> str:
-        """On a GPU float16; on a CPU what a trial shows."""
-        if self.device.type != "cpu":
-            return "float16"
-        times = {name: self._trial(prepare_for_inference(model, PRECISIONS[name])) for name in ("float32", "bfloat16")}
-        return "bfloat16" if times["float32"] > _LEAST_GAIN * times["bfloat16"] else "float32"
+    def _fastest(self, model: Model) -> tuple[str, Model]:
+        """The precision that a trial on a CPU shows to be faster, and the network prepared for it."""
+        prepared = {name: prepare_for_inference(model, PRECISIONS[name]) for name in ("float32", "bfloat16")}
+        times = {name: self._trial(candidate) for name, candidate in prepared.items()}
+        name = "bfloat16" if times["float32"] > _LEAST_GAIN * times["bfloat16"] else "float32"
+        return name, prepared[name]
 
     @torch.inference_mode()
     def _trial(self, model: Model) -> float:

@@ -75,6 +75,7 @@ class Search:
         rave = self.parameters.selection == "puct" and self.parameters.rave > 0 and evaluator.plays_out
         self.tree = GameTree(self.parameters, rave=rave, ladders=evaluator.reads_ladders)
         self._rule = _rule_of(self.parameters)
+        self._workspace = new_workspace()
         self._free: list[_Batch] = []
         self._pending: deque[_Batch] = deque()  # submitted, the oldest first
         self._playouts = 0
@@ -151,7 +152,7 @@ class Search:
         if game.is_over:
             boards["passes"] = 0  # asked for a move after the end: the game goes on
         if self.evaluator.reads_ladders:
-            mark_earlier_ladders(game, new_workspace(), boards)
+            mark_earlier_ladders(game, self._workspace, boards)
         known = game.superko_history()
         history = np.zeros(len(known) + MAX_DEPTH, np.uint64)
         history[: len(known)] = known
