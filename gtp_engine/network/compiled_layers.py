@@ -35,7 +35,7 @@ class ActivatedConv:
             self.kind = kind_of(activation)
         self._is_half = dtype == torch.bfloat16
         self._dtype = np.uint16 if self._is_half else np.float32
-        self._packed: dict[tuple[int, int], tuple[int, np.ndarray]] = {}
+        self._packed: dict[int, np.ndarray] = {}  # by the side of the tiles
 
     def __call__(
         self,
@@ -50,16 +50,20 @@ class ActivatedConv:
         out = np.empty((count, height, width, len(self.bias)), self._dtype)
         added = out[:0] if added is None else added
         shift = self.shift if shift is None else shift
-        if (height, width) not in self._packed:
-            self._packed[height, width] = self.packed(height, width)
-        side, weights = self._packed[height, width]
-        convolve(x, on_board, self.scale, shift, self.kind, side, weights, self.bias, added, out)
+        side = self._side(height, width)
+        if side not in self._packed:
+            self._packed[side] = packed(self._weight, side, self._is_half)
+        convolve(x, on_board, self.scale, shift, self.kind, side, self._packed[side], self.bias, added, out)
         return out
 
     def packed(self, height: int, width: int) -> tuple[int, np.ndarray]:
         """The side of the best tiles for such a board, and the kernels for them, as `convolve` takes them."""
-        side = 1 if self._kernel == 1 else best_side(height, width)
+        side = self._side(height, width)
         return side, packed(self._weight, side, self._is_half)
+
+    def _side(self, height: int, width: int) -> int:
+        """Of the best tiles for such a board."""
+        return 1 if self._kernel == 1 else best_side(height, width)
 
 
 def _bias_of(conv: Conv) -> np.ndarray:

@@ -237,13 +237,13 @@ class Thinker:
         )
 
     def _use_evaluator(self) -> None:
-        """Makes it and judges a position."""
+        """Makes it and judges a position, of the size that a network is tried and made ready for."""
         import numpy as np
 
         from ..game.game import Game
 
         evaluator = self.evaluator()
-        evaluator.collect(evaluator.submit(Game(9).board.copy(), np.arange(1), ownership=True))
+        evaluator.collect(evaluator.submit(Game(19).board.copy(), np.arange(1), ownership=True))
 
     def _use_search(self) -> None:
         from ..evaluate.uniform import UniformEvaluator
