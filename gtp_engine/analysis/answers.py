@@ -68,7 +68,8 @@ class _View:
     def move(self, move: MoveReport) -> dict[str, Any]:
         length = self.query.pv_length + 1  # KataGo counts the moves after the first
         visits = list(move.pv_visits[:length])
-        selection = move.weight if move.order else max(other.weight for other in self.report.moves)
+        # KataGo raises that of the move with the best lower bound above the others'.
+        selection = move.selection if move.order else max(other.selection for other in self.report.moves)
         fields = {
             "move": self._vertex(move.point),
             "visits": move.visits,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from gtp_engine.cli.options import DEVICES, PRECISIONS, GameOptions, Seconds, game_options
+from gtp_engine.cli.options import DEVICES, PRECISIONS, GameOptions, Seconds, game_options, search_parameters
 from gtp_engine.cli.outputs import check_place, new_folder
 from gtp_engine.wording import counted
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NETWORK_VISITS = 100
 NETWORK_CONCURRENCY = 64
 FOR_ENGINES = ("clock", "timeout")
-FOR_NETWORKS = ("visits", "threads", "device", "precision")
+FOR_NETWORKS = ("set_a", "set_b", "visits", "threads", "device", "precision")
 TABLE_WIDTH = 72  # columns; in fewer the engines' names take one letter a line
 
 
@@ -33,6 +33,8 @@ TABLE_WIDTH = 72  # columns; in fewer the engines' names take one letter a line
     metavar="NAME",
     help="Given twice, for A and B: networks by file or name instead of engines; none: rollouts.",
 )
+@click.option("--set-a", multiple=True, metavar="NAME=VALUE", help="Set a search parameter of A, with networks.")
+@click.option("--set-b", multiple=True, metavar="NAME=VALUE", help="The same for B.")
 @click.option("--games", type=click.IntRange(1), default=100, show_default=True, help="Games to play.")
 @game_options
 @click.option(
@@ -112,6 +114,7 @@ def match(
           --board-size 9 --games 1000 --sprt 0 30 --concurrency 4 --sgf-dir cpuct
       gtp_engine match A.sh B.sh --time 300 10 5 --json result.json
       gtp_engine match --network new.bin.gz --network old.bin.gz --board-size 9 --games 200 --visits 100
+      gtp_engine match --network new.bin.gz --network new.bin.gz --set-b value_bias=0 --sprt 0 20 --games 1000
     """
     from gtp_engine.match.results import write_json
     from gtp_engine.match.sprt import Sprt
@@ -193,6 +196,8 @@ def _play_networks(
     return play_networks(
         network_a,
         network_b,
+        parameters_a=search_parameters(network_a, others["set_a"]),
+        parameters_b=search_parameters(network_b, others["set_b"]),
         visits=others["visits"],
         concurrency=concurrency or NETWORK_CONCURRENCY,
         on_progress=display.progress,

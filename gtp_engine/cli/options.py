@@ -23,6 +23,7 @@ import click
 if TYPE_CHECKING:
     from gtp_engine.engine import EngineSettings
     from gtp_engine.game.rules import Rules
+    from gtp_engine.search.parameters import SearchParameters
 
 SMALLEST, LARGEST = 2, 25
 MAX_LEVEL = 10
@@ -268,14 +269,16 @@ def engine_settings(options: SearchOptions, **others: Any) -> "EngineSettings":
     """`others` are further fields of EngineSettings. Raises ValueError for an unknown search parameter, and for a
     network that is not there: nobody shall wait for the engine's start to learn that."""
     from gtp_engine.engine import EngineSettings
-    from gtp_engine.search.parameters import default_parameters, parse_setting
-
     fields = {name: value for name, value in vars(options).items() if value is not None and name != "settings"}
     fields["network"] = network_file(options.network)
-    parameters = None
-    if options.settings:
-        parameters = functools.reduce(parse_setting, options.settings, default_parameters(options.network))
-    return EngineSettings(**fields, parameters=parameters, **others)
+    return EngineSettings(**fields, parameters=search_parameters(options.network, options.settings), **others)
+
+
+def search_parameters(network: str, settings: tuple[str, ...]) -> "SearchParameters | None":
+    """What suits the network with the settings applied, None without any; ValueError for a wrong one."""
+    from gtp_engine.search.parameters import default_parameters, parse_setting
+
+    return functools.reduce(parse_setting, settings, default_parameters(network)) if settings else None
 
 
 def network_file(network: str) -> str:

@@ -5,7 +5,7 @@ Each game goes on as soon as its search is done; the side to move is searched wi
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..search.ending import stones_stand
 from ..search.parameters import SearchParameters, default_parameters
 from ..search.report import SearchReport
 from ..search.scheduler import Job, Scheduler
-from ..search.search import Limits, Search
+from ..search.search import Limits, Search, parts_of
 from ..search.tree import bytes_per_node
 from ..sgf import GameRecord, write_sgf
 from .match import MOVES_PER_POINT
@@ -82,6 +82,8 @@ def play_networks(
     network_b: str,
     *,
     games: int,
+    parameters_a: SearchParameters | None = None,
+    parameters_b: SearchParameters | None = None,
     visits: int = 100,
     width: int = 19,
     height: int | None = None,
@@ -101,6 +103,7 @@ def play_networks(
 ) -> MatchResult:
     """Plays `games` games between two networks (`evaluate.factory`, "none" for playouts), `visits` a move.
 
+    parameters_a, parameters_b: how each searches; None for what suits the network.
     komi, rules, openings, seed, sprt, folder and on_game are as in `match.play_match`; every opening is played with
     either colour. concurrency: games side by side. threads, device, precision: of the evaluators.
     A game ends by two passes, by a win that both sides are sure of for several moves, or by the move cap.
@@ -116,13 +119,15 @@ def play_networks(
     komi = default_komi(width, height) if komi is None else komi
     start = Game(width, height, rules=rules, komi=komi)
     chosen = choose_openings(openings, width, height, opening_moves, seed, games)
-    sides = _sides({"A": network_a, "B": network_b}, start, visits, concurrency, seed, (threads, device, precision))
+    players = {"A": _with_changes(network_a, parameters_a), "B": _with_changes(network_b, parameters_b)}
+    networks, parameters = {"A": network_a, "B": network_b}, {"A": parameters_a, "B": parameters_b}
+    sides = _sides(networks, parameters, start, visits, concurrency, seed, (threads, device, precision))
     try:
         done: list[GameResult] = []
         if folder is not None:
             settings = {
-                "network A": network_a,
-                "network B": network_b,
+                "network A": players["A"],
+                "network B": players["B"],
                 "visits": visits,
                 "board": f"{width}x{height}",
                 "komi": komi,
@@ -131,7 +136,7 @@ def play_networks(
                 "opening moves": opening_moves,
             }
             done = [result for result in open_folder(folder, settings) if result.number < games]
-        match = _Match(sides, start, chosen, Limits(visits), games, sprt, folder, seed)
+        match = _Match(sides, players, start, chosen, Limits(visits), games, sprt, folder, seed)
         match.results = {result.number: result for result in done}
         match.run(concurrency, on_game, on_progress)
         return match.result()
@@ -140,8 +145,20 @@ def play_networks(
             evaluator.close()
 
 
+def _with_changes(network: str, parameters: SearchParameters | None) -> str:
+    """A network and how its search differs from the usual, as in `network value_bias=0.3`."""
+    usual = default_parameters(network)
+    changed = (
+        {}
+        if parameters is None
+        else {name: value for name, value in asdict(parameters).items() if value != getattr(usual, name)}
+    )
+    return " ".join([network, *(f"{name}={value}" for name, value in changed.items())])
+
+
 def _sides(
     networks: dict[str, str],
+    parameters: dict[str, SearchParameters | None],
     start: Game,
     visits: int,
     concurrency: int,
@@ -151,20 +168,20 @@ def _sides(
     """The players; the same network twice is one evaluator."""
     threads, device, precision = machine
     sides: dict[str, _Side] = {}
-    by_network: dict[str, _Side] = {}
+    by_network: dict[str, tuple[Evaluator, Scheduler]] = {}
     for player, network in networks.items():
         if network not in by_network:
             evaluator = make_evaluator(network, threads=threads, seed=seed, device=device, precision=precision)
             largest = evaluator.largest_board
             if max(start.width, start.height) > largest:
                 raise ValueError(f"{evaluator.name} plays on boards up to {largest}x{largest}")
-            kept = {"rave": evaluator.plays_out, "ladders": evaluator.reads_ladders}
-            megabytes = _TREE_VISITS * (visits + 1) * bytes_per_node(start.area, **kept) / 1e6
-            parameters = replace(default_parameters(network), tree_megabytes=max(0.1, megabytes))
             # About half of the games have this player to move: so each gives a leaf or two.
             scheduler = Scheduler(evaluator, concurrency, max(evaluator.batch_size, concurrency // 2))
-            by_network[network] = _Side(network, evaluator, scheduler, parameters)
-        sides[player] = by_network[network]
+            by_network[network] = evaluator, scheduler
+        evaluator, scheduler = by_network[network]
+        own = parameters[player] or default_parameters(network)
+        megabytes = _TREE_VISITS * (visits + 1) * bytes_per_node(start.area, parts_of(own, evaluator)) / 1e6
+        sides[player] = _Side(network, evaluator, scheduler, replace(own, tree_megabytes=max(0.1, megabytes)))
     return sides
 
 
@@ -174,6 +191,7 @@ class _Match:
     def __init__(
         self,
         sides: dict[str, _Side],
+        players: dict[str, str],
         start: Game,
         openings: list[Opening],
         limits: Limits,
@@ -183,6 +201,7 @@ class _Match:
         seed: int,
     ) -> None:
         self.sides = sides
+        self.players = players
         self.start = start
         self.openings = openings
         self.limits = limits
@@ -197,8 +216,7 @@ class _Match:
 
     def result(self) -> MatchResult:
         games = tuple(self.results[number] for number in sorted(self.results))
-        networks = {player: side.network for player, side in self.sides.items()}
-        return MatchResult(networks, self.planned, games, self.sprt)
+        return MatchResult(self.players, self.planned, games, self.sprt)
 
     def run(
         self,

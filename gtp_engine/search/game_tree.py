@@ -7,7 +7,8 @@ from ..game.game import Game
 from . import tree as trees
 from .ownership import add_ownership, no_ownership
 from .parameters import SearchParameters
-from .tree import NOBODY, OWNERSHIP_UNKNOWN, PRIOR_ONE, UNEVALUATED, Tree
+from .tree import NOBODY, OWNERSHIP_UNKNOWN, PRIOR_ONE, UNEVALUATED, Parts, Tree
+from .value_bias import fill_biases
 
 _FIRST_CAPACITY = 16384
 
@@ -16,12 +17,13 @@ class GameTree:
     """The arena, and where in it the game stands.
 
     game: the position of the root. root: its node; its siblings' subtrees may still be there, for an undo.
+    origin_to_move: the colour to move at the tree's origin.
     owned: the sums of `ownership` over the root's subtree.
     """
 
-    def __init__(self, parameters: SearchParameters, *, rave: bool, ladders: bool) -> None:
+    def __init__(self, parameters: SearchParameters, parts: Parts) -> None:
         self._parameters = parameters
-        self._kept = {"rave": rave, "ladders": ladders}
+        self._parts = parts
         self._tree: Tree | None = None
         self._spare: Tree | None = None  # the last one that was thrown away
         self.game = Game()
@@ -62,7 +64,7 @@ class GameTree:
         self.owned = no_ownership(0)
         self._origin = _origin_of(self.game)
         self._origin_moves = list(self.game.moves)
-        self._origin_to_move = self.game.to_move
+        self.origin_to_move = self.game.to_move
 
     def _find_position(self) -> bool:
         """Moves the root to the game's position; False where the tree does not know it."""
@@ -70,7 +72,7 @@ class GameTree:
         if self._tree is None or _origin_of(game) != self._origin or game.moves[:known] != self._origin_moves:
             return False
         node = 0
-        colour = self._origin_to_move
+        colour = self.origin_to_move
         for move in game.moves[known:]:
             node = trees.child_by_move(self._tree, node, index_of_point(move.point, game.width, game.height))
             if node == NOBODY or move.colour != colour:
@@ -96,14 +98,18 @@ class GameTree:
         """A tree with room for `capacity` nodes: the spare one where it will do, since new memory is slow."""
         area = self.game.area
         spare, self._spare = self._spare, None
-        if spare is None or len(spare.nodes) < capacity or not trees.holds(spare, area, ownership, **self._kept):
-            return trees.new_tree(capacity, area, ownership=ownership, **self._kept)
+        if (
+            spare is None
+            or len(spare.nodes) < capacity
+            or not trees.holds(spare, area, self._parts, ownership=ownership)
+        ):
+            return trees.new_tree(capacity, area, self._parts, ownership=ownership)
         trees.empty(spare)
         return spare
 
     def _most_nodes(self) -> int:
         """Where the tree stops growing."""
-        size = trees.bytes_per_node(self.game.area, **self._kept)
+        size = trees.bytes_per_node(self.game.area, self._parts)
         return int(self._parameters.tree_megabytes * 1e6) // size
 
     def make_room(self, leaves: int, *, ownership: bool) -> Tree:
@@ -114,8 +120,24 @@ class GameTree:
         full = tree.size[0] + leaves > len(tree.nodes)
         capacity = min(len(tree.nodes) * 2, self._most_nodes()) if full else len(tree.nodes)
         if capacity > len(tree.nodes) or (ownership and not len(tree.ownership)):
-            self._tree = tree = _grown(tree, capacity, ownership or bool(len(tree.ownership)))
+            self._tree = tree = self._grown(tree, capacity, ownership or bool(len(tree.ownership)))
         return tree
+
+    def _grown(self, tree: Tree, capacity: int, ownership: bool) -> Tree:
+        """A tree with the same nodes and more room."""
+        size = int(tree.size[0])
+        larger = trees.new_tree(capacity, self.game.area, self._parts, ownership=ownership)
+        larger.nodes[:size] = tree.nodes[:size]
+        larger.priors[:size] = tree.priors[:size]
+        larger.first_plays[:size] = tree.first_plays[:size]
+        larger.ladders[:size] = tree.ladders[:size]
+        if ownership:
+            larger.ownership[:size, 0] = trees.OWNERSHIP_UNKNOWN
+            larger.ownership[: min(size, len(tree.ownership))] = tree.ownership[:size]
+        if len(larger.biases):
+            fill_biases(larger.biases, larger.nodes[:size])
+        larger.size[0] = size
+        return larger
 
     def root_knows_ownership(self) -> bool:
         """Whether the root's ownership is known, and so that of all below it."""
@@ -149,21 +171,3 @@ class GameTree:
 def _origin_of(game: Game) -> tuple[object, ...]:
     """What must be the same for a tree to be of use: everything but the moves."""
     return game.width, game.height, game.rules, game.komi, game.history_start, tuple(game.setup_stones)
-
-
-def _grown(tree: Tree, capacity: int, ownership: bool) -> Tree:
-    """A tree with the same nodes and more room."""
-    size = int(tree.size[0])
-    rave, ladders = len(tree.first_plays) > 0, len(tree.ladders) > 0
-    larger = trees.new_tree(capacity, tree.priors.shape[1] - 1, ownership=ownership, rave=rave, ladders=ladders)
-    if rave:
-        larger.first_plays[:size] = tree.first_plays[:size]
-    if ladders:
-        larger.ladders[:size] = tree.ladders[:size]
-    larger.nodes[:size] = tree.nodes[:size]
-    larger.priors[:size] = tree.priors[:size]
-    if ownership:
-        larger.ownership[:size, 0] = trees.OWNERSHIP_UNKNOWN
-        larger.ownership[: min(size, len(tree.ownership))] = tree.ownership[:size]
-    larger.size[0] = size
-    return larger

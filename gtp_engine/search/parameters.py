@@ -31,6 +31,9 @@ class SearchParameters:
     score_utility: weight of the score beside win and loss, 2/pi atan(score / (2 sqrt(area))) (KataGo, Wu 2019).
     dynamic_score_utility: weight of the score near the one that the root expects (`search.utility`).
     better_children: how far clearly worse children count for less in a node's value, 0 for plain means (`averaging`).
+    noise_pruning: at which loss of utility children count for less that were visited beyond their priors, 0 for none.
+    value_bias: share of what the search found wrong with evaluations after the same local moves that is corrected in
+        others (`value_bias`), 0 for none.
     virtual_loss: lost visits that a leaf counts for while its evaluation is under way.
     batch_size: leaves evaluated together at most; 0 takes the evaluator's own number.
     root_noise: share of Dirichlet noise in the root's priors (AlphaZero: 0.25 in self-play, 0 in play).
@@ -61,6 +64,8 @@ class SearchParameters:
     score_utility: float = _parameter(0.1, "staticScoreUtilityFactor", low=0, high=1)
     dynamic_score_utility: float = _parameter(0.0, "dynamicScoreUtilityFactor", low=0, high=1)
     better_children: float = _parameter(0.0, "valueWeightExponent", low=0, high=1)
+    noise_pruning: float = _parameter(0.0, "noisePruneUtilityScale", low=0, high=10)
+    value_bias: float = _parameter(0.0, "subtreeValueBiasFactor", low=0, high=1)
     virtual_loss: float = _parameter(1.0, "numVirtualLossesPerThread", low=0)
     batch_size: int = _parameter(0, "nnMaxBatchSize", low=0, high=4096)
     root_noise: float = _parameter(0.0, "rootDirichletNoiseWeight", low=0, high=1)
@@ -91,6 +96,8 @@ _FOR_NETWORKS = SearchParameters(
     fpu_visited_power=2.0,
     dynamic_score_utility=0.3,
     better_children=0.25,
+    noise_pruning=0.15,
+    value_bias=0.45,
     symmetry="random",
     policy_optimism=1.0,
     root_policy_optimism=0.2,

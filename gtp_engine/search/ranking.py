@@ -8,11 +8,14 @@ from .game_tree import GameTree
 from .ownership import mean_ownership
 from .parameters import SearchParameters
 from .report import MoveReport, SearchReport
+from .selection import exploration, rule_of
 from .tree import Tree
 
 _LONGEST_LINE = 40
-# KataGo's minVisitPropForLCB: bounds of moves with fewer visits, as a share of the most visited, mean little.
+# KataGo's minVisitPropForLCB: bounds of moves with less weight, as a share of the largest, mean little.
 _LEAST_SHARE_FOR_BOUNDS = 0.15
+# KataGo's: how many visits a prior of 1 is worth when the best move is looked for.
+_PRIORS_IN_CHOICE = 2.0
 
 
 def make_report(
@@ -66,7 +69,8 @@ def _rank_moves(
     means = _means(nodes)
     winrate, utility = 1 - means["winrate"], -means["utility"]
     radius = parameters.lcb_stdevs * means["utility_error"]
-    order = best_first(nodes["visits"], utility - radius, banned, parameters.choice)
+    selection = _selection_weights(game_tree, parameters, nodes, utility)
+    order = best_first(selection, utility - radius, banned, parameters.choice)
     reports = []
     for rank, index in enumerate(order):
         line, visits = _main_line(tree, int(children[index]), game.width, game.height)
@@ -82,7 +86,8 @@ def _rank_moves(
                 lcb=float(winrate[index] - radius[index] / 2),  # win rates span half of the utility's range
                 utility_lcb=float(utility[index] - radius[index]),
                 prior=float(nodes["prior"][index]),
-                weight=float(nodes["visits"][index]),
+                weight=float(nodes["weight"][index]),
+                selection=float(selection[index]),
                 order=rank,
                 pv=line,
                 pv_visits=visits,
@@ -92,13 +97,35 @@ def _rank_moves(
     return tuple(reports)
 
 
-def best_first(visits: np.ndarray, lower_bound: np.ndarray, banned: np.ndarray, choice: str) -> list[int]:
-    """The moves' indices, the best first: by visits, the best lower bound moved to the front where `choice` is "lcb".
+def _selection_weights(
+    game_tree: GameTree, parameters: SearchParameters, nodes: np.ndarray, utility: np.ndarray
+) -> np.ndarray:
+    """The weights by which the root's children (their records, and utilities for the root) are chosen from.
+
+    With PUCT and a network these are what the search would have given them, had it known their utilities from the
+    start: weight that made a move look worse afterwards does not speak for it (KataGo's choice of the move to play).
+    """
+    weights = nodes["weight"].astype(np.float64)
+    if parameters.selection != "puct" or len(game_tree.arrays.first_plays) or len(nodes) < 2:
+        return weights
+    root = game_tree.arrays.nodes[game_tree.root]
+    scaled = exploration(root, rule_of(parameters), root["children_weight"] + 1.0) * nodes["prior"]
+    visits = nodes["visits"]
+    # The last visit may have misled; priors decide between moves with hardly any.
+    best = int(np.argmax(weights * (visits - 1) / visits + _PRIORS_IN_CHOICE * nodes["prior"]))
+    ahead = scaled[best] / (1 + weights[best]) + utility[best] - utility
+    wanted = np.where(ahead > 0, scaled / np.where(ahead > 0, ahead, 1) - 1, np.inf)
+    wanted[best] = np.inf
+    return np.minimum(weights, np.ceil(np.maximum(wanted, 0)))
+
+
+def best_first(weights: np.ndarray, lower_bound: np.ndarray, banned: np.ndarray, choice: str) -> list[int]:
+    """The moves' indices, the best first: by weight, the best lower bound moved to the front where `choice` is "lcb".
     Banned ones (bool) are left out.
     """
-    order = [int(index) for index in np.lexsort((-lower_bound, -visits)) if not banned[index]]
+    order = [int(index) for index in np.lexsort((-lower_bound, -weights)) if not banned[index]]
     if choice == "lcb" and order:
-        eligible = [index for index in order if visits[index] >= _LEAST_SHARE_FOR_BOUNDS * visits[order[0]]]
+        eligible = [index for index in order if weights[index] >= _LEAST_SHARE_FOR_BOUNDS * weights[order[0]]]
         best = max(eligible, key=lambda index: lower_bound[index])
         order.remove(best)
         order.insert(0, best)
@@ -114,17 +141,17 @@ def _main_line(tree: Tree, node: int, width: int, height: int) -> tuple[tuple[in
 
 
 def _means(nodes: np.ndarray) -> dict[str, np.ndarray]:
-    """Averages over the visits of each node, for the side to move there."""
-    visits = np.maximum(nodes["visits"], 1)
-    utility = nodes["utility_sum"] / visits
-    score_mean = nodes["score_sum"] / visits
+    """Averages over the evaluations of each node, for the side to move there."""
+    weight = np.where(nodes["visits"] > 0, nodes["weight"], 1)
+    utility = nodes["utility_sum"] / weight
+    score_mean = nodes["score_sum"] / weight
     # One more visit as far from the mean as can be keeps the error of a move with few visits from being nil.
-    variance = (nodes["utility_squares"] - visits * utility**2 + 1) / visits
+    variance = (nodes["utility_squares"] - weight * utility**2 + 1) / weight
     return {
-        "winrate": 0.5 + 0.5 * nodes["value_sum"] / visits,
+        "winrate": 0.5 + 0.5 * nodes["value_sum"] / weight,
         "utility": utility,
-        "utility_error": np.sqrt(np.maximum(variance, 0) / visits),
-        "lead": nodes["lead_sum"] / visits,
+        "utility_error": np.sqrt(np.maximum(variance, 0) / np.maximum(nodes["visits"], 1)),
+        "lead": nodes["lead_sum"] / weight,
         "score_mean": score_mean,
-        "score_stdev": np.sqrt(np.maximum(nodes["score_squares"] / visits - score_mean**2, 0)),
+        "score_stdev": np.sqrt(np.maximum(nodes["score_squares"] / weight - score_mean**2, 0)),
     }

@@ -13,7 +13,8 @@ class MoveReport:
     """One move at the root.
 
     lcb: the lower end of the win rate's confidence interval; utility_lcb: of the utility's.
-    weight: the visits as the final choice weighs them.
+    weight: of the evaluations behind the values: the visits, where each weighs one.
+    selection: the weight as the final choice takes it.
     prior: the evaluator's probability, before noise.
     order: rank of the move, from 0.
     pv: the main line from this move on, as points (`coords.PASS` for a pass), with the visits of each.
@@ -35,6 +36,7 @@ class MoveReport:
     pv: tuple[int, ...]
     pv_visits: tuple[int, ...]
     ownership: np.ndarray | None = None
+    selection: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,16 @@ from ..evaluate.interface import ALL_SYMMETRIES, Evaluator, Outputs
 from ..game.board import BOARD
 from ..game.coords import BLACK, PASS, index_of_point, point_of_index
 from ..game.game import Game
+from .averaging import Averaging
 from .game_tree import GameTree
 from .ownership import add_ownership, write_ownership
 from .parameters import SearchParameters
 from .ranking import make_report
 from .report import SearchReport
-from .selection import Root, Rule
+from .selection import Root, rule_of
+from .tree import Parts
 from .utility import Utility, centre_of
-from .visits import MAX_DEPTH, expand_and_back_up, select_leaves
+from .visits import MAX_DEPTH, expand_and_back_up, judge_anew, select_leaves
 
 _NO_FIRST_PLAYS = np.zeros((0, 2, 2, 1), np.float32)
 # Leaves chosen before the tree knows much are chosen blindly: at most a quarter of the visits is in flight.
@@ -72,9 +74,9 @@ class Search:
         self.evaluator = evaluator
         self.parameters = parameters or SearchParameters()
         self._random = np.random.default_rng(seed)
-        rave = self.parameters.selection == "puct" and self.parameters.rave > 0 and evaluator.plays_out
-        self.tree = GameTree(self.parameters, rave=rave, ladders=evaluator.reads_ladders)
-        self._rule = _rule_of(self.parameters)
+        self.tree = GameTree(self.parameters, parts_of(self.parameters, evaluator))
+        self._rule = rule_of(self.parameters)
+        self._averaging = _averaging_of(self.parameters)
         self._workspace = new_workspace()
         self._free: list[_Batch] = []
         self._pending: deque[_Batch] = deque()  # submitted, the oldest first
@@ -166,14 +168,16 @@ class Search:
         self._utility = self._make_utility(0.0)
         if self.tree.is_evaluated:
             node = self.tree.arrays.nodes[self.tree.root]
-            self._utility = self._make_utility(float(node["score_sum"] / node["visits"]))
+            self._utility = self._make_utility(float(node["score_sum"] / node["weight"]))
+            if self._utility.dynamic and not self._averaging.plain:
+                judge_anew(self.tree.arrays, self.tree.origin_to_move, game.area, self._utility, self._averaging)
             self._vary_priors()
 
     def _make_utility(self, score: float) -> Utility:
         """The utility for a root at which the side to move expects so many points."""
         game, parameters = self.tree.game, self.parameters
         centre = centre_of(score if game.to_move == BLACK else -score, game.area)
-        return Utility(parameters.score_utility, parameters.dynamic_score_utility, centre, parameters.better_children)
+        return Utility(parameters.score_utility, parameters.dynamic_score_utility, centre)
 
     def _vary_priors(self) -> None:
         """Makes the root's own priors: levelled by a temperature (KataGo), with Dirichlet noise among the legal moves
@@ -196,7 +200,9 @@ class Search:
         Both are 0 where the tree is full, nothing is allowed at the root, or all that is worth a visit is under way.
         """
         tree = self.tree.make_room(wanted, ownership=False)
-        count, done = select_leaves(tree, self._root, self._rule, self._utility, wanted, boards, leaves)
+        count, done = select_leaves(
+            tree, self._root, self._rule, self._utility, self._averaging, wanted, boards, leaves
+        )
         self._playouts += int(done)
         return int(count), int(done)
 
@@ -219,6 +225,7 @@ class Search:
             outputs.score_stdev,
             outputs.first_plays if outputs.first_plays is not None else _NO_FIRST_PLAYS,
             self._utility,
+            self._averaging,
         )
         self._playouts += len(leaves)
         if len(tree.ownership) and outputs.ownership is not None:
@@ -370,26 +377,21 @@ class Search:
             temperature = self.parameters.temperature if early else 0.0
         if temperature <= 0:
             return report.moves[0].point
-        weights = np.array([move.weight for move in report.moves])
+        weights = np.array([move.selection for move in report.moves])
         weights = (weights / weights.max()) ** (1 / temperature)
         index = self._random.choice(len(weights), p=weights / weights.sum())
         return report.moves[int(index)].point
 
 
-def _rule_of(parameters: SearchParameters) -> Rule:
-    return Rule(
-        parameters.selection == "uct",
-        parameters.c_puct,
-        parameters.c_puct_log,
-        parameters.c_puct_base,
-        parameters.c_puct_spread,
-        parameters.c_uct,
-        parameters.fpu_reduction,
-        parameters.root_fpu_reduction,
-        parameters.fpu_visited_power,
-        parameters.virtual_loss,
-        parameters.rave,
-    )
+def parts_of(parameters: SearchParameters, evaluator: Evaluator) -> Parts:
+    """What the tree of such a search keeps."""
+    rave = parameters.selection == "puct" and parameters.rave > 0 and evaluator.plays_out
+    return Parts(rave, evaluator.reads_ladders, parameters.value_bias > 0)
+
+
+def _averaging_of(parameters: SearchParameters) -> Averaging:
+    numbers = parameters.better_children, parameters.noise_pruning, parameters.value_bias
+    return Averaging(not any(numbers), *numbers)
 
 
 def _banned(game: Game, root_moves: RootMoves) -> np.ndarray:

@@ -7,11 +7,12 @@ import numpy as np
 
 from ..compiled import inline, njit
 from . import rave
+from .parameters import SearchParameters
 from .tree import NOBODY, PRIOR_ONE, Tree, scan_start
 
-# KataGo's: as many visits with that standard deviation of utility are taken for granted (its SearchParams).
+# KataGo's: a weight of so much with that standard deviation of utility are taken for granted (its SearchParams).
 _USUAL_SPREAD = 0.4
-_USUAL_SPREAD_VISITS = 2.0
+_USUAL_SPREAD_WEIGHT = 2.0
 
 
 class Root(NamedTuple):
@@ -48,6 +49,23 @@ class Rule(NamedTuple):
     rave: float
 
 
+def rule_of(parameters: SearchParameters) -> Rule:
+    """The rule of these parameters."""
+    return Rule(
+        parameters.selection == "uct",
+        parameters.c_puct,
+        parameters.c_puct_log,
+        parameters.c_puct_base,
+        parameters.c_puct_spread,
+        parameters.c_uct,
+        parameters.fpu_reduction,
+        parameters.root_fpu_reduction,
+        parameters.fpu_visited_power,
+        parameters.virtual_loss,
+        parameters.rave,
+    )
+
+
 # Inlined: passing tree, root and rule to a call costs a fifth of a visit.
 @inline
 def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: int, banning: bool) -> tuple[int, int]:
@@ -60,9 +78,10 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
     if rule.uct and unvisited != NOBODY:
         return NOBODY, unvisited
 
-    total = record["visits"] + (record["in_flight"] - 1) * rule.virtual_loss  # this visit itself is one in flight
+    # Its own weight counts as one; this visit itself is one in flight.
+    total = record["children_weight"] + 1.0 + (record["in_flight"] - 1) * rule.virtual_loss
     first_play = _first_play_value(record, rule, node == root.node)
-    explore = rule.c_uct * math.sqrt(math.log(max(total, 1.0))) if rule.uct else _exploration(record, rule, total)
+    explore = rule.c_uct * math.sqrt(math.log(max(total, 1.0))) if rule.uct else exploration(record, rule, total)
     raving = len(tree.first_plays) > 0
     best, best_urgency = NOBODY, -np.inf
     child = record["first_child"]
@@ -72,16 +91,16 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
             child = candidate["next_sibling"]
             continue
         lost = candidate["in_flight"] * rule.virtual_loss
-        visits = candidate["visits"] + lost
-        value = (-candidate["utility_sum"] - lost) / visits if visits > 0 else first_play
+        weight = candidate["weight"] + lost
+        value = (-candidate["utility_sum"] - lost) / weight if weight > 0 else first_play
         if raving:
             estimated = rave.estimate(tree.first_plays[node], candidate["move"], first_play)
-            value = rave.blended(value, visits, estimated, rule.rave)
+            value = rave.blended(value, weight, estimated, rule.rave)
         if rule.uct:
-            urgency = value + explore / math.sqrt(max(visits, 0.5))
+            urgency = value + explore / math.sqrt(max(weight, 0.5))
         else:
             prior = root.priors[candidate["move"]] if noisy else candidate["prior"]
-            urgency = value + explore * prior / (1.0 + visits)
+            urgency = value + explore * prior / (1.0 + weight)
         if urgency > best_urgency:
             best, best_urgency = child, urgency
         child = candidate["next_sibling"]
@@ -104,28 +123,28 @@ def _first_play_value(record: np.ndarray, rule: Rule, at_root: bool) -> float:
     the visited priors (KataGo's fpuParentWeightByVisitedPolicy).
     """
     visited = min(1.0, float(record["visited_prior"]))
-    value = record["utility_sum"] / record["visits"]
+    value = record["utility_sum"] / record["weight"]
     if rule.fpu_visited_power > 0.0:
         value = record["own_utility"] + visited**rule.fpu_visited_power * (value - record["own_utility"])
     return value - (rule.root_fpu_reduction if at_root else rule.fpu_reduction) * math.sqrt(visited)
 
 
 @inline
-def _exploration(record: np.ndarray, rule: Rule, total: float) -> float:
-    """PUCT's factor: c sqrt(N), where c grows with the logarithm of the visits (AlphaZero's pb_c_base) and with the
-    spread of the utilities found so far (KataGo's cpuctUtilityStdevScale).
+def exploration(record: np.ndarray, rule: Rule, total: float) -> float:
+    """PUCT's factor at a node: c sqrt(N), where c grows with the logarithm of the visits (AlphaZero's pb_c_base) and
+    with the spread of the utilities found so far (KataGo's cpuctUtilityStdevScale).
     """
     # KataGo adds 0.01 so that priors decide before the first child has a visit.
     explore = rule.c_puct * math.sqrt(total - 0.99)
     if rule.c_puct_log > 0.0:
         explore *= 1.0 + rule.c_puct_log / rule.c_puct * math.log((total - 1.0 + rule.c_puct_base) / rule.c_puct_base)
     if rule.c_puct_spread > 0.0:
-        visits = float(record["visits"])
-        square = float(record["utility_sum"] / visits) ** 2
+        weight = float(record["weight"])
+        square = float(record["utility_sum"] / weight) ** 2
         usual = square + _USUAL_SPREAD * _USUAL_SPREAD
-        found = max(square, float(record["utility_squares"] / visits))
-        mean = (usual * _USUAL_SPREAD_VISITS + found * visits) / (_USUAL_SPREAD_VISITS + visits - 1.0)
-        if visits <= 1.0:
+        found = max(square, float(record["utility_squares"] / weight))
+        mean = (usual * _USUAL_SPREAD_WEIGHT + found * weight) / (_USUAL_SPREAD_WEIGHT + weight - 1.0)
+        if weight <= 1.0:
             mean = usual
         spread = math.sqrt(max(0.0, mean - square))
         explore *= 1.0 + rule.c_puct_spread * (spread / _USUAL_SPREAD - 1.0)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled import inline, njit
+from .value_bias import fill_biases, new_biases
 
 UNEVALUATED, EXPANDED, TERMINAL = 0, 1, 2
 NOBODY = -1  # no node, no move
@@ -27,16 +28,23 @@ NODE = np.dtype(
         ("next_sibling", np.int32),
         ("prior", np.float32),  # of the move that leads here
         ("visited_prior", np.float32),  # sum over the children
-        ("own_utility", np.float32),  # the evaluator's, before any child's; so are the next four
+        ("own_utility", np.float32),  # the evaluator's, before any child's; so are the next five
         ("own_value", np.float32),
         ("own_lead", np.float32),
         ("own_score", np.float32),
         ("own_score_square", np.float32),
+        ("own_weight", np.float32),
         ("move", np.int16),  # move index that leads here
         ("unvisited", np.int16),  # move with the largest prior left, or NOBODY
         ("in_flight", np.int16),  # visits selected and not yet backed up
         ("state", np.int8),
-        ("value_sum", np.float64),  # of win - loss
+        ("bias_key", np.uint64),  # of its entry in `biases`, 0 for none
+        ("bias_weight", np.float32),  # what it has added there
+        ("bias_gap", np.float32),
+        ("counted", np.float32),  # how much of its weight its parent's averages count
+        ("children_weight", np.float64),  # sum of the children's weights
+        ("weight", np.float64),  # of all evaluations averaged here: the visits, where each weighs one
+        ("value_sum", np.float64),  # of win - loss, by weight; so are the rest
         ("utility_sum", np.float64),
         ("utility_squares", np.float64),
         ("lead_sum", np.float64),
@@ -47,6 +55,14 @@ NODE = np.dtype(
 )
 
 
+class Parts(NamedTuple):
+    """What a tree keeps for its search, beside nodes and priors: see `Tree`."""
+
+    rave: bool = False
+    ladders: bool = False
+    biases: bool = False
+
+
 class Tree(NamedTuple):
     """The arena: `size[0]` nodes are in use.
 
@@ -55,6 +71,7 @@ class Tree(NamedTuple):
         point, and the sum of win minus loss over them; [0, area, 2] without RAVE.
     ladders: uint8 [capacity, (area+7)//8], a bit for each stone that a ladder catches, so that the nodes below need not
         read this board again; [0, ...] where the evaluator does not read them.
+    biases: `value_bias.BIAS`, shared by nodes after the same local moves; none where evaluations are not corrected.
     """
 
     nodes: np.ndarray
@@ -62,17 +79,19 @@ class Tree(NamedTuple):
     ownership: np.ndarray
     first_plays: np.ndarray
     ladders: np.ndarray
+    biases: np.ndarray
     size: np.ndarray
 
 
-def new_tree(capacity: int, area: int, *, ownership: bool = False, rave: bool = False, ladders: bool = False) -> Tree:
+def new_tree(capacity: int, area: int, parts: Parts, *, ownership: bool = False) -> Tree:
     """An arena with room for `capacity` nodes and one unevaluated node, the origin."""
     tree = Tree(
         np.empty(capacity, NODE),
         np.empty((capacity, area + 1), np.uint16),
         np.empty((capacity if ownership else 0, area), np.int8),
-        np.empty((capacity if rave else 0, area, 2), np.float32),
-        np.empty((capacity if ladders else 0, (area + 7) // 8), np.uint8),
+        np.empty((capacity if parts.rave else 0, area, 2), np.float32),
+        np.empty((capacity if parts.ladders else 0, (area + 7) // 8), np.uint8),
+        new_biases(capacity if parts.biases else 0),
         np.zeros(1, np.int32),
     )
     empty(tree)
@@ -82,19 +101,19 @@ def new_tree(capacity: int, area: int, *, ownership: bool = False, rave: bool = 
 def empty(tree: Tree) -> None:
     """Leaves one unevaluated node, the origin."""
     tree.size[0] = 0
+    tree.biases[:] = 0
     add_node(tree, NOBODY, NOBODY, 1.0)
 
 
-def holds(tree: Tree, area: int, ownership: bool, *, rave: bool, ladders: bool) -> bool:
+def holds(tree: Tree, area: int, parts: Parts, *, ownership: bool) -> bool:
     """Whether the arrays are those of `new_tree` with these arguments."""
-    kept = (len(tree.ownership) > 0, len(tree.first_plays) > 0, len(tree.ladders) > 0)
-    return tree.priors.shape[1] == area + 1 and kept == (ownership, rave, ladders)
+    kept = Parts(len(tree.first_plays) > 0, len(tree.ladders) > 0, len(tree.biases) > 0)
+    return tree.priors.shape[1] == area + 1 and kept == parts and (len(tree.ownership) > 0) == ownership
 
 
-def bytes_per_node(area: int, *, rave: bool, ladders: bool) -> int:
+def bytes_per_node(area: int, parts: Parts) -> int:
     """What a node takes in a tree that keeps ownership."""
-    tree = new_tree(1, area, ownership=True, rave=rave, ladders=ladders)
-    return sum(array.nbytes for array in tree[:-1])
+    return sum(array.nbytes for array in new_tree(1, area, parts, ownership=True)[:-1])
 
 
 @njit
@@ -114,6 +133,12 @@ def add_node(tree: Tree, parent: int, move: int, prior: float | np.float32) -> i
     node["unvisited"] = NOBODY
     node["in_flight"] = 0
     node["state"] = UNEVALUATED
+    node["bias_key"] = 0
+    node["bias_weight"] = 0.0
+    node["bias_gap"] = 0.0
+    node["counted"] = 0.0
+    node["children_weight"] = 0.0
+    node["weight"] = 0.0
     node["value_sum"] = 0.0
     node["utility_sum"] = 0.0
     node["utility_squares"] = 0.0
@@ -125,9 +150,20 @@ def add_node(tree: Tree, parent: int, move: int, prior: float | np.float32) -> i
     if len(tree.first_plays):
         tree.first_plays[index] = 0.0
     if parent != NOBODY:
-        node["next_sibling"] = tree.nodes[parent]["first_child"]
-        tree.nodes[parent]["first_child"] = index
+        _append_child(tree.nodes, parent, index)
     return index
+
+
+@inline
+def _append_child(nodes: np.ndarray, parent: int, child: int) -> None:
+    """Children stand in the order in which they were made: by their priors, the largest first."""
+    last = nodes[parent]["first_child"]
+    if last == NOBODY:
+        nodes[parent]["first_child"] = child
+        return
+    while nodes[last]["next_sibling"] != NOBODY:
+        last = nodes[last]["next_sibling"]
+    nodes[last]["next_sibling"] = child
 
 
 @njit
@@ -230,6 +266,8 @@ def copy_subtree(tree: Tree, root: int, target: Tree) -> None:
             child = tree.nodes[child]["next_sibling"]
         index += 1
     target.size[0] = size
+    if len(target.biases):
+        fill_biases(target.biases, target.nodes[:size])
 
 
 @njit

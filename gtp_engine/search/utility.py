@@ -22,15 +22,11 @@ _MIDDLE_WEIGHT = 0.5333333333333333
 
 
 class Utility(NamedTuple):
-    """The weights of the score beside win and loss; centre: black's points round which it counts most.
-
-    better_children: the exponent of `averaging.average_children`, 0 for plain means.
-    """
+    """The weights of the score beside win and loss; centre: black's points round which it counts most."""
 
     static: float
     dynamic: float
     centre: float
-    better_children: float
 
 
 def centre_of(score: float, area: int) -> float:

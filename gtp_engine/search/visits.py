@@ -3,6 +3,8 @@
 Values change sign in one place, `_back_up`, up to the tree's origin.
 """
 
+import math
+
 import numpy as np
 
 from ..compiled import inline, njit
@@ -22,10 +24,11 @@ from ..game.board import (
 from ..game.coords import BLACK, EMPTY, PASS
 from ..game.counting import area_margin
 from . import rave
-from .averaging import average_children
+from .averaging import Averaging, average_children, corrected_utility
 from .selection import Root, Rule, select
 from .tree import EXPANDED, NOBODY, PRIOR_ONE, TERMINAL, UNEVALUATED, Tree, largest_prior, make_child, scan_start
 from .utility import Utility, utility_of
+from .value_bias import key_of
 
 MAX_DEPTH = 1024  # moves below the root; only superko-free repetitions get that deep
 
@@ -36,6 +39,7 @@ def select_leaves(
     root: Root,
     rule: Rule,
     scale: Utility,
+    averaging: Averaging,
     wanted: int,
     boards: np.ndarray,
     leaves: np.ndarray,
@@ -58,7 +62,7 @@ def select_leaves(
         while True:
             state = tree.nodes[node]["state"]
             if state == TERMINAL:
-                _visit_again(tree, root.node, node, scale)
+                _visit_again(tree, root.node, node, averaging)
                 done += 1
                 break
             if state == UNEVALUATED:
@@ -67,7 +71,7 @@ def select_leaves(
                     collisions += 1
                     break
                 if board["passes"] >= 2 and board["scoring"] == AREA_SCORING and board["tax"] == NO_TAX:
-                    _count_final_position(tree, root.node, node, board, scale)
+                    _count_final_position(tree, root.node, node, board, scale, averaging)
                     done += 1
                     break
                 _mark_legal(tree, node, board, root.history, length)
@@ -81,21 +85,28 @@ def select_leaves(
                 child, move = select(tree, root, rule, node, board["to_move"], depth, banning)
             if child == NOBODY:
                 if move == NOBODY and depth > 0:
-                    _visit_again(tree, root.node, node, scale)
+                    _visit_again(tree, root.node, node, averaging)
                     done += 1
                     break
                 if move == NOBODY or tree.size[0] == len(tree.nodes):
                     _cancel(tree, root.node, node)
                     return count, done
                 child = make_child(tree, node, move)
+                if len(tree.biases):
+                    tree.nodes[child]["bias_key"] = key_of(board, _point_of(move, width, area))
             move = tree.nodes[child]["move"]
-            play(board, PASS if move == area else (move // width + 1) * (width + 1) + move % width + 1)
+            play(board, _point_of(move, width, area))
             root.history[length] = superko_key(board["hash"], board["to_move"], board["ko_rule"])
             length += 1
             depth += 1
             node = child
             tree.nodes[node]["in_flight"] += 1
     return count, done
+
+
+@inline
+def _point_of(move: int, width: int, area: int) -> int:
+    return PASS if move == area else (move // width + 1) * (width + 1) + move % width + 1
 
 
 @njit
@@ -172,25 +183,26 @@ def _cancel(tree: Tree, root: int, leaf: int) -> None:
 
 
 @njit
-def _visit_again(tree: Tree, root: int, leaf: int, scale: Utility) -> None:
+def _visit_again(tree: Tree, root: int, leaf: int, averaging: Averaging) -> None:
     """Backs the mean of a node up once more: of a finished game, or where there is no way on."""
     record = tree.nodes[leaf]
-    visits = record["visits"]
-    value, utility, lead = record["value_sum"] / visits, record["utility_sum"] / visits, record["lead_sum"] / visits
-    score, square = record["score_sum"] / visits, record["score_squares"] / visits
-    _back_up(tree, root, leaf, value, utility, lead, score, square, scale.better_children)
+    weight = record["weight"]
+    value, utility, lead = record["value_sum"] / weight, record["utility_sum"] / weight, record["lead_sum"] / weight
+    score, square = record["score_sum"] / weight, record["score_squares"] / weight
+    _back_up(tree, root, leaf, value, utility, lead, score, square, 1.0, averaging)
 
 
 @njit
-def _count_final_position(tree: Tree, root: int, leaf: int, board: Board, scale: Utility) -> None:
+def _count_final_position(tree: Tree, root: int, leaf: int, board: Board, scale: Utility, averaging: Averaging) -> None:
     """Makes a leaf after two passes terminal and backs the exact count up."""
     margin = area_margin(board)
     if board["to_move"] != BLACK:
         margin = -margin
     tree.nodes[leaf]["state"] = TERMINAL
+    tree.nodes[leaf]["bias_key"] = 0  # nothing is amiss with a count
     value = 1.0 if margin > 0 else (-1.0 if margin < 0 else 0.0)
     utility = utility_of(value, margin, 0.0, board["width"] * board["height"], board["to_move"], scale)
-    _judge(tree, root, leaf, value, utility, margin, margin, margin * margin, scale)
+    _judge(tree, root, leaf, value, utility, margin, margin, margin * margin, 1.0, averaging)
 
 
 @njit
@@ -206,6 +218,7 @@ def expand_and_back_up(
     score_stdev: np.ndarray,
     first_plays: np.ndarray,
     scale: Utility,
+    averaging: Averaging,
 ) -> None:
     """Gives the leaves of `select_leaves` their priors and backs their values up (`evaluate.interface.Outputs`).
 
@@ -220,7 +233,7 @@ def expand_and_back_up(
         mean = score_mean[index]
         utility = utility_of(win_loss, mean, score_stdev[index], area, board["to_move"], scale)
         square = mean * mean + score_stdev[index] * score_stdev[index]
-        _judge(tree, root, leaf, win_loss, utility, lead[index], mean, square, scale)
+        _judge(tree, root, leaf, win_loss, utility, lead[index], mean, square, 1.0, averaging)
         if len(tree.ladders):
             _keep_ladders(tree, leaf, board)
         if len(tree.first_plays):
@@ -268,7 +281,8 @@ def _judge(
     lead: float,
     mean: float,
     square: float,
-    scale: Utility,
+    weight: float,
+    averaging: Averaging,
 ) -> None:
     """Gives a leaf its own evaluation and backs it up."""
     record = tree.nodes[leaf]
@@ -277,7 +291,10 @@ def _judge(
     record["own_lead"] = lead
     record["own_score"] = mean
     record["own_score_square"] = square
-    _back_up(tree, root, leaf, value, utility, lead, mean, square, scale.better_children)
+    record["own_weight"] = weight
+    if len(tree.biases):
+        utility = corrected_utility(tree, leaf, averaging)
+    _back_up(tree, root, leaf, value, utility, lead, mean, square, weight, averaging)
 
 
 @njit
@@ -290,7 +307,8 @@ def _back_up(
     lead: float,
     mean: float,
     square: float,
-    better_children: float,
+    weight: float,
+    averaging: Averaging,
 ) -> None:
     """Adds a visit with its values, given for the side to move at the leaf, to the leaf and all above it."""
     below_root = True
@@ -298,16 +316,44 @@ def _back_up(
     while node != NOBODY:
         record = tree.nodes[node]
         record["visits"] += 1
-        record["value_sum"] += value
-        record["utility_sum"] += utility
-        record["utility_squares"] += utility * utility
-        record["lead_sum"] += lead
-        record["score_sum"] += mean
-        record["score_squares"] += square
+        if node != leaf and not averaging.plain:
+            average_children(tree, node, averaging)
+        else:
+            record["weight"] += weight
+            record["value_sum"] += weight * value
+            record["utility_sum"] += weight * utility
+            record["utility_squares"] += weight * utility * utility
+            record["lead_sum"] += weight * lead
+            record["score_sum"] += weight * mean
+            record["score_squares"] += weight * square
+            if node != leaf:
+                record["children_weight"] += weight
         if below_root:
             record["in_flight"] -= 1
             below_root = node != root
-        if better_children > 0.0 and node != leaf:
-            average_children(tree.nodes, node, better_children)
         value, utility, lead, mean = -value, -utility, -lead, -mean
         node = record["parent"]
+
+
+@njit
+def judge_anew(tree: Tree, to_move: int, area: int, scale: Utility, averaging: Averaging) -> None:
+    """Gives all nodes utilities by another scale; to_move: the colour at the origin.
+
+    Not for plain averages, whose sums cannot be taken apart.
+    """
+    size = tree.size[0]
+    colours = np.empty(size, np.int8)
+    for node in range(size):  # parents come before their children
+        parent = tree.nodes[node]["parent"]
+        colours[node] = 3 - colours[parent] if parent != NOBODY else to_move
+    for node in range(size - 1, -1, -1):
+        record = tree.nodes[node]
+        if record["visits"] == 0:
+            continue
+        score = record["own_score"]
+        deviation = math.sqrt(max(0.0, record["own_score_square"] - score * score))
+        record["own_utility"] = utility_of(record["own_value"], score, deviation, area, colours[node], scale)
+        utility = corrected_utility(tree, node, averaging)
+        record["utility_sum"] = record["weight"] * utility
+        record["utility_squares"] = record["weight"] * utility * utility
+        average_children(tree, node, averaging)

@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 from hash_evaluator import HashEvaluator
 
+from gtp_engine.game.coords import BLACK
 from gtp_engine.game.game import Game
+from gtp_engine.search.averaging import average_children
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.search import Limits, Search
+from gtp_engine.search.tree import UNEVALUATED
+from gtp_engine.search.utility import utility_of
+from gtp_engine.search.visits import judge_anew
 
 
 def searched(**settings: float) -> Search:
@@ -58,3 +63,54 @@ def test_a_tiny_exponent_gives_plain_means() -> None:
     one, other = (search.tree.arrays.nodes[0] for search in (plain, weighted))
     for name in ("value_sum", "utility_sum", "utility_squares", "lead_sum", "score_sum", "score_squares"):
         assert other[name] == pytest.approx(one[name], rel=1e-4, abs=1e-3)
+
+
+def pruned_weights(weights: list[float], utilities: list[float], priors: list[float], loss: float) -> list[float]:
+    """The weights with which children count, in the order of their priors."""
+    kept: list[float] = []
+    for index, weight in enumerate(weights):
+        if index:
+            mean = float(np.average(utilities[:index], weights=kept))
+            share = 2 * sum(kept) * priors[index] / sum(priors[:index])
+            if utilities[index] < mean and weight > share:
+                weight = share + (weight - share) * math.exp(-(mean - utilities[index]) / loss)
+        kept.append(weight)
+    return kept
+
+
+def test_moves_visited_beyond_their_prior_count_for_less_where_they_are_worse() -> None:
+    tree = searched(noise_pruning=0.15).tree.arrays
+    records = tree.nodes[: tree.size[0]]
+    pruned = 0
+    for index, record in enumerate(records):
+        children = records[(records["parent"] == index) & (records["visits"] > 0)]
+        if not len(children):
+            continue
+        assert np.all(np.diff(children["prior"]) <= 0)
+        means = -children["utility_sum"] / children["weight"]
+        kept = pruned_weights(list(children["weight"]), list(means), list(children["prior"]), 0.15)
+        pruned += sum(kept) < children["weight"].sum() - 0.1
+        assert record["weight"] == pytest.approx(1 + sum(kept), rel=1e-5)
+        assert record["children_weight"] == pytest.approx(children["weight"].sum())
+        expected = record["own_utility"] + float((np.array(kept) * means).sum())
+        assert record["utility_sum"] == pytest.approx(expected, abs=1e-3)
+    assert pruned > 3
+
+
+def test_another_centre_of_the_score_gives_the_tree_other_utilities() -> None:
+    search = searched(dynamic_score_utility=0.3, better_children=0.25)
+    tree = search.tree.arrays
+    before = tree.nodes[: tree.size[0]].copy()
+    judge_anew(tree, BLACK, 16, search._utility, search._averaging)
+    for name in ("utility_sum", "weight", "own_utility", "value_sum"):
+        np.testing.assert_allclose(tree.nodes[name][: len(before)], before[name], atol=1e-4)
+    scale = search._utility._replace(centre=search._utility.centre + 5)
+    judge_anew(tree, BLACK, 16, scale, search._averaging)
+    root, child = tree.nodes[0], tree.nodes[tree.nodes[0]["first_child"]]
+    for node, colour in ((root, BLACK), (child, 3 - BLACK)):
+        own = utility_of(node["own_value"], node["own_score"], 0.0, 16, colour, scale)
+        assert node["own_utility"] == pytest.approx(own, abs=1e-6)
+    expected = root["utility_sum"]
+    average_children(tree, 0, search._averaging)
+    assert root["utility_sum"] == expected != before["utility_sum"][0]
+    assert (before["state"] != UNEVALUATED).all()
