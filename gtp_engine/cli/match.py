@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from gtp_engine.cli.options import DEVICES, PRECISIONS, GameOptions, Seconds, game_options
+from gtp_engine.cli.options import DEVICES, PRECISIONS, PROFILE_HELP, GameOptions, Profile, Seconds, game_options
 from gtp_engine.cli.outputs import check_place, new_folder
 from gtp_engine.wording import counted
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NETWORK_VISITS = 100
 NETWORK_CONCURRENCY = 64
 FOR_ENGINES = ("clock", "timeout")
-FOR_NETWORKS = ("visits", "threads", "device", "precision")
+FOR_NETWORKS = ("visits", "threads", "device", "precision", "profiles")
 TABLE_WIDTH = 72  # columns; in fewer the engines' names take one letter a line
 
 
@@ -69,6 +69,14 @@ TABLE_WIDTH = 72  # columns; in fewer the engines' names take one letter a line
 @click.option("--threads", type=click.IntRange(1, 256), help="Processor threads, with networks.  [default: all]")
 @click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True, help="Of networks.")
 @click.option("--precision", type=click.Choice(PRECISIONS), default="auto", show_default=True, help="Of networks.")
+@click.option(
+    "--profile",
+    "profiles",
+    type=Profile(),
+    multiple=True,
+    metavar="NAME",
+    help=f"{PROFILE_HELP} Given twice: A's and B's.",
+)
 @click.option(
     "--sprt",
     type=float,
@@ -189,6 +197,7 @@ def _play_networks(
     threads = others["threads"] or processor_threads()
     Thinker("uniform", threads, None).warm_up()
     machine = {"threads": threads, "device": others["device"], "precision": others["precision"]}
+    machine["profiles"] = others["profiles"]
     network_a, network_b = networks
     return play_networks(
         network_a,

@@ -4,15 +4,17 @@ Each game goes on as soon as its search is done; the side to move is searched wi
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
+from ..evaluate.choices import AUTO, too_large
 from ..evaluate.factory import make_evaluator
 from ..evaluate.inputs import new_workspace, position_of
 from ..evaluate.interface import Evaluator
+from ..evaluate.metadata import EXAMPLES
 from ..game.coords import BLACK, EMPTY, WHITE, colour_letter, opponent
 from ..game.game import Game
 from ..game.rules import RULESETS, Rules, default_komi, rules_name
@@ -24,6 +26,7 @@ from ..search.scheduler import Job, Scheduler
 from ..search.search import Limits, Search
 from ..search.tree import bytes_per_node
 from ..sgf import GameRecord, write_sgf
+from ..wording import counted
 from .match import MOVES_PER_POINT
 from .openings import Opening, choose_openings
 from .results import GameResult, MatchResult, append_result, open_folder
@@ -58,7 +61,7 @@ class _Side:
 
     @property
     def name(self) -> str:
-        return self.evaluator.name
+        return " ".join(filter(None, (self.evaluator.name, self.parameters.profile)))
 
 
 @dataclass
@@ -92,8 +95,9 @@ def play_networks(
     seed: int = 0,
     concurrency: int = 64,
     threads: int = 1,
-    device: str = "auto",
-    precision: str = "auto",
+    device: str = AUTO,
+    precision: str = AUTO,
+    profiles: Sequence[str] = (),
     sprt: Sprt | None = None,
     folder: Path | None = None,
     on_game: Callable[[MatchResult, GameResult], None] | None = None,
@@ -103,11 +107,12 @@ def play_networks(
 
     komi, rules, openings, seed, sprt, folder and on_game are as in `match.play_match`; every opening is played with
     either colour. concurrency: games side by side. threads, device, precision: of the evaluators.
+    profiles: one for each network that imitates people (`evaluate.metadata`), A's first; a single one is for both.
     A game ends by two passes, by a win that both sides are sure of for several moves, or by the move cap.
     on_progress: called about once a second.
 
-    Raises ValueError for settings that make no sense, what is no network, a board too large for one, or a folder that
-    holds another match; OSError for files that cannot be read or written.
+    Raises ValueError for settings that make no sense, what is no network, a board too large for one, profiles too few
+    or too many, or a folder that holds another match; OSError for files that cannot be read or written.
     """
     for value, name in ((games, "games"), (visits, "visits"), (concurrency, "concurrency")):
         if value < 1:
@@ -118,6 +123,7 @@ def play_networks(
     chosen = choose_openings(openings, width, height, opening_moves, seed, games)
     sides = _sides({"A": network_a, "B": network_b}, start, visits, concurrency, seed, (threads, device, precision))
     try:
+        _tell_profiles(sides, profiles)
         done: list[GameResult] = []
         if folder is not None:
             settings = {
@@ -129,7 +135,7 @@ def play_networks(
                 "rules": rules_name(rules) or rules.to_json(),
                 "openings": str(openings) if openings else f"random, seed {seed}",
                 "opening moves": opening_moves,
-            }
+            } | ({"profiles": ", ".join(profiles)} if profiles else {})
             done = [result for result in open_folder(folder, settings) if result.number < games]
         match = _Match(sides, start, chosen, Limits(visits), games, sprt, folder, seed)
         match.results = {result.number: result for result in done}
@@ -155,9 +161,8 @@ def _sides(
     for player, network in networks.items():
         if network not in by_network:
             evaluator = make_evaluator(network, threads=threads, seed=seed, device=device, precision=precision)
-            largest = evaluator.largest_board
-            if max(start.width, start.height) > largest:
-                raise ValueError(f"{evaluator.name} plays on boards up to {largest}x{largest}")
+            if max(start.width, start.height) > evaluator.largest_board:
+                raise ValueError(too_large(evaluator.name, evaluator.largest_board))
             kept = {"rave": evaluator.plays_out, "ladders": evaluator.reads_ladders}
             megabytes = _TREE_VISITS * (visits + 1) * bytes_per_node(start.area, **kept) / 1e6
             parameters = replace(default_parameters(network), tree_megabytes=max(0.1, megabytes))
@@ -166,6 +171,17 @@ def _sides(
             by_network[network] = _Side(network, evaluator, scheduler, parameters)
         sides[player] = by_network[network]
     return sides
+
+
+def _tell_profiles(sides: dict[str, _Side], profiles: Sequence[str]) -> None:
+    """Gives each player whose network imitates people its profile; ValueError where they do not come out even."""
+    imitating = [player for player, side in sides.items() if side.evaluator.takes_profile]
+    if len(profiles) not in (len(imitating), min(1, len(imitating))):
+        given, needed = counted(len(profiles), "profile"), counted(len(imitating), "network")
+        raise ValueError(f"{given} for {needed} trained on people: give each its own, or both the same; {EXAMPLES}")
+    for number, player in enumerate(imitating):
+        parameters = replace(sides[player].parameters, profile=profiles[number % len(profiles)])
+        sides[player] = replace(sides[player], parameters=parameters)
 
 
 class _Match:
@@ -295,7 +311,9 @@ class _Match:
         position = position_of(game, new_workspace(), conservative_pass=True)
         views = []
         for side in self.sides.values():
-            outputs = side.evaluator.collect(side.evaluator.submit(position, np.arange(1), ownership=True))
+            profile = side.parameters.profile
+            ticket = side.evaluator.submit(position, np.arange(1), ownership=True, profile=profile)
+            outputs = side.evaluator.collect(ticket)
             assert outputs.ownership is not None
             views.append(outputs.ownership[0])
         mean = np.mean(views, 0).reshape(game.height, game.width)
