@@ -30,6 +30,7 @@ class PreparedEvaluator:
     largest_board = 25
     plays_out = False
     reads_ladders = False
+    takes_profile = False
 
     def __init__(self, area: int) -> None:
         random = np.random.default_rng(1)
@@ -50,6 +51,7 @@ class PreparedEvaluator:
         *,
         ownership: bool = False,
         optimism: float = 0.0,
+        profile: str = "",
     ) -> Outputs:
         if self._next + len(indices) > len(self._score):
             self._next = 0

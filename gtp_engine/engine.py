@@ -16,6 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .evaluate.choices import AUTO, LARGEST_BOARD, too_large
 from .game.coords import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from .game.rules import RULESETS, Rules, default_komi
 from .network.library import network_name
@@ -47,6 +48,12 @@ _LAST_WAIT = 0.5
 _LIMIT_NAMES = {"visits": "visits", "maxVisits": "visits", "seconds": "seconds", "maxTime": "seconds"}
 
 
+def new_thinker(settings: "EngineSettings") -> Thinker:
+    """What thinks as the settings say, without a game."""
+    machine = settings.threads, settings.seed, settings.device, settings.precision
+    return Thinker(settings.network, *machine, strict=settings.strict)
+
+
 def processor_threads() -> int:
     """The processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -59,7 +66,8 @@ class EngineSettings:
     """How an engine thinks and behaves.
 
     network: the evaluator, see `evaluate.factory`. threads: CPU threads. device, precision: where and how exactly a
-    network is computed, see `evaluate.network`. seed: with it, fixed visits and one thread a game repeats exactly.
+    network is computed, see `evaluate.network`. strict: boards that are too large for the network are refused, and not
+    played by rollouts. seed: with it, fixed visits and one thread a game repeats exactly.
     parameters: of the search; None for what suits the network.
     visits, seconds: limits for a move, None where not given; without both and without a clock it is 5 s.
     level: 1 (weakest) to 10, or "max"; ValueError for another.
@@ -69,8 +77,9 @@ class EngineSettings:
 
     network: str = "none"
     threads: int = field(default_factory=processor_threads)
-    device: str = "auto"
-    precision: str = "auto"
+    device: str = AUTO
+    precision: str = AUTO
+    strict: bool = False
     seed: int | None = None
     visits: int | None = None
     seconds: float | None = None
@@ -83,6 +92,10 @@ class EngineSettings:
 
     def __post_init__(self) -> None:
         check_level(self.level)
+        if self.parameters is not None and self.parameters.profile and self.network in WITHOUT_NETWORK:
+            raise ValueError(
+                f"the profile {self.parameters.profile} needs a network that imitates people: --network FILE"
+            )
 
 
 @dataclass(frozen=True)
@@ -128,12 +141,13 @@ class Engine:
         weakref.finalize(self, self._thread.close, _LAST_WAIT)
         self.set_board_size(width, height)
         given = self.settings
-        self._thinker = thinker = Thinker(given.network, given.threads, given.seed, given.device, given.precision)
+        self._thinker = thinker = new_thinker(given)
         parameters = self.parameters
 
         def begin() -> None:
             thinker.warm_up()
             thinker.announce(parameters)
+            thinker.check_profile(parameters.profile)
 
         self.ready: Future[None] = self._thread.submit(begin)
         """Done when the core is compiled and the evaluator loaded; holds the error where that failed."""
@@ -195,6 +209,9 @@ class Engine:
         height = width if height is None else height
         if not (MIN_SIZE <= width <= MAX_SIZE and MIN_SIZE <= height <= MAX_SIZE):
             raise ValueError(f"unacceptable size {width}x{height}: expected {MIN_SIZE} to {MAX_SIZE} each way")
+        network = self.settings.network
+        if self.settings.strict and network not in WITHOUT_NETWORK and max(width, height) > LARGEST_BOARD:
+            raise ValueError(f"unacceptable size {width}x{height}: {too_large('the network', LARGEST_BOARD)}")
         self._width, self._height = width, height
         self.clear_board()
 
@@ -277,7 +294,10 @@ class Engine:
         if name in _LIMIT_NAMES:
             change: dict[str, Any] = {_LIMIT_NAMES[name]: _limit(name, value)}
         else:
-            change = {"parameters": self.parameters.with_value(name, value)}
+            parameters = self.parameters.with_value(name, value)
+            if parameters.profile != self.parameters.profile:
+                self._thinker.check_profile(parameters.profile)
+            change = {"parameters": parameters}
         self.settings = replace(self.settings, **change)
 
     # Searches.
@@ -365,8 +385,9 @@ class Engine:
         """
         self._end_pondering()
         game, thinker = self._position(self.game.to_move if colour is None else colour), self._thinker
-        share = self.parameters.root_policy_optimism if optimism is None else optimism
-        return self._thread.submit(lambda: thinker.raw_evaluations(game, symmetries, share))
+        parameters = self.parameters
+        share = parameters.root_policy_optimism if optimism is None else optimism
+        return self._thread.submit(lambda: thinker.raw_evaluations(game, symmetries, share, parameters.profile))
 
     def ownership(self) -> "Future[np.ndarray]":
         """Who will own each point: float32 [height, width] in -1..1, + for black."""

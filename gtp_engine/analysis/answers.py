@@ -15,8 +15,7 @@ from .query import Query
 _DIGITS = 9
 _OWNERSHIP_DIGITS = 4
 _KO = 4  # beside EMPTY, BLACK and WHITE
-# KataGo's values for what a network does not say.
-_NO_ERRORS = {"rawStWrError": -0.5, "rawStScoreError": -1.0, "rawVarTimeLeft": -1.0}
+_NOT_SAID = -1.0  # KataGo's value of an outlook that a network does not have
 
 
 def no_results(query_id: str, turn: int) -> dict[str, Any]:
@@ -115,13 +114,17 @@ class _View:
 
     def _raw(self, root: Outputs) -> dict[str, float]:
         win, _, neither = root.value[0].tolist()
+        outlook = (_NOT_SAID,) * 3 if root.outlook is None else root.outlook[0].tolist()
+        value_error, score_error, time_left = outlook
         return {
             "rawWinrate": self.winrate(win + neither / 2),
             "rawLead": self.points(float(root.lead[0])),
             "rawScoreSelfplay": self.points(float(root.score_mean[0])),
             "rawScoreSelfplayStdev": round(float(root.score_stdev[0]), _DIGITS),
             "rawNoResultProb": round(neither, _DIGITS),
-            **_NO_ERRORS,
+            "rawStWrError": round(value_error / 2, _DIGITS),  # of win less loss, which span twice as much
+            "rawStScoreError": round(score_error, _DIGITS),
+            "rawVarTimeLeft": round(time_left, _DIGITS),
         }
 
     def _vertex(self, point: int) -> str:

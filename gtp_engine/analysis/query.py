@@ -7,7 +7,8 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..game.coords import BLACK, MIN_SIZE, PASS, WHITE, parse_colour, parse_vertex, vertex
+from ..evaluate.metadata import EXAMPLES
+from ..game.coords import BLACK, MIN_SIZE, PASS, WHITE, all_points, parse_colour, parse_vertex, vertex
 from ..game.game import Game, IllegalMove, Move
 from ..game.rules import PART_VALUES, Rules, parse_rules, with_part
 from ..search.parameters import SearchParameters, find_parameter
@@ -53,13 +54,18 @@ class QueryError(ValueError):
 
 @dataclass(frozen=True)
 class Defaults:
-    """What holds where a query does not say otherwise; boards up to `largest_board` are accepted."""
+    """What holds where a query does not say otherwise.
+
+    Boards up to `largest_board` are accepted. takes_profile: whether the network imitates people, and whom it imitates
+    is to be said here or there.
+    """
 
     parameters: SearchParameters
     limits: Limits
     largest_board: int
     wide_root_noise: float = WIDE_ROOT_NOISE
     perspective: int | None = BLACK
+    takes_profile: bool = False
 
 
 @dataclass(frozen=True)
@@ -263,6 +269,13 @@ class _Parser:
                     unknown.append(name)
             except ValueError as error:
                 raise QueryError("overrideSettings", f"Could not set settings: {error}") from None
+        if self.parameters.profile and not self.defaults.takes_profile:
+            self.parameters = replace(self.parameters, profile="")
+            self.warnings.append(("overrideSettings", "The network imitates nobody: humanSLProfile is not used"))
+        if self.defaults.takes_profile and not self.parameters.profile:
+            raise QueryError(
+                "overrideSettings", f"The network imitates people: humanSLProfile must be such as {EXAMPLES}"
+            )
         if unknown:
             self.warnings.append(("overrideSettings", f"Unknown config params: {','.join(unknown)}"))
 
@@ -317,7 +330,10 @@ class _Parser:
             return RootMoves(avoid=listed)
         if len({player for player, _, _ in parsed}) < len(parsed):
             raise QueryError(given[0], "Cannot specify allowMoves more than once for the same player")
-        return RootMoves(allow=listed)
+        # An empty list allows nothing at all, not even a pass.
+        moves = [*all_points(self.width, self.height), PASS]
+        forbidden = tuple((player, move, depth) for player, points, depth in parsed if not points for move in moves)
+        return RootMoves(avoid=forbidden, allow=listed)
 
     def _restriction(self, name: str, restriction: object) -> tuple[int, list[int], int]:
         """Player, points and depth of one entry."""

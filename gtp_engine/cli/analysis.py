@@ -54,14 +54,14 @@ def _converse(settings: "EngineSettings", write: Any, *, wait_for_all: bool) -> 
     from ..analysis.protocol import Conversation
     from ..analysis.query import Defaults
     from ..analysis.review import LEAVES_EACH
+    from ..engine import new_thinker
     from ..log import log
     from ..search.parameters import default_parameters
     from ..search.search import Limits
-    from ..search.thinker import Thinker
 
     inbox = Inbox()
     inbox.start(0)
-    thinker = Thinker(settings.network, settings.threads, settings.seed, settings.device, settings.precision)
+    thinker = new_thinker(settings)
     thinker.warm_up()
     evaluator = thinker.evaluator()
     parameters = settings.parameters or default_parameters(settings.network)
@@ -69,7 +69,9 @@ def _converse(settings: "EngineSettings", write: Any, *, wait_for_all: bool) -> 
     visits = DEFAULT_VISITS if settings.visits is None and settings.seconds is None else settings.visits
     conversation = Conversation(
         evaluator,
-        Defaults(parameters, Limits(visits, settings.seconds), evaluator.largest_board),
+        Defaults(
+            parameters, Limits(visits, settings.seconds), evaluator.largest_board, takes_profile=evaluator.takes_profile
+        ),
         inbox,
         write,
         places=max(1, evaluator.batch_size // LEAVES_EACH),

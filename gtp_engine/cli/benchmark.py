@@ -75,17 +75,19 @@ def _measure_search(sizes: tuple[tuple[int, int], ...], settings: "EngineSetting
 
 def _measure_network(sizes: tuple[tuple[int, int], ...], settings: "EngineSettings") -> None:
     """Threads and batches, a table for each size of the board."""
-    from ..search.thinker import Thinker
+    from ..engine import new_thinker
     from .machine import gpu, processor
     from .network_speed import measure, natural_position, recommended
 
-    thinker = Thinker(settings.network, settings.threads, settings.seed, settings.device, settings.precision)
+    thinker = new_thinker(settings)
     thinker.warm_up()
     evaluator = thinker.network()
+    profile = settings.parameters.profile if settings.parameters else ""
+    thinker.check_profile(profile)
     machine = processor() if evaluator.device.type == "cpu" else gpu()
     click.echo(f"{machine}; {evaluator.name}, {evaluator.precision}")
     for width, height in sizes:
-        game = natural_position(evaluator, width, height)
+        game = natural_position(evaluator, width, height, profile)
         click.echo(f"{width}x{height}, move {len(game.moves)}")
         click.echo(f"{'threads':>9} {'batch':>7} {'network/s':>11} {'visits/s':>10} {'share':>7}")
         speeds = []

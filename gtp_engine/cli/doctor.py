@@ -19,7 +19,7 @@ from ..wording import counted, reason
 from .clients import client_lines, engine_command
 from .compiling import wait_until_ready
 from .machine import bfloat16_gain, gpu, processor
-from .options import network_file
+from .options import PROFILE_HELP, Profile, network_file
 
 LIBRARIES = ("numpy", "numba", "torch", "click", "sgfmill", "rich", "matplotlib", "tomlkit")
 START_LIMIT = 180.0  # seconds; the first start compiles the core
@@ -28,7 +28,8 @@ NETWORK_VISITS = 32  # seconds even with a large network
 
 @click.command()
 @click.option("--network", default="none", show_default=True, metavar="NAME", help="Check and enter this network too.")
-def doctor(network: str) -> None:
+@click.option("--profile", type=Profile(), default="", metavar="NAME", help=PROFILE_HELP)
+def doctor(network: str, profile: str) -> None:
     """Check the installation and print the lines that GUIs and servers need.
 
     It says where a downloaded network belongs, and which ones are found.
@@ -41,12 +42,12 @@ def doctor(network: str) -> None:
 
     The exit status is 1 if a check fails.
     """
-    command, options = engine_command(), network_options(network)
+    command, options = engine_command(), network_options(network, profile)
     _section("Program", _program())
     _section("Folders", _folders())
     _section("Networks", _networks())
     click.echo("Self-test")
-    sound = [_check(name, check) for name, check in _checks(command, options)]
+    sound = [_check(name, check) for name, check in _checks(command, options, profile)]
     click.echo()
     click.echo("Other programs\n")
     click.echo(client_lines(command, options))
@@ -98,12 +99,12 @@ def _networks() -> list[tuple[str, str]]:
     return [*rows, *(found or [("found", "none: the engine plays by random playouts")])]
 
 
-def network_options(network: str) -> list[str]:
+def network_options(network: str, profile: str = "") -> list[str]:
     """The options of `gtp` that choose it, with the file's absolute path; ValueError where there is none."""
     file = network_file(network)
     if file in WITHOUT_NETWORK:
         return [] if file == "none" else ["--network", file]
-    return ["--network", str(Path(file).absolute())]
+    return ["--network", str(Path(file).absolute()), *(["--profile", profile] if profile else [])]
 
 
 def _writable(path: Path) -> str:
@@ -112,14 +113,14 @@ def _writable(path: Path) -> str:
     return "" if existing.is_dir() and os.access(existing, os.W_OK) else "  (not writable)"
 
 
-def _checks(command: list[str], options: list[str]) -> list[tuple[str, Callable[[], str]]]:
+def _checks(command: list[str], options: list[str], profile: str) -> list[tuple[str, Callable[[], str]]]:
     checks = [
         ("compiled", _check_compiled),
         ("search", _check_search),
         ("SGF", _check_sgf),
     ]
     if options:
-        checks.append(("network", lambda: _check_network(options[-1])))
+        checks.append(("network", lambda: _check_network(options[1], profile)))
     return [*checks, ("GTP", lambda: _check_gtp([*command, "gtp", *options]))]
 
 
@@ -161,11 +162,13 @@ def _check_search() -> str:
     return f"{report.visits / report.seconds:,.0f} visits/s on one thread"
 
 
-def _check_network(network: str) -> str:
+def _check_network(network: str, profile: str) -> str:
     """A search on the empty board."""
     from ..engine import Engine, EngineSettings
+    from ..search.parameters import default_parameters
 
-    with Engine(EngineSettings(network=network, visits=NETWORK_VISITS)) as engine:
+    parameters = default_parameters(network).with_value("profile", profile)
+    with Engine(EngineSettings(network=network, visits=NETWORK_VISITS, parameters=parameters)) as engine:
         wait_until_ready(engine)
         report = engine.evaluate()
     return f"{report.visits / report.seconds:,.0f} visits/s on 19x19"

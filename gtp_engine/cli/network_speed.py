@@ -14,7 +14,8 @@ from ..evaluate.network import PRECISIONS, NetworkEvaluator
 from ..game.game import Game
 from ..network.inference import prepare_for_inference
 from ..network.library import load_network
-from ..search.parameters import default_parameters
+from ..network.records import METADATA
+from ..search.parameters import SearchParameters, default_parameters
 from ..search.search import Limits, Search
 
 if TYPE_CHECKING:
@@ -48,10 +49,10 @@ def thread_counts(threads: int) -> list[int]:
     return sorted({*(count for count in powers if count < threads), threads})
 
 
-def natural_position(evaluator: NetworkEvaluator, width: int, height: int) -> Game:
-    """A sixth of the board full, with the moves that the network likes best."""
+def natural_position(evaluator: NetworkEvaluator, width: int, height: int, profile: str) -> Game:
+    """A sixth of the board full, with the moves that the network likes best, by `profile` where it takes one."""
     game = Game(width, height)
-    search = Search(evaluator, seed=0)
+    search = Search(evaluator, SearchParameters(profile=profile), seed=0)
     for _ in range(game.area // 6):
         search.set_position(game)
         game.play(game.to_move, search.choose(search.run(Limits(visits=1))))
@@ -80,8 +81,9 @@ def measure(evaluator: NetworkEvaluator, game: Game, settings: "EngineSettings")
         used.close()
 
 
-def network_inputs(model: "Model", game: Game, count: int) -> "tuple[torch.Tensor, torch.Tensor]":
-    """The game's position so many times, on the model's device, as the evaluator gives it to the network."""
+def network_inputs(model: "Model", game: Game, count: int) -> "tuple[torch.Tensor | None, ...]":
+    """The game's position so many times, on the model's device, as the evaluator gives it to the network: planes,
+    scalars, and metadata of nobody where the network takes them."""
     import torch
 
     workspace = new_workspace()
@@ -94,19 +96,21 @@ def network_inputs(model: "Model", game: Game, count: int) -> "tuple[torch.Tenso
     return (
         torch.from_numpy(planes).to(device).permute(0, 3, 1, 2).float(),
         torch.from_numpy(scalars).to(device),
+        torch.zeros((count, METADATA), device=device) if model.config.metadata_version else None,
     )
 
 
-def bare_rate(model: "Model", inputs: "tuple[torch.Tensor, torch.Tensor]", threads: int, workers: int) -> float:
+def bare_rate(model: "Model", inputs: "tuple[torch.Tensor | None, ...]", threads: int, workers: int) -> float:
     """Positions/s of the model alone, by so many workers with an equal share of the threads."""
     import torch
 
     @torch.inference_mode()
     def work(seconds: float) -> int:
-        planes, scalars = inputs
+        planes = inputs[0]
+        assert planes is not None
         end, count = time.perf_counter() + seconds, 0
         while time.perf_counter() < end or not count:
-            model(planes, scalars, full_board=True)
+            model(*inputs, full_board=True)
             if planes.device.type == "cuda":
                 torch.cuda.synchronize()
             count += len(planes)

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from gtp_engine.evaluate import choices
+
 if TYPE_CHECKING:
     from gtp_engine.engine import EngineSettings
     from gtp_engine.game.rules import Rules
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 
 SMALLEST, LARGEST = 2, 25
 MAX_LEVEL = 10
-DEVICES = ("auto", "cpu", "cuda", "mps")
-PRECISIONS = ("auto", "float32", "bfloat16", "float16")
+DEVICES = (choices.AUTO, *choices.DEVICES)
+PRECISIONS = (choices.AUTO, *choices.PRECISIONS)
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,10 @@ class GameOptions:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How to think. `visits` and `seconds` are limits for a move; None means not given, all threads, no seed."""
+    """How to think. `visits` and `seconds` are limits for a move; None means not given, all threads, no seed.
+
+    settings: the search's parameters as NAME=VALUE, the profile of --profile among them.
+    """
 
     network: str
     visits: int | None
@@ -52,6 +57,7 @@ class SearchOptions:
     threads: int | None
     device: str
     precision: str
+    strict: bool
     seed: int | None
     settings: tuple[str, ...]
 
@@ -133,6 +139,23 @@ class RulesName(click.ParamType):
             return parse_rules(str(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+class Profile(click.ParamType):
+    """Whom a network is to imitate (`evaluate.metadata`)."""
+
+    name = "profile"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from gtp_engine.evaluate.metadata import profile_name
+
+        try:
+            return profile_name(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+PROFILE_HELP = "Whom a network that imitates people plays as: rank_5k, rank_1d_3k, preaz_9d, proyear_1990, ..."
 
 
 def game_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -219,7 +242,7 @@ def search_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds --visits, --seconds, --threads, --seed, --network, --set and --settings."""
+    """Adds --visits, --seconds, --threads, --seed, --network and what belongs to it, --set and --settings."""
 
     @click.option("--visits", type=click.IntRange(1), metavar="N", help="Stop a search at so many visits.")
     @click.option(
@@ -234,6 +257,8 @@ def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )
     @click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True, help="Of a network.")
     @click.option("--precision", type=click.Choice(PRECISIONS), default="auto", show_default=True, help="Of a network.")
+    @click.option("--profile", type=Profile(), metavar="NAME", help=PROFILE_HELP)
+    @click.option("--strict", is_flag=True, help="No rollouts on boards that are too large for the network: an error.")
     @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a search parameter (repeatable).")
     @click.option(
         "--settings",
@@ -252,14 +277,17 @@ def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
         threads: int | None,
         device: str,
         precision: str,
+        profile: str | None,
+        strict: bool,
         seed: int | None,
         settings: tuple[str, ...],
         settings_file: tuple[str, ...],
         level: "int | Literal['max']" = "max",
         **rest: Any,
     ) -> Any:
-        parameters = settings_file + settings
-        search = SearchOptions(network, visits, seconds, level, threads, device, precision, seed, parameters)
+        named = () if profile is None else (f"profile={profile}",)
+        parameters = settings_file + named + settings
+        search = SearchOptions(network, visits, seconds, level, threads, device, precision, strict, seed, parameters)
         return function(*args, search=search, **rest)
 
     return wrapper

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..evaluate.choices import too_large
 from ..wording import counted, reason
 from . import INTERRUPTED
 from .options import Komi, RulesName, SearchOptions, analysis_options, engine_settings
@@ -54,8 +55,8 @@ def review(
       gtp_engine review game.sgf --visits 200 --plot curve.png
       gtp_engine review old.sgf --komi 0 --rules japanese
     """
+    from ..engine import new_thinker
     from ..search.parameters import default_parameters
-    from ..search.thinker import Thinker
     from ..sgf import read_sgf
 
     record = read_sgf(file)
@@ -64,9 +65,11 @@ def review(
     record.to_game(0, rules=rules)  # What cannot be played on at all is said before the engine starts.
     _check_outputs(sgf_out, plot)
     settings = engine_settings(search)
-    thinker = Thinker(settings.network, settings.threads, settings.seed, settings.device, settings.precision)
+    thinker = new_thinker(settings)
     thinker.warm_up()
-    thinker.announce(settings.parameters or default_parameters(settings.network))
+    parameters = settings.parameters or default_parameters(settings.network)
+    thinker.announce(parameters)
+    thinker.check_profile(parameters.profile)
     reviews, errors, interrupted = _review_moves(record, thinker.evaluator(), settings, rules, komi)
     thinker.close()
     if reviews:
@@ -109,6 +112,8 @@ def _review_moves(
 
     parameters = settings.parameters or default_parameters(settings.network)
     if max(record.width, record.height) > evaluator.largest_board:
+        if settings.strict:
+            raise ValueError(too_large(evaluator.name, evaluator.largest_board))
         evaluator, parameters = _rollouts(evaluator, settings), default_parameters("none")
     seconds = DEFAULT_SECONDS if settings.visits is None and settings.seconds is None else settings.seconds
     limits = Limits(settings.visits, seconds)
@@ -137,8 +142,7 @@ def _rollouts(evaluator: "Evaluator", settings: "EngineSettings") -> "Evaluator"
     from ..evaluate.factory import make_evaluator
     from ..log import log
 
-    limit = evaluator.largest_board
-    log(f"{evaluator.name} plays on boards up to {limit}x{limit}: this one is reviewed by rollouts")
+    log(f"{too_large(evaluator.name, evaluator.largest_board)}: this one is reviewed by rollouts")
     return make_evaluator(threads=settings.threads, seed=settings.seed)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..compiled import njit
 
-NUMBERS = 6  # win, loss, no result, lead, score mean, score stdev
+NUMBERS = 9  # win, loss, no result; lead, score mean, score stdev; the three of `Outputs.outlook`
 
 
 @njit

@@ -17,6 +17,8 @@ class Outputs:
     lead: float32 [n], points by which the position is ahead.
     score_mean, score_stdev: float32 [n], the final score's distribution in points.
     ownership: float32 [n, area] in -1..1 (+1 = the side to move owns the point), or None where it was not asked for.
+    outlook: float32 [n, 3], expected errors in the short term of win less loss and of the score in points, and turns
+        until the value settles; None of an evaluator that says nothing of it.
     first_plays: float32 [n, 2, 2, area] of an evaluator by playouts, else None. [i, 0] is for the side to move, [i, 1]
         for the opponent: the share of playouts in which that player was the first to play at a point, and the sum over
         these of win minus loss for that player, divided by the number of all playouts.
@@ -28,6 +30,7 @@ class Outputs:
     score_mean: np.ndarray
     score_stdev: np.ndarray
     ownership: np.ndarray | None = None
+    outlook: np.ndarray | None = None
     first_plays: np.ndarray | None = None
 
     def rows(self, start: int, stop: int) -> "Outputs":
@@ -63,6 +66,9 @@ class Evaluator(Protocol):
     which it adds its own reading, and superko's marks.
     """
 
+    takes_profile: bool
+    """Whether it imitates people and has to be told which."""
+
     name: str
     """What a user calls it: "rollouts", a network's name."""
 
@@ -74,13 +80,16 @@ class Evaluator(Protocol):
         *,
         ownership: bool = False,
         optimism: float = 0.0,
+        profile: str = "",
     ) -> Any:
         """Begins to judge `boards[indices]` (a `board.BOARD` array, int indices), all of one size; gives a ticket.
 
         symmetries: one of the eight for each position (`game.symmetry`), or ALL_SYMMETRIES for all of them: the mean
             over the eight. None for the identity.
         optimism: share of the optimistic policy, 0..1, where a network has one.
-        Rollouts and what else knows no symmetries ignore both.
+        profile: of the people to imitate (`evaluate.metadata`). A network raises ValueError where it needs one and has
+            none, and the other way round.
+        Rollouts and what else knows no symmetries ignore all three.
         """
         ...
 

@@ -1,5 +1,6 @@
 """The evaluator by a network: positions in batches through torch, on a CPU or a GPU."""
 
+import hashlib
 import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -8,20 +9,25 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from ..game.coords import BLACK, WHITE
 from ..game.symmetry import COUNT, turned_indices
 from ..log import log
 from ..network.inference import prepare_for_inference
 from ..network.library import load_network, network_name
 from ..network.model import Model, RawOutputs
-from ..network.outputs import Predictions, expected_result, policy_logits, predict
+from ..network.outputs import Predictions, expected_result, policy_logits, predict, short_term
+from ..network.records import METADATA
 from .answers import NUMBERS, write_answers
 from .cache import EvaluationCache
+from .choices import AUTO, DEVICES, LARGEST_BOARD, too_large
+from .choices import PRECISIONS as PRECISION_NAMES
 from .inputs import PLANES, SCALARS, new_workspace, write_batch, write_legal
 from .interface import ALL_SYMMETRIES, Outputs
+from .metadata import check_profile, metadata_row, parse_profile
 
 CPU_BATCH_SIZE, GPU_BATCH_SIZE = 8, 64
 CACHE_MEGABYTES = 200.0
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+PRECISIONS = {name: getattr(torch, name) for name in PRECISION_NAMES}
 # What bfloat16 has to gain on a CPU to be taken.
 _LEAST_GAIN = 1.15
 _TRIAL_BATCH, _TRIALS = 2, 2
@@ -32,12 +38,16 @@ _Parts = list[tuple[np.ndarray, "torch.Tensor | Future[torch.Tensor]"]]
 
 
 class _Inputs:
-    """Memory for the inputs of a batch; on a GPU's behalf pinned, so that nobody waits for the copy."""
+    """Memory for the inputs of a batch; on a GPU's behalf pinned, so that nobody waits for the copy.
 
-    def __init__(self, size: int, width: int, height: int, pinned: bool) -> None:
+    metadata: where the network takes them.
+    """
+
+    def __init__(self, size: int, width: int, height: int, pinned: bool, metadata: bool) -> None:
         self.size = size
         self.planes = torch.empty((size, height, width, PLANES), dtype=torch.uint8, pin_memory=pinned)
         self.scalars = torch.empty((size, SCALARS), pin_memory=pinned)
+        self.metadata = torch.empty((size, METADATA), pin_memory=pinned) if metadata else None
         self.legal = np.empty((size, width * height + 1), np.bool_)
 
 
@@ -57,6 +67,18 @@ class _Board:
         self.symmetries = np.arange(COUNT) % (COUNT if width == height else COUNT // 2)
         self.cache = EvaluationCache(cache_megabytes, self.columns)
         self.inputs: list[_Inputs] = []
+        self._players: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+
+    def players(self, profile: str) -> tuple[np.ndarray, np.ndarray]:
+        """The metadata of a profile's players by the colour to move, float32 [3, 192], and what to mix into keys."""
+        if profile not in self._players:
+            said = parse_profile(profile)
+            rows = np.zeros((3, METADATA), np.float32)
+            for colour in (BLACK, WHITE):
+                rows[colour] = metadata_row(said, colour, self.area)
+            marks = [int.from_bytes(hashlib.blake2b(row.tobytes(), digest_size=8).digest()) for row in rows]
+            self._players[profile] = rows, np.array(marks, np.uint64)
+        return self._players[profile]
 
 
 @dataclass
@@ -86,7 +108,7 @@ class NetworkEvaluator:
     be read.
     """
 
-    largest_board = 19  # what KataGo's networks are trained for
+    largest_board = LARGEST_BOARD
     plays_out = False
     reads_ladders = True
 
@@ -101,8 +123,8 @@ class NetworkEvaluator:
         cache_megabytes: float = CACHE_MEGABYTES,
     ) -> None:
         self.device = find_device(device)
-        if precision not in ("auto", *PRECISIONS):
-            raise ValueError(f"unknown precision {precision!r}: expected auto, {', '.join(PRECISIONS)}")
+        if precision not in (AUTO, *PRECISIONS):
+            raise ValueError(f"unknown precision {precision!r}: expected {AUTO}, {', '.join(PRECISIONS)}")
         on_cpu = self.device.type == "cpu"
         self.overlap = 2 if self.device.type == "cuda" or (on_cpu and threads > 1) else 1
         self._workers = None
@@ -113,15 +135,16 @@ class NetworkEvaluator:
                 self._workers = ThreadPoolExecutor(threads, "network", torch.set_num_threads, (1,))
         model = load_network(path).to(self.device)
         self.config = model.config
+        self.takes_profile = model.config.metadata_version > 0
         self.name = network_name(path)
         self.batch_size = batch_size or (CPU_BATCH_SIZE if on_cpu else GPU_BATCH_SIZE)
         self._workspace = new_workspace()
         self._cache_megabytes = cache_megabytes
         self._board: _Board | None = None
-        if precision == "auto" and on_cpu:
+        if precision == AUTO and on_cpu:
             self.precision, self._model = self._fastest(model)
         else:
-            self.precision = "float16" if precision == "auto" else precision
+            self.precision = "float16" if precision == AUTO else precision
             self._model = prepare_for_inference(model, PRECISIONS[self.precision])
 
     def submit(
@@ -132,11 +155,13 @@ class NetworkEvaluator:
         *,
         ownership: bool = False,
         optimism: float = 0.0,
+        profile: str = "",
     ) -> _Ticket:
         """Begins the batch; with one thread on a CPU it is done then. No symmetry evaluates known positions again.
 
         Ownership is always there. ValueError for a board larger than 19x19.
         """
+        check_profile(self.name, self.takes_profile, profile)
         board = self._board_of(boards[indices[0]])
         count = len(indices)
         inputs = self._free_inputs(board, count)
@@ -148,7 +173,7 @@ class NetworkEvaluator:
         write_legal(boards, indices, inputs.legal[:count])
         for number, turns in enumerate(np.full((COUNT, count), np.arange(COUNT)[:, None]) if average else [chosen]):
             turns = board.symmetries[turns]
-            self._write(boards, indices, turns, inputs, keys)
+            self._write(boards, indices, turns, profile, inputs, keys)
             if number == 0:
                 ticket.keys = keys ^ np.uint64(hash((optimism, average)) & 0xFFFFFFFF)
                 ticket.missing = board.cache.look_up(ticket.keys, rows)
@@ -178,16 +203,20 @@ class NetworkEvaluator:
         policy, value, ownership = (
             np.ascontiguousarray(part) for part in (rows[:, : area + 1], rows[:, area + 1 : area + 4], rows[:, -area:])
         )
-        return Outputs(policy, value, lead, mean, stdev, ownership)
+        outlook = rows[:, area + 7 : area + 10] if self.config.has_errors else None
+        return Outputs(policy, value, lead, mean, stdev, ownership, outlook)
 
-    def predict(self, position: np.ndarray, symmetry: int = 0, *, optimism: float = 0.0) -> Predictions:
+    def predict(
+        self, position: np.ndarray, symmetry: int = 0, *, optimism: float = 0.0, profile: str = ""
+    ) -> Predictions:
         """All that the network says of one position (BOARD [1], `inputs.position_of`), turned back, on the CPU."""
+        check_profile(self.name, self.takes_profile, profile)
         board = self._board_of(position[0])
         inputs = self._free_inputs(board, 1)
         one = np.arange(1)
         turns = board.symmetries[[symmetry]]
         write_legal(position, one, inputs.legal)
-        self._write(position, one, turns, inputs, np.empty(1, np.uint64))
+        self._write(position, one, turns, profile, inputs, np.empty(1, np.uint64))
         legal = torch.from_numpy(np.take_along_axis(inputs.legal[:1], board.there[turns], 1)).to(self.device)
         raw, scalars = self._forward(inputs, one)
         said = predict(raw, self.config, legal, scalars, optimism=optimism)
@@ -214,7 +243,7 @@ class NetworkEvaluator:
         """What belongs to the board's size; evaluations of another size are forgotten."""
         width, height = int(position["width"]), int(position["height"])
         if max(width, height) > self.largest_board:
-            raise ValueError(f"the network {self.name} plays on boards up to {self.largest_board}x{self.largest_board}")
+            raise ValueError(too_large(self.name, self.largest_board))
         if self._board is None or (self._board.width, self._board.height) != (width, height):
             self._board = _Board(width, height, self._cache_megabytes)
         return self._board
@@ -225,14 +254,26 @@ class NetworkEvaluator:
             inputs = board.inputs.pop()
             if inputs.size >= count:
                 return inputs
-        return _Inputs(max(count, self.batch_size), board.width, board.height, self.device.type == "cuda")
+        size, pinned = max(count, self.batch_size), self.device.type == "cuda"
+        return _Inputs(size, board.width, board.height, pinned, self.takes_profile)
 
     def _write(
-        self, boards: np.ndarray, indices: np.ndarray, turns: np.ndarray, inputs: _Inputs, keys: np.ndarray
+        self,
+        boards: np.ndarray,
+        indices: np.ndarray,
+        turns: np.ndarray,
+        profile: str,
+        inputs: _Inputs,
+        keys: np.ndarray,
     ) -> None:
-        """Writes planes, scalars and keys of the positions."""
+        """Writes planes, scalars, metadata and keys of the positions."""
         planes, scalars = inputs.planes.numpy(), inputs.scalars.numpy()
         write_batch(boards, indices, turns, self.config.suicide_areas, self._workspace, planes, scalars, keys)
+        if inputs.metadata is not None:
+            rows, marks = self._board_of(boards[indices[0]]).players(profile)
+            colours = boards["to_move"][indices]
+            inputs.metadata.numpy()[: len(indices)] = rows[colours]
+            keys ^= marks[colours]
 
     def _wait_for(self, parts: _Parts) -> None:
         """Until the evaluation of these has ended."""
@@ -261,7 +302,8 @@ class NetworkEvaluator:
             halves = rows[: self.batch_size], rows[self.batch_size :]
             return torch.cat([self._evaluate(inputs, half, optimism) for half in halves])
         result = expected_result(raw, self.config, scalars)
-        numbers = torch.stack((result.lead, result.score_mean, result.score_stdev), 1)
+        outlook = short_term(raw.scores.float(), self.config)
+        numbers = torch.stack((result.lead, result.score_mean, result.score_stdev, *outlook), 1)
         logits = policy_logits(raw.policy, self.config, optimism)
         packed = torch.cat((logits, result.value, numbers, raw.ownership.float()), 1)
         if self.device.type != "cuda":
@@ -276,7 +318,10 @@ class NetworkEvaluator:
         chosen: slice | torch.Tensor = slice(rows[0], rows[-1] + 1) if neighbours else torch.from_numpy(rows)
         scalars = inputs.scalars[chosen].to(self.device, non_blocking=True)
         planes = inputs.planes[chosen].to(self.device, non_blocking=True).permute(0, 3, 1, 2).float()
-        return self._model(planes, scalars, full_board=True), scalars
+        metadata = None
+        if inputs.metadata is not None:
+            metadata = inputs.metadata[chosen].to(self.device, non_blocking=True)
+        return self._model(planes, scalars, metadata, full_board=True), scalars
 
     def _answers(self, ticket: _Ticket, turns: np.ndarray, parts: _Parts) -> np.ndarray:
         """The evaluations of a ticket's missing positions, once they are there, turned back."""
@@ -301,21 +346,22 @@ class NetworkEvaluator:
         planes = torch.ones((_TRIAL_BATCH, PLANES, self.largest_board, self.largest_board))
         planes = planes.contiguous(memory_format=torch.channels_last)
         scalars = torch.zeros((_TRIAL_BATCH, SCALARS))
-        model(planes, scalars, full_board=True)
+        metadata = torch.zeros((_TRIAL_BATCH, METADATA)) if self.takes_profile else None
+        model(planes, scalars, metadata, full_board=True)
         times = []
         for _ in range(_TRIALS):
             start = time.perf_counter()
-            model(planes, scalars, full_board=True)
+            model(planes, scalars, metadata, full_board=True)
             times.append(time.perf_counter() - start)
         return min(times)
 
 
 def find_device(name: str) -> torch.device:
     """The device of that name, the best there is for "auto"; ValueError where there is none."""
-    if name not in ("auto", "cpu", "cuda", "mps"):
-        raise ValueError(f"unknown device {name!r}: expected auto, cpu, cuda or mps")
+    if name not in (AUTO, *DEVICES):
+        raise ValueError(f"unknown device {name!r}: expected {AUTO}, {', '.join(DEVICES)}")
     there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    if name == "auto":
+    if name == AUTO:
         return torch.device(next(kind for kind, found in there.items() if found))
     if not there[name]:
         raise ValueError(f"no device {name!r} here: torch {torch.__version__} finds none")

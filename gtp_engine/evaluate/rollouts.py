@@ -122,6 +122,7 @@ class RolloutEvaluator:
     largest_board = MAX_SIZE
     plays_out = True
     reads_ladders = False
+    takes_profile = False
 
     def __init__(
         self,
@@ -147,6 +148,7 @@ class RolloutEvaluator:
         *,
         ownership: bool = False,
         optimism: float = 0.0,
+        profile: str = "",
     ) -> _Ticket:
         """Begins the batch on the other threads; this one helps in `collect`. Symmetries mean nothing to playouts."""
         count = len(indices)
@@ -180,7 +182,8 @@ class RolloutEvaluator:
             else:
                 future.result()
         policy, value, mean, stdev, ownership, first_plays = ticket.buffers
-        return Outputs(policy, value, mean, mean, stdev, ownership if ownership.shape[1] else None, first_plays)
+        owned = ownership if ownership.shape[1] else None
+        return Outputs(policy, value, mean, mean, stdev, owned, first_plays=first_plays)
 
     def clear_cache(self) -> None:
         """There is none: the same position is played again."""

@@ -14,6 +14,7 @@ class UniformEvaluator:
     largest_board = MAX_SIZE
     plays_out = False
     reads_ladders = False
+    takes_profile = False
 
     def __init__(self, batch_size: int = 64) -> None:
         self.batch_size = batch_size
@@ -26,6 +27,7 @@ class UniformEvaluator:
         *,
         ownership: bool = False,
         optimism: float = 0.0,
+        profile: str = "",
     ) -> Outputs:
         """The outputs themselves are the ticket."""
         count = len(indices)

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ..evaluate.choices import AUTO, too_large
 from ..evaluate.factory import make_evaluator
 from ..evaluate.inputs import new_workspace, position_of
 from ..evaluate.interface import Evaluator
+from ..evaluate.metadata import check_profile
 from ..game.coords import BLACK, EMPTY, WHITE, colour_letter, opponent
 from ..game.game import Game
 from ..game.rules import RULESETS, Rules, default_komi, rules_name
@@ -58,7 +60,7 @@ class _Side:
 
     @property
     def name(self) -> str:
-        return self.evaluator.name
+        return " ".join(filter(None, (self.evaluator.name, self.parameters.profile)))
 
 
 @dataclass
@@ -94,8 +96,8 @@ def play_networks(
     seed: int = 0,
     concurrency: int = 64,
     threads: int = 1,
-    device: str = "auto",
-    precision: str = "auto",
+    device: str = AUTO,
+    precision: str = AUTO,
     sprt: Sprt | None = None,
     folder: Path | None = None,
     on_game: Callable[[MatchResult, GameResult], None] | None = None,
@@ -109,8 +111,8 @@ def play_networks(
     A game ends by two passes, by a win that both sides are sure of for several moves, or by the move cap.
     on_progress: called about once a second.
 
-    Raises ValueError for settings that make no sense, what is no network, a board too large for one, or a folder that
-    holds another match; OSError for files that cannot be read or written.
+    Raises ValueError for settings that make no sense, what is no network, a board too large for one, a profile
+    missing or out of place, or a folder that holds another match; OSError for files that cannot be read or written.
     """
     for value, name in ((games, "games"), (visits, "visits"), (concurrency, "concurrency")):
         if value < 1:
@@ -172,14 +174,14 @@ def _sides(
     for player, network in networks.items():
         if network not in by_network:
             evaluator = make_evaluator(network, threads=threads, seed=seed, device=device, precision=precision)
-            largest = evaluator.largest_board
-            if max(start.width, start.height) > largest:
-                raise ValueError(f"{evaluator.name} plays on boards up to {largest}x{largest}")
+            if max(start.width, start.height) > evaluator.largest_board:
+                raise ValueError(too_large(evaluator.name, evaluator.largest_board))
             # About half of the games have this player to move: so each gives a leaf or two.
             scheduler = Scheduler(evaluator, concurrency, max(evaluator.batch_size, concurrency // 2))
             by_network[network] = evaluator, scheduler
         evaluator, scheduler = by_network[network]
         own = parameters[player] or default_parameters(network)
+        check_profile(evaluator.name, evaluator.takes_profile, own.profile)
         megabytes = _TREE_VISITS * (visits + 1) * bytes_per_node(start.area, parts_of(own, evaluator)) / 1e6
         sides[player] = _Side(network, evaluator, scheduler, replace(own, tree_megabytes=max(0.1, megabytes)))
     return sides
@@ -313,7 +315,9 @@ class _Match:
         position = position_of(game, new_workspace(), conservative_pass=True)
         views = []
         for side in self.sides.values():
-            outputs = side.evaluator.collect(side.evaluator.submit(position, np.arange(1), ownership=True))
+            profile = side.parameters.profile
+            ticket = side.evaluator.submit(position, np.arange(1), ownership=True, profile=profile)
+            outputs = side.evaluator.collect(ticket)
             assert outputs.ownership is not None
             views.append(outputs.ownership[0])
         mean = np.mean(views, 0).reshape(game.height, game.width)

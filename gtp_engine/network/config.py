@@ -27,7 +27,7 @@ from .records import (
 
 OLDEST, NEWEST = 8, 17  # file versions with the version 7 inputs
 KATAGO_INPUTS = 7
-PLANES, SCALARS, METADATA = 22, 19, 192
+PLANES, SCALARS = 22, 19
 
 # Fresh networks: the newest version that KataGo's releases and the programs that ship them have read since 2023 (that
 # of its own 18-block networks). It has all outputs; 15 and later change only the pass logit and add transformers.
@@ -87,7 +87,8 @@ class NetworkConfig:
 
     @property
     def has_optimism(self) -> bool:
-        return self.version >= 12 and self.policy_channels >= 2
+        """Whether it has an optimistic policy; KataGo leaves that of networks that imitate people alone."""
+        return self.version >= 12 and self.policy_channels >= 2 and not self.metadata_version
 
     @property
     def has_errors(self) -> bool:

@@ -7,8 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from .blocks import AttentionBlock, BottleneckBlock, FeedForwardBlock, OrdinaryBlock, PolicyHead, Trunk, ValueHead
-from .config import METADATA, NetworkConfig
+from .config import NetworkConfig
 from .layers import Board, Conv, MatMul, Rope
+from .records import METADATA
 
 
 class RawOutputs(NamedTuple):

@@ -3,6 +3,7 @@
 The facts are KataGo's (its files of versions 8 to 17). Everything is for the side to move.
 """
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -68,7 +69,7 @@ def predict(
     return Predictions(
         policy=masked_softmax(policy_logits(raw.policy, config, optimism), legal),
         **expected_result(raw, config, scalars)._asdict(),
-        variance_time=functional.softplus(scores[:, 3]) * config.multipliers.variance_time,
+        variance_time=variance_time(scores, config),
         value_error=value_error,
         score_error=score_error,
         ownership=raw.ownership.float().tanh(),
@@ -115,18 +116,27 @@ def value_probabilities(value: Tensor, no_result: Tensor) -> Tensor:
     return torch.cat((logits[:, :2], third.unsqueeze(1)), 1).softmax(1)
 
 
+def short_term(scores: Tensor, config: NetworkConfig) -> tuple[Tensor, Tensor, Tensor]:
+    """Value error, score error and variance time as in `Predictions`, [n] each; -1 where the network has none."""
+    value_error, score_error = short_term_errors(scores, config)
+    if value_error is None or score_error is None:
+        nothing = torch.full_like(scores[:, 0], -1)
+        return nothing, nothing, nothing
+    return value_error, score_error, variance_time(scores, config)
+
+
+def variance_time(scores: Tensor, config: NetworkConfig) -> Tensor:
+    return functional.softplus(scores[:, 3]) * config.multipliers.variance_time
+
+
 def short_term_errors(scores: Tensor, config: NetworkConfig) -> tuple[Tensor | None, Tensor | None]:
     if config.version < 9:
         return None, None
-    raw_value, raw_score = scores[:, 4], scores[:, 5]
+    raw = scores[:, 4:6]
     if config.version == 9:
-        return functional.softplus(raw_value), 10 * functional.softplus(raw_score)
+        value, score = functional.softplus(raw).unbind(1)
+        return value, 10 * score
+    squares = functional.softplus(raw) if config.version < 14 else functional.softplus(raw / 2).square()
+    value, score = squares.sqrt().unbind(1)
     factors = config.multipliers.value_error, config.multipliers.score_error
-    if config.version < 14:
-        squares = functional.softplus(raw_value) * factors[0], functional.softplus(raw_score) * factors[1]
-    else:
-        squares = (
-            functional.softplus(raw_value / 2).square() * factors[0],
-            functional.softplus(raw_score / 2).square() * factors[1],
-        )
-    return squares[0].sqrt(), squares[1].sqrt()
+    return value * math.sqrt(factors[0]), score * math.sqrt(factors[1])

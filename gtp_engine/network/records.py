@@ -22,6 +22,7 @@ ACTIVATIONS = (IDENTITY, RELU, MISH, SILU)
 
 BATCH_NORM, RMS_NORM = 0, 1  # kinds of the norm at the trunk's tip
 
+METADATA = 192  # numbers that say who plays, in version 1 of the metadata
 LARGEST = 1 << 20  # of any count: far above every network's, and products of four still fit 80 bits
 
 Values = Mapping[str, Any]
@@ -341,6 +342,10 @@ class MetadataEncoderRecord:
     bias2: BiasRecord
     act2: ActivationRecord
     matmul3: MatMulRecord
+
+    def __post_init__(self) -> None:
+        if self.inputs != METADATA:
+            raise ValueError(f"{self.inputs} inputs; metadata of version 1 are {METADATA}")
 
 
 @dataclass(frozen=True, kw_only=True)

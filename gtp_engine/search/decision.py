@@ -57,7 +57,7 @@ def choose_move(thinker: Thinker, request: Request, manner: Manner) -> tuple[int
 
 def _pick(thinker: Thinker, report: SearchReport, manner: Manner) -> int:
     if not report.moves:  # stopped at once, or one visit allowed
-        return thinker.choose(report)
+        return thinker.choose(report, 0.0 if manner.calm else None)
     if manner.calm:
         return report.moves[0].point
     if manner.level == "max":

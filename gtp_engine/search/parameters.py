@@ -1,8 +1,11 @@
 """Every number that steers the search, by one name in settings files, `--set` and `kata-set-param`."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
+
+from ..evaluate.metadata import profile_name
 
 
 def _parameter(default: Any, katago: str | None = None, *, low: float | None = None, high: float | None = None) -> Any:
@@ -12,6 +15,11 @@ def _parameter(default: Any, katago: str | None = None, *, low: float | None = N
 
 def _choice(default: str, *accepted: str) -> Any:
     return field(default=default, metadata={"katago": None, "accepted": accepted})
+
+
+def _text(default: str, katago: str, check: Callable[[str], str]) -> Any:
+    """A text that `check` brings into its one form, or refuses by ValueError."""
+    return field(default=default, metadata={"katago": katago, "check": check})
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,7 @@ class SearchParameters:
         "average" of all (eight evaluations).
     policy_optimism, root_policy_optimism: share of the optimistic policy in a network that has one, in the tree and at
         its root (KataGo).
+    profile: of the people to imitate, for networks trained on their games (`evaluate.metadata`); "" for none.
     reuse_tree: whether a search goes on from what earlier ones found.
     tree_megabytes: where the tree stops growing. A visit takes 0.33 kB on 9x9 and 1.2 on 19x19, with RAVE 1 and 4.1.
     """
@@ -78,6 +87,7 @@ class SearchParameters:
     symmetry: str = _choice("none", "none", "random", "average")
     policy_optimism: float = _parameter(0.0, "policyOptimism", low=0, high=1)
     root_policy_optimism: float = _parameter(0.0, "rootPolicyOptimism", low=0, high=1)
+    profile: str = _text("", "humanSLProfile", profile_name)
     reuse_tree: bool = _parameter(True)
     tree_megabytes: float = _parameter(1000.0, low=0.1)
 
@@ -145,6 +155,9 @@ def _convert(name: str, value: str | float | bool) -> Any:
     item = _FIELDS[name]
     kind: type = type(item.default)
     text = str(value).strip()
+    if "check" in item.metadata:
+        checked: str = item.metadata["check"](text)
+        return checked
     if kind is str:
         if text not in item.metadata["accepted"]:
             raise ValueError(f"invalid {name} {text!r}: expected {' or '.join(item.metadata['accepted'])}")

@@ -30,7 +30,9 @@ class Job:
     """A search to be done.
 
     start: gives the search, at its position; called when its turn comes. It belongs to the job until `on_done`.
-    limits: where it ends. A time counts from the start, and runs while other searches have their turn.
+    limits: where it ends. A time counts from the start, and runs while other searches have their turn. It is used up,
+        unlike in `Search.run`: who asks for many positions wants their values, which still change when the choice of a
+        move is settled.
     on_done: takes the report at the end; None where the job was cancelled before the evaluator saw its position.
     on_error: takes what went wrong instead, with this search or with a batch that held its leaves.
     on_report, interval: as in `Search.run`; root_moves, ownership, moves_ownership too.
@@ -74,6 +76,7 @@ class _Kind(NamedTuple):
     height: int
     symmetry: str
     optimism: float
+    profile: str
 
 
 class _Part(NamedTuple):
@@ -265,6 +268,7 @@ class Scheduler:
                 symmetries,
                 ownership=any(search.keeps_ownership for search in searches),
                 optimism=searches[0].optimism,
+                profile=searches[0].parameters.profile,
             )
         except Exception as error:
             self._give_up(batch, error)
@@ -349,5 +353,5 @@ class Scheduler:
 
 
 def _kind_of(search: Search) -> _Kind:
-    game = search.tree.game
-    return _Kind(game.width, game.height, search.parameters.symmetry, search.optimism)
+    game, parameters = search.tree.game, search.parameters
+    return _Kind(game.width, game.height, parameters.symmetry, search.optimism, parameters.profile)

@@ -276,6 +276,7 @@ class Search:
                 self.symmetries(batch.count),
                 ownership=self.keeps_ownership,
                 optimism=self.optimism,
+                profile=self.parameters.profile,
             )
         except BaseException:
             self._give_up()
@@ -367,20 +368,22 @@ class Search:
         """The point to play: the best, or by chance in proportion to visits^(1/temperature).
 
         Without a temperature the parameters' own holds, for the game's first `temperature_moves`. Where no move has a
-        visit the largest prior decides, where none is allowed it is a pass.
+        visit the priors decide in their place, where none is allowed it is a pass.
         """
-        if not report.moves:
-            best = int(np.argmax(report.priors))
-            return point_of_index(best, report.width, report.height) if report.priors[best] else PASS
         if temperature is None:
             early = len(self.tree.game.moves) < self.parameters.temperature_moves
             temperature = self.parameters.temperature if early else 0.0
-        if temperature <= 0:
-            return report.moves[0].point
-        weights = np.array([move.selection for move in report.moves])
+        if report.moves:
+            points = [move.point for move in report.moves]
+            weights = np.array([move.selection for move in report.moves])
+        else:
+            order = np.argsort(-report.priors, kind="stable")[: np.count_nonzero(report.priors)]
+            points = [point_of_index(int(move), report.width, report.height) for move in order]
+            weights = report.priors[order].astype(np.float64)
+        if temperature <= 0 or not points:
+            return points[0] if points else PASS
         weights = (weights / weights.max()) ** (1 / temperature)
-        index = self._random.choice(len(weights), p=weights / weights.sum())
-        return report.moves[int(index)].point
+        return points[int(self._random.choice(len(weights), p=weights / weights.sum()))]
 
 
 def parts_of(parameters: SearchParameters, evaluator: Evaluator) -> Parts:

@@ -11,6 +11,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from ..evaluate.choices import AUTO, too_large
+from ..evaluate.metadata import check_profile
 from ..game.coords import BLACK, WHITE, opponent
 from ..game.rules import RULESETS
 from ..log import log
@@ -30,6 +32,7 @@ T = TypeVar("T")
 
 # Enough to tell dead stones from living ones, for each of two searches.
 _JUDGING_VISITS, _JUDGING_SECONDS = 2000, 1.5
+_ANY_PROFILE = "rank_1d"  # to get ready with
 
 
 class SearchThread:
@@ -132,10 +135,18 @@ class Thinker:
     """What belongs to the search thread. All methods are for that thread."""
 
     def __init__(
-        self, network: str, threads: int, seed: int | None, device: str = "auto", precision: str = "auto"
+        self,
+        network: str,
+        threads: int,
+        seed: int | None,
+        device: str = AUTO,
+        precision: str = AUTO,
+        *,
+        strict: bool = False,
     ) -> None:
+        """strict: a board that is too large for the network is a ValueError, and not played by rollouts."""
         self._network, self._threads, self._seed = network, threads, seed
-        self._device, self._precision = device, precision
+        self._device, self._precision, self._strict = device, precision, strict
         self._evaluator: Evaluator | None = None
         self._large_boards: Evaluator | None = None  # where they are too large for the network
         self._search: Search | None = None
@@ -176,6 +187,11 @@ class Thinker:
         assert isinstance(evaluator, NetworkEvaluator)
         return evaluator
 
+    def check_profile(self, profile: str) -> None:
+        """ValueError where an evaluator was made that needs a profile and there is none, or the other way round."""
+        if self._evaluator is not None:
+            check_profile(self._evaluator.name, self._evaluator.takes_profile, profile)
+
     def announce(self, parameters: SearchParameters) -> None:
         """Says on stderr which network is computed, where and how; nothing without a network."""
         if self._network in WITHOUT_NETWORK:
@@ -190,11 +206,12 @@ class Thinker:
         evaluator = self.evaluator()
         if max(game.width, game.height) <= evaluator.largest_board:
             return evaluator
+        if self._strict:
+            raise ValueError(too_large(evaluator.name, evaluator.largest_board))
         if self._large_boards is None:
             from ..evaluate.factory import make_evaluator
 
-            limit = evaluator.largest_board
-            log(f"{evaluator.name} plays on boards up to {limit}x{limit}: larger ones are played by rollouts")
+            log(f"{too_large(evaluator.name, evaluator.largest_board)}: larger ones are played by rollouts")
             self._large_boards = make_evaluator(threads=self._threads, seed=self._seed)
         return self._large_boards
 
@@ -243,7 +260,8 @@ class Thinker:
         from ..game.game import Game
 
         evaluator = self.evaluator()
-        evaluator.collect(evaluator.submit(Game(19).board.copy(), np.arange(1), ownership=True))
+        profile = _ANY_PROFILE if evaluator.takes_profile else ""
+        evaluator.collect(evaluator.submit(Game(19).board.copy(), np.arange(1), ownership=True, profile=profile))
 
     def _use_search(self) -> None:
         from ..evaluate.uniform import UniformEvaluator
@@ -288,11 +306,13 @@ class Thinker:
         game.to_move = opponent(game.to_move)
         return self.look(replace(request, game=game, root_moves=None))
 
-    def raw_evaluations(self, game: "Game", symmetries: Iterable[int], optimism: float) -> list[RawEvaluation]:
+    def raw_evaluations(
+        self, game: "Game", symmetries: Iterable[int], optimism: float, profile: str
+    ) -> list[RawEvaluation]:
         """What the network says of the game's position by each of these symmetries (`game.symmetry`).
 
-        optimism: share of the optimistic policy, 0..1, where the network has one. ValueError without a network, and for
-        a board too large for it.
+        optimism: share of the optimistic policy, 0..1, where the network has one. profile: as in `Evaluator.submit`.
+        ValueError without a network, and for a board too large for it.
         """
         import numpy as np
 
@@ -302,7 +322,7 @@ class Thinker:
         position, legal = position_of(game, new_workspace()), game.legal_moves()
         evaluations = []
         for symmetry in symmetries:
-            said = evaluator.predict(position, symmetry, optimism=optimism)
+            said = evaluator.predict(position, symmetry, optimism=optimism, profile=profile)
             win, loss, neither = said.value[0].tolist()
             evaluation = RawEvaluation(
                 symmetry,

@@ -21,11 +21,12 @@ class HashEvaluator:
     largest_board = 25
     plays_out = False
     reads_ladders = False
+    takes_profile = False
 
     def __init__(self, batch_size: int = 1) -> None:
         self.batch_size = batch_size
 
-    def submit(self, boards, indices, symmetries=None, *, ownership=False, optimism=0.0):  # type: ignore[no-untyped-def]
+    def submit(self, boards, indices, symmetries=None, *, ownership=False, optimism=0.0, profile=""):  # type: ignore[no-untyped-def]
         first = boards[indices[0]]
         area = int(first["width"]) * int(first["height"])
         opinions = [opinion(int(boards["hash"][i]), int(boards["to_move"][i]), area) for i in indices]

@@ -346,7 +346,7 @@ def test_an_endless_search_keeps_the_tree_when_ownership_is_asked_for() -> None:
 class VariedEvaluator(HashEvaluator):
     """Every position has an ownership of its own."""
 
-    def submit(self, boards, indices, symmetries=None, *, ownership=False, optimism=0.0):  # type: ignore[no-untyped-def]
+    def submit(self, boards, indices, symmetries=None, *, ownership=False, optimism=0.0, profile=""):  # type: ignore[no-untyped-def]
         outputs = super().submit(boards, indices, symmetries, ownership=ownership)
         owned = [np.random.default_rng(int(boards["hash"][i])).uniform(-1, 1, (4, 4)).ravel() for i in indices]
         return replace(outputs, ownership=np.array(owned, np.float32)) if ownership else outputs
