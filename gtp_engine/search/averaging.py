@@ -21,6 +21,8 @@ _LEAST_PROBABILITY = 1e-4
 # KataGo's: a child's weight is its own up to twice its share by prior.
 _LENIENCE = 2.0
 
+_LARGEST_WEIGHT = 8.0  # KataGo's uncertaintyMaxWeight
+
 
 class Averaging(NamedTuple):
     """How a node's value is made.
@@ -29,12 +31,25 @@ class Averaging(NamedTuple):
     better_children: the exponent by which clearly worse children count for less, 0 for not at all.
     noise_pruning: the loss of utility at which a child that was visited beyond its prior counts for less, 0 for none.
     value_bias: the share of `value_bias.mean_gap` that is added to evaluations.
+    uncertainty: the error of utility at which an evaluation weighs about one, 0 where all weigh one.
     """
 
     plain: bool
     better_children: float
     noise_pruning: float
     value_bias: float
+    uncertainty: float
+
+
+@inline
+def weight_of(error: float, averaging: Averaging) -> float:
+    """What an evaluation weighs whose utility is expected to be wrong by so much.
+
+    KataGo's docs/KataGoMethods.md, "Uncertainty-Weighted MCTS Playouts".
+    """
+    if averaging.uncertainty == 0.0:
+        return 1.0
+    return averaging.uncertainty / (error + averaging.uncertainty / _LARGEST_WEIGHT)
 
 
 @inline

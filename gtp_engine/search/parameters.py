@@ -42,6 +42,7 @@ class SearchParameters:
     noise_pruning: at which loss of utility children count for less that were visited beyond their priors, 0 for none.
     value_bias: share of what the search found wrong with evaluations after the same local moves that is corrected in
         others (`value_bias`), 0 for none.
+    uncertainty: evaluations that a network expects to be wrong by less than this weigh more, others less; 0: all alike.
     virtual_loss: lost visits that a leaf counts for while its evaluation is under way.
     batch_size: leaves evaluated together at most; 0 takes the evaluator's own number.
     root_noise: share of Dirichlet noise in the root's priors (AlphaZero: 0.25 in self-play, 0 in play).
@@ -75,6 +76,7 @@ class SearchParameters:
     better_children: float = _parameter(0.0, "valueWeightExponent", low=0, high=1)
     noise_pruning: float = _parameter(0.0, "noisePruneUtilityScale", low=0, high=10)
     value_bias: float = _parameter(0.0, "subtreeValueBiasFactor", low=0, high=1)
+    uncertainty: float = _parameter(0.0, "uncertaintyCoeff", low=0, high=1)
     virtual_loss: float = _parameter(1.0, "numVirtualLossesPerThread", low=0)
     batch_size: int = _parameter(0, "nnMaxBatchSize", low=0, high=4096)
     root_noise: float = _parameter(0.0, "rootDirichletNoiseWeight", low=0, high=1)
@@ -108,6 +110,7 @@ _FOR_NETWORKS = SearchParameters(
     better_children=0.25,
     noise_pruning=0.15,
     value_bias=0.45,
+    uncertainty=0.25,
     symmetry="random",
     policy_optimism=1.0,
     root_policy_optimism=0.2,

@@ -27,6 +27,7 @@ from .utility import Utility, centre_of
 from .visits import MAX_DEPTH, expand_and_back_up, judge_anew, select_leaves
 
 _NO_FIRST_PLAYS = np.zeros((0, 2, 2, 1), np.float32)
+_NO_OUTLOOK = np.zeros((0, 3), np.float32)
 # Leaves chosen before the tree knows much are chosen blindly: at most a quarter of the visits is in flight.
 _SHARE_IN_FLIGHT = 4
 
@@ -223,6 +224,7 @@ class Search:
             outputs.lead,
             outputs.score_mean,
             outputs.score_stdev,
+            outputs.outlook if outputs.outlook is not None else _NO_OUTLOOK,
             outputs.first_plays if outputs.first_plays is not None else _NO_FIRST_PLAYS,
             self._utility,
             self._averaging,
@@ -394,7 +396,7 @@ def parts_of(parameters: SearchParameters, evaluator: Evaluator) -> Parts:
 
 def _averaging_of(parameters: SearchParameters) -> Averaging:
     numbers = parameters.better_children, parameters.noise_pruning, parameters.value_bias
-    return Averaging(not any(numbers), *numbers)
+    return Averaging(not any(numbers), *numbers, parameters.uncertainty)
 
 
 def _banned(game: Game, root_moves: RootMoves) -> np.ndarray:

@@ -55,3 +55,16 @@ def utility_of(value: float, score: float, stdev: float, area: int, to_move: int
         centre = scale.centre if to_move == BLACK else -scale.centre
         utility += scale.dynamic * _expected(score - centre, stdev, _DYNAMIC_WIDTH * root)
     return utility
+
+
+@inline
+def slope_of(score: float, area: int, to_move: int, scale: Utility) -> float:
+    """By how much a point more raises the utility, about, for the side to move."""
+    root = math.sqrt(area)
+    width = _STATIC_WIDTH * root
+    slope = scale.static * width / (width * width + score * score)
+    if scale.dynamic != 0.0:
+        width = _DYNAMIC_WIDTH * root
+        score -= scale.centre if to_move == BLACK else -scale.centre
+        slope += scale.dynamic * width / (width * width + score * score)
+    return slope * 2.0 / math.pi

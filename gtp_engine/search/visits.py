@@ -24,10 +24,10 @@ from ..game.board import (
 from ..game.coords import BLACK, EMPTY, PASS
 from ..game.counting import area_margin
 from . import rave
-from .averaging import Averaging, average_children, corrected_utility
+from .averaging import Averaging, average_children, corrected_utility, weight_of
 from .selection import Root, Rule, select
 from .tree import EXPANDED, NOBODY, PRIOR_ONE, TERMINAL, UNEVALUATED, Tree, largest_prior, make_child, scan_start
-from .utility import Utility, utility_of
+from .utility import Utility, slope_of, utility_of
 from .value_bias import key_of
 
 MAX_DEPTH = 1024  # moves below the root; only superko-free repetitions get that deep
@@ -216,13 +216,14 @@ def expand_and_back_up(
     lead: np.ndarray,
     score_mean: np.ndarray,
     score_stdev: np.ndarray,
+    outlook: np.ndarray,
     first_plays: np.ndarray,
     scale: Utility,
     averaging: Averaging,
 ) -> None:
     """Gives the leaves of `select_leaves` their priors and backs their values up (`evaluate.interface.Outputs`).
 
-    first_plays: of shape [0, 2, 2, area] without RAVE.
+    outlook, first_plays: without rows where the evaluator says nothing of them.
     """
     area = policy.shape[1] - 1
     for index in range(len(leaves)):
@@ -233,7 +234,11 @@ def expand_and_back_up(
         mean = score_mean[index]
         utility = utility_of(win_loss, mean, score_stdev[index], area, board["to_move"], scale)
         square = mean * mean + score_stdev[index] * score_stdev[index]
-        _judge(tree, root, leaf, win_loss, utility, lead[index], mean, square, 1.0, averaging)
+        weight = 1.0
+        if len(outlook) and outlook[index, 0] >= 0.0:
+            slope = slope_of(mean, area, board["to_move"], scale)
+            weight = weight_of(outlook[index, 0] + slope * outlook[index, 1], averaging)
+        _judge(tree, root, leaf, win_loss, utility, lead[index], mean, square, weight, averaging)
         if len(tree.ladders):
             _keep_ladders(tree, leaf, board)
         if len(tree.first_plays):

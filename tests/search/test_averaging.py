@@ -1,6 +1,7 @@
 """Values as weighted means: every node of a searched tree against the definition."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,11 +9,11 @@ from hash_evaluator import HashEvaluator
 
 from gtp_engine.game.coords import BLACK
 from gtp_engine.game.game import Game
-from gtp_engine.search.averaging import average_children
+from gtp_engine.search.averaging import Averaging, average_children, weight_of
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.search import Limits, Search
-from gtp_engine.search.tree import UNEVALUATED
-from gtp_engine.search.utility import utility_of
+from gtp_engine.search.tree import TERMINAL, UNEVALUATED
+from gtp_engine.search.utility import Utility, slope_of, utility_of
 from gtp_engine.search.visits import judge_anew
 
 
@@ -114,3 +115,42 @@ def test_another_centre_of_the_score_gives_the_tree_other_utilities() -> None:
     average_children(tree, 0, search._averaging)
     assert root["utility_sum"] == expected != before["utility_sum"][0]
     assert (before["state"] != UNEVALUATED).all()
+
+
+def test_a_sure_evaluation_weighs_more() -> None:
+    averaging = Averaging(True, 0.0, 0.0, 0.0, 0.25)
+    assert weight_of(0.0, averaging) == 8
+    assert weight_of(0.25 - 0.25 / 8, averaging) == pytest.approx(1)
+    assert weight_of(0.5, averaging) < 0.5
+    assert weight_of(0.5, averaging._replace(uncertainty=0.0)) == 1
+
+
+def test_the_slope_is_that_of_the_utility() -> None:
+    scale = Utility(0.1, 0.3, 4.0)
+    for score, colour in ((-7.0, BLACK), (3.0, BLACK), (3.0, 3 - BLACK)):
+        above, below = (utility_of(0.0, score + step, 0.0, 81, colour, scale) for step in (0.01, -0.01))
+        assert slope_of(score, 81, colour, scale) == pytest.approx((above - below) / 0.02, rel=1e-3)
+
+
+class DoubtfulEvaluator(HashEvaluator):
+    """Doubts what it says of white's positions."""
+
+    def submit(self, boards, indices, symmetries=None, **options):  # type: ignore[no-untyped-def]
+        outputs = super().submit(boards, indices, symmetries, **options)
+        errors = np.where(boards["to_move"][indices] == BLACK, 0.0, 0.5).astype(np.float32)
+        return replace(outputs, outlook=np.stack([errors, np.zeros_like(errors), np.zeros_like(errors)], 1))
+
+
+def test_doubtful_evaluations_count_for_less() -> None:
+    search = Search(DoubtfulEvaluator(), SearchParameters(uncertainty=0.25), seed=1)
+    search.set_position(Game(4))
+    report = search.run(Limits(visits=300))
+    tree = search.tree.arrays
+    nodes = tree.nodes[: tree.size[0]]
+    leaves = nodes[(nodes["first_child"] < 0) & (nodes["visits"] == 1)]
+    assert set(np.round(leaves["weight"], 3)) == {8.0, round(0.25 / (0.5 + 0.25 / 8), 3)}
+    again = (nodes["visits"] - 1)[nodes["state"] == TERMINAL].sum()  # a count is sure, and visited often
+    whole = nodes["own_weight"].sum() + again
+    assert nodes["weight"][0] == pytest.approx(whole, rel=1e-5)
+    assert sum(move.weight for move in report.moves) == pytest.approx(whole - nodes["own_weight"][0], rel=1e-5)
+    assert sum(move.visits for move in report.moves) == 299
