@@ -48,6 +48,10 @@ class SearchParameters:
     root_noise: share of Dirichlet noise in the root's priors (AlphaZero: 0.25 in self-play, 0 in play).
     dirichlet_alpha: total concentration, divided by the number of legal moves (AlphaZero's 0.03 x 361).
     root_policy_temperature: above 1 it levels the root's priors, so that more moves are tried (KataGo).
+    forced_playouts: a visited move of prior p gets at least sqrt(forced_playouts p N) of a root's N visits, so that
+        noise is looked into (KataGo, Wu 2019, section 3.2; 2 in self-play).
+    gumbel_moves: with it the root halves so many moves by Gumbel's search where visits are limited, 0 for PUCT at the
+        root too (`gumbel`); gumbel_noise: of the noise that draws them, 1 in self-play.
     temperature: randomness of the choice among visit counts, 0 for none; temperature_moves: for so many first moves of
         the game.
     choice: "visits" or "lcb", the highest lower confidence bound among well visited moves (Leela Zero 0.17, KataGo).
@@ -82,6 +86,9 @@ class SearchParameters:
     root_noise: float = _parameter(0.0, "rootDirichletNoiseWeight", low=0, high=1)
     dirichlet_alpha: float = _parameter(10.83, "rootDirichletNoiseTotalConcentration", low=1e-6)
     root_policy_temperature: float = _parameter(1.0, "rootPolicyTemperature", low=0.01, high=100)
+    forced_playouts: float = _parameter(0.0, "rootDesiredPerChildVisitsCoeff", low=0, high=100)
+    gumbel_moves: int = _parameter(0, low=0, high=400)
+    gumbel_noise: float = _parameter(0.0, low=0, high=10)
     temperature: float = _parameter(0.0, "chosenMoveTemperature", low=0)
     temperature_moves: int = _parameter(30, low=0)
     choice: str = _choice("lcb", "visits", "lcb")

@@ -5,10 +5,11 @@ import numpy as np
 from ..game.coords import point_of_index
 from . import tree as trees
 from .game_tree import GameTree
+from .gumbel import improved_scores
 from .ownership import mean_ownership
 from .parameters import SearchParameters
 from .report import MoveReport, SearchReport
-from .selection import exploration, rule_of
+from .selection import Root, exploration, rule_of
 from .tree import Tree
 
 _LONGEST_LINE = 40
@@ -21,15 +22,16 @@ _PRIORS_IN_CHOICE = 2.0
 def make_report(
     game_tree: GameTree,
     parameters: SearchParameters,
-    banned: np.ndarray,
+    root: Root,
     *,
     playouts: int,
     seconds: float,
     ownership: bool,
     moves_ownership: bool,
 ) -> SearchReport:
-    """The report on a tree whose root is evaluated; banned: bool [area+1], the moves that are not to be played."""
+    """The report on a tree whose root is evaluated."""
     tree, game = game_tree.arrays, game_tree.game
+    banned = root.banned_until[game.to_move] > 0
     children = game_tree.children()
     totals, counts = game_tree.owned
     shape = (game.height, game.width)
@@ -49,7 +51,7 @@ def make_report(
         score_mean=float(whole["score_mean"][0]),
         score_stdev=float(whole["score_stdev"][0]),
         utility=float(whole["utility"][0]),
-        moves=_rank_moves(game_tree, parameters, children, banned[rows], owned),
+        moves=_rank_moves(game_tree, parameters, root, children, owned),
         priors=priors,
         ownership=mean_ownership(totals.sum(0), counts.sum(), shape) if ownership else None,
         seconds=seconds,
@@ -59,18 +61,23 @@ def make_report(
 def _rank_moves(
     game_tree: GameTree,
     parameters: SearchParameters,
+    root: Root,
     children: np.ndarray,
-    banned: np.ndarray,
     owned: np.ndarray | None,
 ) -> tuple[MoveReport, ...]:
-    """The root's children but the banned ones (bool, one a child), best first."""
+    """The root's children but the banned ones, best first."""
     tree, game = game_tree.arrays, game_tree.game
     nodes = tree.nodes[children]
+    banned = root.banned_until[game.to_move, nodes["move"]] > 0
     means = _means(nodes)
     winrate, utility = 1 - means["winrate"], -means["utility"]
     radius = parameters.lcb_stdevs * means["utility_error"]
-    selection = _selection_weights(game_tree, parameters, nodes, utility)
-    order = best_first(selection, utility - radius, banned, parameters.choice)
+    selection = _selection_weights(game_tree, parameters, root, nodes, utility)
+    if len(root.halving.schedule):
+        scores = improved_scores(tree, game_tree.root, root.halving.scores, root.halving.priors)[nodes["move"]]
+        order = [int(index) for index in np.lexsort((-scores, -nodes["visits"]))]
+    else:
+        order = best_first(selection, utility - radius, banned, parameters.choice)
     reports = []
     for rank, index in enumerate(order):
         line, visits = _main_line(tree, int(children[index]), game.width, game.height)
@@ -98,7 +105,7 @@ def _rank_moves(
 
 
 def _selection_weights(
-    game_tree: GameTree, parameters: SearchParameters, nodes: np.ndarray, utility: np.ndarray
+    game_tree: GameTree, parameters: SearchParameters, root: Root, nodes: np.ndarray, utility: np.ndarray
 ) -> np.ndarray:
     """The weights by which the root's children (their records, and utilities for the root) are chosen from.
 
@@ -108,11 +115,11 @@ def _selection_weights(
     weights = nodes["weight"].astype(np.float64)
     if parameters.selection != "puct" or len(game_tree.arrays.first_plays) or len(nodes) < 2:
         return weights
-    root = game_tree.arrays.nodes[game_tree.root]
-    scaled = exploration(root, rule_of(parameters), root["children_weight"] + 1.0) * nodes["prior"]
-    visits = nodes["visits"]
+    record, visits = game_tree.arrays.nodes[game_tree.root], nodes["visits"]
+    priors = root.priors[nodes["move"]] if root.noisy else nodes["prior"]
+    scaled = exploration(record, rule_of(parameters), record["children_weight"] + 1.0) * priors
     # The last visit may have misled; priors decide between moves with hardly any.
-    best = int(np.argmax(weights * (visits - 1) / visits + _PRIORS_IN_CHOICE * nodes["prior"]))
+    best = int(np.argmax(weights * (visits - 1) / visits + _PRIORS_IN_CHOICE * priors))
     ahead = scaled[best] / (1 + weights[best]) + utility[best] - utility
     wanted = np.where(ahead > 0, scaled / np.where(ahead > 0, ahead, 1) - 1, np.inf)
     wanted[best] = np.inf

@@ -17,6 +17,7 @@ from ..game.coords import BLACK, PASS, index_of_point, point_of_index
 from ..game.game import Game
 from .averaging import Averaging
 from .game_tree import GameTree
+from .gumbel import NO_HALVING, halving_of, policy_target
 from .ownership import add_ownership, write_ownership
 from .parameters import SearchParameters
 from .ranking import make_report
@@ -148,6 +149,10 @@ class Search:
         """Prepares the root for `select`; with `ownership` the tree keeps it from now on."""
         if ownership and limits.visits is not None and not self.tree.root_knows_ownership():
             self.clear()  # its visits would count towards the limit, and leave too few that know ownership
+        halves = self.parameters.gumbel_moves > 0 and limits.visits is not None
+        if halves and self.tree.visits > 1:
+            self.clear()  # halving begins with moves that have no visits
+        self._visits_to_halve = limits.visits - 1 if halves and limits.visits is not None else 0
         game = self.tree.game
         self.tree.make_room(1, ownership=ownership)
         self.tree.sum_ownership()
@@ -162,7 +167,7 @@ class Search:
         banned = _banned(game, root_moves or RootMoves())
         noisy = self.parameters.root_noise > 0 or self.parameters.root_policy_temperature != 1
         priors = np.ones(game.area + 1, np.float32)
-        self._root = Root(self.tree.root, boards, history, len(known), priors, noisy, banned)
+        self._root = Root(self.tree.root, boards, history, len(known), priors, noisy, banned, NO_HALVING)
         self._is_restricted = bool(banned.any())
         self._playouts = 0
         self.root_outputs = None
@@ -172,13 +177,22 @@ class Search:
             self._utility = self._make_utility(float(node["score_sum"] / node["weight"]))
             if self._utility.dynamic and not self._averaging.plain:
                 judge_anew(self.tree.arrays, self.tree.origin_to_move, game.area, self._utility, self._averaging)
-            self._vary_priors()
+            self._look_at_root()
 
     def _make_utility(self, score: float) -> Utility:
         """The utility for a root at which the side to move expects so many points."""
         game, parameters = self.tree.game, self.parameters
         centre = centre_of(score if game.to_move == BLACK else -score, game.area)
         return Utility(parameters.score_utility, parameters.dynamic_score_utility, centre)
+
+    def _look_at_root(self) -> None:
+        """Prepares what depends on the root's evaluation."""
+        self._vary_priors()
+        if self._visits_to_halve:
+            priors = self._root.priors if self._root.noisy else self.tree.root_priors()
+            noise = self.parameters.gumbel_noise * self._random.gumbel(size=len(priors))
+            moves, visits = self.parameters.gumbel_moves, self._visits_to_halve
+            self._root = self._root._replace(halving=halving_of(priors, self._banned_now(), moves, visits, noise))
 
     def _vary_priors(self) -> None:
         """Makes the root's own priors: levelled by a temperature (KataGo), with Dirichlet noise among the legal moves
@@ -234,7 +248,7 @@ class Search:
             write_ownership(tree, leaves, len(leaves), outputs.ownership)
             add_ownership(tree, self.tree.root, leaves, self.tree.owned)
         if is_root:
-            self._vary_priors()
+            self._look_at_root()
 
     def _batch_size(self) -> int:
         return self.parameters.batch_size or self.evaluator.batch_size
@@ -359,12 +373,27 @@ class Search:
         return make_report(
             self.tree,
             self.parameters,
-            self._banned_now(),
+            self._root,
             playouts=self._playouts,
             seconds=seconds,
             ownership=ownership,
             moves_ownership=moves_ownership,
         )
+
+    def policy_target(self, report: SearchReport) -> np.ndarray:
+        """What a network should learn to say of the root's moves, float32 [area+1], sums to 1.
+
+        These are shares of the weight that speaks for each, or Gumbel's improved policy; the policy itself where no
+        move has a visit.
+        """
+        if len(self._root.halving.schedule):
+            return policy_target(self.tree.arrays, self.tree.root, self._root.halving)
+        target = np.zeros_like(report.priors)
+        for move in report.moves:
+            target[index_of_point(move.point, report.width, report.height)] = move.selection
+        if not target.any():
+            target = report.priors.copy()
+        return target / target.sum()
 
     def choose(self, report: SearchReport, temperature: float | None = None) -> int:
         """The point to play: the best, or by chance in proportion to visits^(1/temperature).

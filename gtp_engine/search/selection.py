@@ -7,6 +7,7 @@ import numpy as np
 
 from ..compiled import inline, njit
 from . import rave
+from .gumbel import Halving
 from .parameters import SearchParameters
 from .tree import NOBODY, PRIOR_ONE, Tree, scan_start
 
@@ -22,6 +23,7 @@ class Root(NamedTuple):
     history: uint64, superko keys up to the root in its first `length` places, room for the path.
     priors: float32 [area+1], the root's policy, noise included; noisy: whether there is any.
     banned_until: int16 [3, area+1], at depths below it a colour may not make a move.
+    halving: what Gumbel's search does here, NO_HALVING for the usual selection.
     """
 
     node: int
@@ -31,6 +33,7 @@ class Root(NamedTuple):
     priors: np.ndarray
     noisy: bool
     banned_until: np.ndarray
+    halving: Halving
 
 
 class Rule(NamedTuple):
@@ -47,6 +50,7 @@ class Rule(NamedTuple):
     fpu_visited_power: float
     virtual_loss: float
     rave: float
+    forced_playouts: float
 
 
 def rule_of(parameters: SearchParameters) -> Rule:
@@ -63,6 +67,7 @@ def rule_of(parameters: SearchParameters) -> Rule:
         parameters.fpu_visited_power,
         parameters.virtual_loss,
         parameters.rave,
+        parameters.forced_playouts,
     )
 
 
@@ -83,6 +88,7 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
     first_play = _first_play_value(record, rule, node == root.node)
     explore = rule.c_uct * math.sqrt(math.log(max(total, 1.0))) if rule.uct else exploration(record, rule, total)
     raving = len(tree.first_plays) > 0
+    forcing = rule.forced_playouts > 0.0 and node == root.node
     best, best_urgency = NOBODY, -np.inf
     child = record["first_child"]
     while child != NOBODY:
@@ -101,6 +107,8 @@ def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: in
         else:
             prior = root.priors[candidate["move"]] if noisy else candidate["prior"]
             urgency = value + explore * prior / (1.0 + weight)
+            if forcing and weight < math.sqrt(rule.forced_playouts * prior * total):
+                urgency = np.inf
         if urgency > best_urgency:
             best, best_urgency = child, urgency
         child = candidate["next_sibling"]

@@ -25,6 +25,7 @@ from ..game.coords import BLACK, EMPTY, PASS
 from ..game.counting import area_margin
 from . import rave
 from .averaging import Averaging, average_children, corrected_utility, weight_of
+from .gumbel import select_by_halving
 from .selection import Root, Rule, select
 from .tree import EXPANDED, NOBODY, PRIOR_ONE, TERMINAL, UNEVALUATED, Tree, largest_prior, make_child, scan_start
 from .utility import Utility, slope_of, utility_of
@@ -81,7 +82,9 @@ def select_leaves(
                 count += 1
                 break
             child, move = NOBODY, NOBODY
-            if depth < MAX_DEPTH:
+            if node == root.node and len(root.halving.schedule):
+                child, move = select_by_halving(tree, node, root.halving)
+            elif depth < MAX_DEPTH:
                 child, move = select(tree, root, rule, node, board["to_move"], depth, banning)
             if child == NOBODY:
                 if move == NOBODY and depth > 0:
