@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,6 +75,22 @@ def test_a_network_plays() -> None:
     assert result.name("A") == result.name("B") == "tiny"
 
 
+def test_networks_that_imitate_people_have_a_profile_each() -> None:
+    human = str(TINY.with_name("human.bin.gz"))
+    options: dict[str, Any] = {"games": 2, "visits": 2, "device": "cpu", "precision": "float32"}
+    result = play(human, human, profiles=("rank_1d", "rank_5k"), **options)
+    assert (result.name("A"), result.name("B")) == ("human rank_1d", "human rank_5k")
+    result = play(str(TINY), human, profiles=("rank_5k",), **options)
+    assert (result.name("A"), result.name("B")) == ("tiny", "human rank_5k")
+    for a, b, profiles, message in (
+        (human, human, (), "0 profiles for 2 networks trained on people"),
+        (human, str(TINY), ("rank_1d", "rank_5k"), "2 profiles for 1 network trained on people"),
+        (str(TINY), str(TINY), ("rank_1d",), "1 profile for 0 networks"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            play(a, b, profiles=profiles, **options)
+
+
 @pytest.mark.parametrize("rules", ["tromp-taylor", "japanese"])
 def test_other_rules_have_a_count_too(rules: str) -> None:
     result = play("none", "none", games=2, visits=40, rules=RULESETS[rules], komi=0.5)
@@ -128,6 +145,7 @@ def test_the_command(tmp_path: Path) -> None:
         (("a", "b", "--network", "none"), "Error: give two engines or --network twice, not both"),
         (("a",), "Error: a match needs two engines, or --network twice; given: 1 engine"),
         (("--network", "none"), "Error: a match needs two engines, or --network twice; given: 1 of --network"),
+        (("a", "b", "--profile", "rank_5k"), "Error: --profile is for matches of networks"),
         (("a", "b", "--visits", "5"), "Error: --visits is for matches of networks"),
         (
             ("--network", "none", "--network", "none", "--time", "0", "1", "1"),
