@@ -139,7 +139,7 @@ def test_strictly_no_rollouts(start: Callable[..., Conversation]) -> None:
 def test_katagos_answers_for_people_that_change_in_mid_game(start: Callable[..., Conversation]) -> None:
     options = "--precision", "float32", "--threads", "1", "--visits", "20"
     conversation = start("--network", str(NETWORKS / "human.bin.gz"), *options)
-    unnamed = "human imitates people: name them by --profile or humanSLProfile, such as rank_5k"
+    unnamed = "human imitates people: name them by --profile"
     assert conversation.fail("genmove b").startswith(unnamed)
     assert f"the engine cannot think: {unnamed}" in conversation.log()
     for record in records(NETWORKS / "human.jsonl"):

@@ -15,6 +15,7 @@ from gtp_engine.game.rules import RULESETS
 from gtp_engine.match.networks import Progress, play_networks
 from gtp_engine.match.results import GameResult, MatchResult
 from gtp_engine.match.sprt import Sprt
+from gtp_engine.search.parameters import default_parameters
 from gtp_engine.sgf import read_sgf
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
@@ -77,18 +78,16 @@ def test_a_network_plays() -> None:
 
 def test_networks_that_imitate_people_have_a_profile_each() -> None:
     human = str(TINY.with_name("human.bin.gz"))
+    strong, weak = (default_parameters(human).with_value("profile", name) for name in ("rank_1d", "rank_5k"))
     options: dict[str, Any] = {"games": 2, "visits": 2, "device": "cpu", "precision": "float32"}
-    result = play(human, human, profiles=("rank_1d", "rank_5k"), **options)
+    result = play(human, human, parameters_a=strong, parameters_b=weak, **options)
     assert (result.name("A"), result.name("B")) == ("human rank_1d", "human rank_5k")
-    result = play(str(TINY), human, profiles=("rank_5k",), **options)
+    result = play(str(TINY), human, parameters_b=weak, **options)
     assert (result.name("A"), result.name("B")) == ("tiny", "human rank_5k")
-    for a, b, profiles, message in (
-        (human, human, (), "0 profiles for 2 networks trained on people"),
-        (human, str(TINY), ("rank_1d", "rank_5k"), "2 profiles for 1 network trained on people"),
-        (str(TINY), str(TINY), ("rank_1d",), "1 profile for 0 networks"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            play(a, b, profiles=profiles, **options)
+    with pytest.raises(ValueError, match=r"human imitates people: name them by .* --set-a and --set-b profile="):
+        play(str(TINY), human, **options)
+    with pytest.raises(ValueError, match="tiny imitates nobody"):
+        play(str(TINY), human, parameters_a=weak, parameters_b=weak, **options)
 
 
 @pytest.mark.parametrize("rules", ["tromp-taylor", "japanese"])
@@ -145,7 +144,7 @@ def test_the_command(tmp_path: Path) -> None:
         (("a", "b", "--network", "none"), "Error: give two engines or --network twice, not both"),
         (("a",), "Error: a match needs two engines, or --network twice; given: 1 engine"),
         (("--network", "none"), "Error: a match needs two engines, or --network twice; given: 1 of --network"),
-        (("a", "b", "--profile", "rank_5k"), "Error: --profile is for matches of networks"),
+        (("a", "b", "--set-a", "profile=rank_5k"), "Error: --set-a is for matches of networks"),
         (("a", "b", "--visits", "5"), "Error: --visits is for matches of networks"),
         (
             ("--network", "none", "--network", "none", "--time", "0", "1", "1"),
