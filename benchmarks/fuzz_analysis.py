@@ -24,6 +24,7 @@ from fingerprint import PACKAGE
 BLOCK = 1000  # lines of one generator
 WINDOW = 2000  # lines without all their answers
 SILENCE_SECONDS = 60.0
+START_SECONDS = 600.0  # the first start compiles the core
 LETTERS = "ABCDEFGHJ"
 RULES = ("chinese", "japanese", "tromp-taylor", "aga-button", "stone-scoring", {"ko": "SIMPLE", "scoring": "AREA"})
 FLAGS = (
@@ -142,6 +143,7 @@ class Engine:
         assert self.process.stdout is not None and self.process.stderr is not None
         self.owed: Counter[tuple[str, str]] = Counter()
         self.total = 0
+        self.has_answered = False
         self.bad_log = ""
         self._answers: queue.Queue[bytes | None] = queue.Queue()
         threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True).start()
@@ -176,11 +178,12 @@ class Engine:
     def receive(self) -> None:
         """Takes one answer off what is owed."""
         try:
-            line = self._answers.get(timeout=SILENCE_SECONDS)
+            line = self._answers.get(timeout=SILENCE_SECONDS if self.has_answered else START_SECONDS)
         except queue.Empty:
             raise FuzzError(f"silence; owed: {list(self.owed.items())[:5]}") from None
         if line is None:
             raise FuzzError(f"the output ended; owed: {list(self.owed.items())[:5]}")
+        self.has_answered = True
         answer = json.loads(line)
         if "warning" in answer:
             return
@@ -226,14 +229,13 @@ def fuzz(lines: int, seed: int, network: str) -> None:
     number = 0
     begun = time.monotonic()
     try:
-        while number < lines:
-            random = Random(f"{seed}/{number // BLOCK}")
-            for number in range(number, min(lines, number + BLOCK)):  # noqa: B020
-                engine.send(*line_of(number, random, faults))
-            number += 1
-            if number % (50 * BLOCK) == 0:
+        for number in range(lines):
+            if number % BLOCK == 0:
+                random = Random(f"{seed}/{number // BLOCK}")
+            if number and number % (50 * BLOCK) == 0:
                 rate = number / (time.monotonic() - begun)
                 print(f"{number:9,} lines, {rate:,.0f} a second, {engine.memory()} MiB", flush=True)
+            engine.send(*line_of(number, random, faults))
         engine.end()
     except FuzzError as error:
         raise FuzzError(f"line {number:,}: {error}") from None

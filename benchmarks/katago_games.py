@@ -11,9 +11,8 @@ import sys
 
 from fingerprint import WORK, fingerprint
 from katago_speed import katago_command
-from versus_gnugo import show
+from versus_gnugo import play
 
-from gtp_engine.match.match import play_match
 from gtp_engine.network.library import find_network, network_name
 
 OPENING_MOVES = 4
@@ -39,7 +38,6 @@ def main() -> None:
     ours = [sys.executable, "-m", "gtp_engine", "gtp", "--network", str(path), "--no-resign", *limit, *threads]
     kind = " ".join([network_name(path), *limit, *threads, options.engine]).strip().replace("/", "_")
     folder = WORK / f"katago_games-{fingerprint(PLAYING)} {kind}"
-    print(f"results in {folder}")
     katago_limit = (
         {"maxVisits": 10**9, "maxTime": options.seconds} if options.seconds else {"maxVisits": options.visits}
     )
@@ -47,22 +45,14 @@ def main() -> None:
         options.katago, path, threads=options.threads, search_threads=options.search_threads, size=9
     )
     settings = ",".join(f"{name}={value}" for name, value in katago_limit.items())
-    try:
-        play_match(
-            shlex.join([*ours, *shlex.split(options.engine)]),
-            shlex.join([*command, "-override-config", settings]),
-            games=options.games,
-            width=9,
-            komi=7.0,
-            opening_moves=OPENING_MOVES,
-            concurrency=options.concurrency,
-            folder=folder,
-            on_game=show,
-        )
-    except (ValueError, OSError) as error:
-        sys.exit(str(error))
-    except KeyboardInterrupt:
-        sys.exit("\nstopped; run again to go on from here")
+    play(
+        [*ours, *shlex.split(options.engine)],
+        shlex.join([*command, "-override-config", settings]),
+        folder,
+        options.games,
+        opening_moves=OPENING_MOVES,
+        concurrency=options.concurrency,
+    )
 
 
 if __name__ == "__main__":

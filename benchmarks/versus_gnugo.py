@@ -8,6 +8,8 @@ import os
 import shlex
 import shutil
 import sys
+from pathlib import Path
+from typing import Any
 
 from fingerprint import WORK, fingerprint
 
@@ -40,6 +42,17 @@ def show(result: MatchResult, game: GameResult) -> None:
     )
 
 
+def play(ours: list[str], other: str, folder: Path, games: int, **options: Any) -> None:
+    """Plays 9x9 games, shows the figures after each, and ends the program where something is wrong."""
+    print(f"results in {folder}")
+    try:
+        play_match(shlex.join(ours), other, games=games, width=9, komi=7.0, folder=folder, on_game=show, **options)
+    except (ValueError, OSError) as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit("\nstopped; run again to go on from here")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=100, help="default: 100")
@@ -50,21 +63,7 @@ def main() -> None:
     folder = WORK / f"versus_gnugo-{fingerprint()}"
     if options.level != 10 or options.engine:
         folder = folder.with_name(f"{folder.name} level {options.level} {options.engine}".strip().replace("/", "_"))
-    print(f"results in {folder}")
-    try:
-        play_match(
-            shlex.join(ours),
-            gnugo(options.level),
-            games=options.games,
-            width=9,
-            komi=7.0,
-            folder=folder,
-            on_game=show,
-        )
-    except (ValueError, OSError) as error:
-        sys.exit(str(error))
-    except KeyboardInterrupt:
-        sys.exit("\nstopped; run again to go on from here")
+    play(ours, gnugo(options.level), folder, options.games)
 
 
 if __name__ == "__main__":

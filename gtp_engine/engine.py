@@ -294,11 +294,11 @@ class Engine:
         if name in _LIMIT_NAMES:
             change: dict[str, Any] = {_LIMIT_NAMES[name]: _limit(name, value)}
         else:
-            parameters = self.parameters.with_value(name, value)
-            if parameters.profile != self.parameters.profile:
-                self._thinker.check_profile(parameters.profile)
-            change = {"parameters": parameters}
-        self.settings = replace(self.settings, **change)
+            change = {"parameters": self.parameters.with_value(name, value)}
+        settings = replace(self.settings, **change)
+        if settings.parameters is not None and settings.parameters.profile != self.parameters.profile:
+            self._thinker.check_profile(settings.parameters.profile)
+        self.settings = settings
 
     # Searches.
 

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..evaluate.metadata import EXAMPLES
+from ..evaluate.metadata import check_profile
 from ..game.coords import BLACK, MIN_SIZE, PASS, WHITE, all_points, parse_colour, parse_vertex, vertex
 from ..game.game import Game, IllegalMove, Move
 from ..game.rules import PART_VALUES, Rules, parse_rules, with_part
@@ -269,13 +269,10 @@ class _Parser:
                     unknown.append(name)
             except ValueError as error:
                 raise QueryError("overrideSettings", f"Could not set settings: {error}") from None
-        if self.parameters.profile and not self.defaults.takes_profile:
-            self.parameters = replace(self.parameters, profile="")
-            self.warnings.append(("overrideSettings", "The network imitates nobody: humanSLProfile is not used"))
-        if self.defaults.takes_profile and not self.parameters.profile:
-            raise QueryError(
-                "overrideSettings", f"The network imitates people: humanSLProfile must be such as {EXAMPLES}"
-            )
+        try:
+            check_profile("the network", self.defaults.takes_profile, self.parameters.profile)
+        except ValueError as error:
+            raise QueryError("overrideSettings", f"Could not set settings: {error}") from None
         if unknown:
             self.warnings.append(("overrideSettings", f"Unknown config params: {','.join(unknown)}"))
 

@@ -8,6 +8,9 @@ from pathlib import Path
 # CGOS plays Tromp-Taylor rules without suicide; parts missing from the JSON are Tromp-Taylor's.
 CGOS_RULES = '{"suicide":false}'
 
+# KaTrain gives its line to a shell and ends only that: so the engine takes the shell's place where shells know how.
+_REPLACE_SHELL = "" if sys.platform == "win32" else "exec "
+
 
 def engine_command() -> list[str]:
     """The command line that starts this program from any folder."""
@@ -31,7 +34,7 @@ def client_lines(command: list[str], options: Sequence[str] = ()) -> str:
         "CGOS": ("in the client's configuration, under GTPEngine", [cgos]),
         "KaTrain": (
             "Settings > Engine: instead of its own engine's command",
-            [_quoted([*command, "analysis", *options])],
+            [f"{_REPLACE_SHELL}{_quoted([*command, 'analysis', *options])}"],
         ),
         "OGS (gtp2ogs)": ("on the command line, with the bot account's key", [f"gtp2ogs --apikey YOUR_KEY -- {line}"]),
     }

@@ -88,7 +88,7 @@ def _description(path: Path, config: "NetworkConfig") -> list[tuple[str, str]]:
         ("policy", f"with {'an' if config.has_optimism else 'no'} optimistic one beside it"),
         ("value", "win, loss, no result; score, lead, ownership"),
         ("errors", "short-term errors of value and score" if config.has_errors else "none"),
-        ("metadata", "needed: players, ranks, time" if config.metadata_version else "none"),
+        ("metadata", "of the people to imitate: --profile" if config.metadata_version else "none"),
         ("boards", "any size (KataGo trains its networks on 7x7 to 19x19)"),
     ]
 

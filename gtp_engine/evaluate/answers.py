@@ -1,4 +1,7 @@
-"""From what a network says of turned boards to evaluations in move-index order."""
+"""From what a network says of turned boards to evaluations in move-index order.
+
+Softmax and tanh are made in the same pass, for the search's batches; `network.outputs` says all of it, by torch.
+"""
 
 import math
 

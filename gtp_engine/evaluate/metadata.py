@@ -86,8 +86,8 @@ def check_profile(network: str, takes_profile: bool, profile: str) -> None:
     """ValueError where a network needs a profile and there is none, and the other way round."""
     if takes_profile and not profile:
         raise ValueError(
-            f"{network} imitates people: name them by --profile, in a match by --set-a and --set-b profile=..., "
-            f"such as {EXAMPLES}"
+            f"{network} imitates people: name them by --profile (humanSLProfile), in a match by --set-a and --set-b "
+            f"profile=..., such as {EXAMPLES}"
         )
     if profile and not takes_profile:
         raise ValueError(f"{network} imitates nobody: profiles such as {profile} are for networks trained on people")

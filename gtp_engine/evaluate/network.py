@@ -243,7 +243,7 @@ class NetworkEvaluator:
         """What belongs to the board's size; evaluations of another size are forgotten."""
         width, height = int(position["width"]), int(position["height"])
         if max(width, height) > self.largest_board:
-            raise ValueError(too_large(self.name, self.largest_board))
+            raise ValueError(too_large(f"the network {self.name}", self.largest_board))
         if self._board is None or (self._board.width, self._board.height) != (width, height):
             self._board = _Board(width, height, self._cache_megabytes)
         return self._board

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ import pytest
 from gtp_engine.analysis.inbox import Inbox
 from gtp_engine.analysis.protocol import Conversation
 from gtp_engine.analysis.query import Defaults
+from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.evaluate.rollouts import RolloutEvaluator
 from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.search import Limits
 
+NETWORKS = Path(__file__).resolve().parents[1] / "data" / "networks"
 BASE: dict[str, Any] = {"moves": [], "rules": "chinese", "komi": 5, "boardXSize": 5, "boardYSize": 5}
 _FLAGS = ("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includePolicy", "includePVVisits")
 ALL = dict.fromkeys((*_FLAGS, "includeNoResultValue"), True)
@@ -190,6 +193,29 @@ def test_avoided_moves_are_not_looked_at() -> None:
     (answer,) = converse(BASE | {"id": "a", "avoidMoves": avoided, "maxVisits": 100, "includePolicy": True})
     assert not {"C3", "pass"} & {move["move"] for move in answer["moveInfos"]}
     assert min(answer["policy"]) >= 0
+
+
+def test_where_nothing_is_allowed_there_is_the_evaluators_word() -> None:
+    nothing = [{"player": "B", "moves": [], "untilDepth": 1}]
+    (answer,) = converse(BASE | {"id": "a", "allowMoves": nothing, "maxVisits": 9}, evaluator=RolloutEvaluator(seed=1))
+    assert (answer["moveInfos"], answer["rootInfo"]["rawWinrate"]) == ([], pytest.approx(answer["rootInfo"]["winrate"]))
+
+
+def test_a_network_says_how_sure_it_is() -> None:
+    """Against what KataGo's kata-raw-nn said of the same position."""
+    record = json.loads((NETWORKS / "tiny.jsonl").read_text().splitlines()[0])
+    evaluator = NetworkEvaluator(NETWORKS / "tiny.bin.gz", precision="float32", device="cpu")
+    query = {"id": "a", "moves": [], "rules": record["rules_full"], "komi": record["komi"], "maxVisits": 1}
+    (answer,) = converse(query | {"boardXSize": 9, "boardYSize": 9}, evaluator=evaluator)
+    root, said = answer["rootInfo"], record["outputs"]
+    assert root["rawStWrError"] == pytest.approx(said["shorttermWinlossError"] / 2, abs=5e-4)
+    assert root["rawStScoreError"] == pytest.approx(said["shorttermScoreError"], abs=1.5e-3)
+    assert root["rawVarTimeLeft"] == pytest.approx(said["varTimeLeft"], abs=1.5e-3)
+
+
+def test_without_a_network_nobody_says_that() -> None:
+    root = converse(BASE | {"id": "a", "maxVisits": 1})[0]["rootInfo"]
+    assert [root[name] for name in ("rawStWrError", "rawStScoreError", "rawVarTimeLeft")] == [-0.5, -1, -1]
 
 
 def test_quitting_without_waiting() -> None:

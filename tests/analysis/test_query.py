@@ -1,5 +1,6 @@
 """Queries of the JSON analysis protocol: what the fields mean, and what is said of wrong ones."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -87,6 +88,24 @@ def test_root_moves() -> None:
     assert moves is not None and moves.avoid == ((BLACK, D4, 3), (BLACK, PASS, 3))
     moves = parsed(allowMoves=avoided).root_moves
     assert moves is not None and moves.allow == ((BLACK, D4, 3), (BLACK, PASS, 3))
+
+
+def test_an_empty_list_of_allowed_moves_forbids_all() -> None:
+    moves = parsed(allowMoves=[{"player": "W", "moves": [], "untilDepth": 2}]).root_moves
+    assert moves is not None and moves.allow == ()
+    assert len(moves.avoid) == 82 and (WHITE, PASS, 2) in moves.avoid and (WHITE, D4, 2) in moves.avoid
+    moves = parsed(allowMoves=[]).root_moves
+    assert moves is not None and (moves.avoid, moves.allow) == ((), ())
+
+
+def test_whom_to_imitate() -> None:
+    defaults = replace(DEFAULTS, takes_profile=True)
+    settings = {"overrideSettings": {"humanSLProfile": "rank_3d_5k"}}
+    assert parse_query(BASE | settings, defaults).parameters.profile == "rank_3d_5k"
+    with pytest.raises(QueryError, match="the network imitates people: name them"):
+        parse_query(BASE, defaults)
+    with pytest.raises(QueryError, match="the network imitates nobody"):
+        parse_query(BASE | settings, DEFAULTS)
 
 
 def test_unknown_fields_are_warned_of() -> None:

@@ -23,7 +23,7 @@ def test_settings_name_options_as_the_command_line_does(tmp_path: Path) -> None:
     for text, message in {
         'board_size = [9, "30"]': "board_size: '30' is out of range; each side can be 2 to 25",
         'sizes = "9"': "unknown setting 'sizes' "
-        "(accepted: board_size, device, network, precision, seconds, seed, threads, visits, [search])",
+        "(accepted: board_size, device, network, precision, profile, seconds, seed, strict, threads, visits, [search])",
     }.items():
         settings.write_text(text)
         done = run("benchmark", "--settings", str(settings))

@@ -61,7 +61,7 @@ def test_lines_for_other_programs() -> None:
         "CGOS: in the client's configuration, under GTPEngine",
         '    CommandLine = /opt/go/bin/gtp_engine gtp --rules {"suicide":false}',
         "KaTrain: Settings > Engine: instead of its own engine's command",
-        "    /opt/go/bin/gtp_engine analysis",
+        f"    {'' if sys.platform == 'win32' else 'exec '}/opt/go/bin/gtp_engine analysis",
         "OGS (gtp2ogs): on the command line, with the bot account's key",
         "    gtp2ogs --apikey YOUR_KEY -- /opt/go/bin/gtp_engine gtp",
     ]

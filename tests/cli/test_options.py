@@ -14,6 +14,8 @@ from gtp_engine.cli.options import GameOptions, SearchOptions, engine_settings, 
 from gtp_engine.engine import EngineSettings
 from gtp_engine.game.rules import RULESETS
 
+TINY = str(Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz")
+
 
 def parse(*arguments: str) -> tuple[GameOptions, SearchOptions]:
     seen: list[Any] = []
@@ -33,7 +35,7 @@ def parse(*arguments: str) -> tuple[GameOptions, SearchOptions]:
 def test_defaults() -> None:
     game, search = parse()
     assert game == GameOptions(19, 19, None, RULESETS["chinese"])
-    assert search == SearchOptions("none", None, None, "max", None, "auto", "auto", None, ())
+    assert search == SearchOptions("none", None, None, "max", None, "auto", "auto", False, None, ())
     assert engine_settings(search) == EngineSettings()
 
 
@@ -101,6 +103,22 @@ def test_engine_settings_take_every_option() -> None:
     settings = engine_settings(search, ponder=True)
     assert (settings.visits, settings.seconds, settings.level) == (10, 2.5, 4)
     assert (settings.threads, settings.seed, settings.ponder, settings.network) == (1, 7, True, "none")
+
+
+def test_whom_to_imitate_is_a_parameter_of_the_search() -> None:
+    _, search = parse("--network", TINY, "--profile", " rank_5k ", "--strict")
+    settings = engine_settings(search)
+    assert (settings.parameters and settings.parameters.profile, settings.strict) == ("rank_5k", True)
+    _, search = parse("--network", TINY, "--profile", "rank_5k", "--set", "humanSLProfile=proyear_1985")
+    parameters = engine_settings(search).parameters
+    assert parameters and parameters.profile == "proyear_1985"
+
+
+def test_profiles_are_checked_at_once() -> None:
+    with pytest.raises(ValueError, match="no profile 'rank_5': expected rank_20k to rank_9d"):
+        parse("--profile", "rank_5")
+    with pytest.raises(ValueError, match="the profile rank_5k needs a network that imitates people"):
+        engine_settings(parse("--profile", "rank_5k")[1])
 
 
 def test_a_network_is_found_without_torch() -> None:

@@ -125,9 +125,44 @@ def test_a_board_that_is_too_large(tiny: Conversation) -> None:
     assert "gtp_engine: tiny: cpu, float32, 1 thread, batches of 8\n" in log
 
 
+def test_strictly_no_rollouts(start: Callable[..., Conversation]) -> None:
+    conversation = start("--network", str(NETWORKS / "tiny.bin.gz"), "--strict", "--visits", "4", "--threads", "1")
+    assert conversation.fail("boardsize 20") == "unacceptable size 20x20: the network plays on boards up to 19x19"
+    assert conversation.ask("boardsize 9") == ""
+    assert conversation.ask("genmove b")
+    record = conversation.stderr.parent / "large.sgf"
+    record.write_text("(;SZ[21])")
+    conversation.ask(f"loadsgf {record}")
+    assert conversation.fail("genmove b") == "tiny plays on boards up to 19x19"
+
+
+def test_katagos_answers_for_people_that_change_in_mid_game(start: Callable[..., Conversation]) -> None:
+    options = "--precision", "float32", "--threads", "1", "--visits", "20"
+    conversation = start("--network", str(NETWORKS / "human.bin.gz"), *options)
+    unnamed = "human imitates people: name them by --profile"
+    assert conversation.fail("genmove b").startswith(unnamed)
+    assert f"the engine cannot think: {unnamed}" in conversation.log()
+    for record in records(NETWORKS / "human.jsonl"):
+        conversation.ask(f"kata-set-param humanSLProfile {record['profile']}")
+        check(ask(conversation, record), record)
+    assert conversation.ask("kata-get-param humanSLProfile") == record["profile"]
+    assert conversation.ask("genmove b")
+    assert conversation.fail("kata-set-param humanSLProfile none").startswith(unnamed)
+    assert conversation.fail("kata-set-param humanSLProfile 5k").startswith("no profile '5k': expected rank_20k to")
+    assert conversation.ask("genmove w")
+
+
+def test_a_network_that_imitates_nobody(tiny: Conversation) -> None:
+    refused = "tiny imitates nobody: profiles such as rank_5k are for networks trained on people"
+    assert tiny.fail("kata-set-param humanSLProfile rank_5k") == refused
+    assert tiny.ask("kata-get-param humanSLProfile") == ""
+
+
 def test_without_a_network(engine: Conversation) -> None:
     assert engine.fail("kata-raw-nn 0") == "there is no network to ask: start the engine with --network FILE"
     assert engine.fail("kata-raw-nn") == "syntax error"
+    needed = "the profile rank_5k needs a network that imitates people: --network FILE"
+    assert engine.fail("kata-set-param humanSLProfile rank_5k") == needed
 
 
 def test_a_file_that_is_no_network(start: Callable[..., Conversation], tmp_path: Path) -> None:

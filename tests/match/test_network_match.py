@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from gtp_engine.game.rules import RULESETS
 from gtp_engine.match.networks import Progress, play_networks
 from gtp_engine.match.results import GameResult, MatchResult
 from gtp_engine.match.sprt import Sprt
+from gtp_engine.search.parameters import default_parameters
 from gtp_engine.sgf import read_sgf
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
@@ -74,6 +76,20 @@ def test_a_network_plays() -> None:
     assert result.name("A") == result.name("B") == "tiny"
 
 
+def test_networks_that_imitate_people_have_a_profile_each() -> None:
+    human = str(TINY.with_name("human.bin.gz"))
+    strong, weak = (default_parameters(human).with_value("profile", name) for name in ("rank_1d", "rank_5k"))
+    options: dict[str, Any] = {"games": 2, "visits": 2, "device": "cpu", "precision": "float32"}
+    result = play(human, human, parameters_a=strong, parameters_b=weak, **options)
+    assert (result.name("A"), result.name("B")) == ("human rank_1d", "human rank_5k")
+    result = play(str(TINY), human, parameters_b=weak, **options)
+    assert (result.name("A"), result.name("B")) == ("tiny", "human rank_5k")
+    with pytest.raises(ValueError, match=r"human imitates people: name them by .* --set-a and --set-b profile="):
+        play(str(TINY), human, **options)
+    with pytest.raises(ValueError, match="tiny imitates nobody"):
+        play(str(TINY), human, parameters_a=weak, parameters_b=weak, **options)
+
+
 @pytest.mark.parametrize("rules", ["tromp-taylor", "japanese"])
 def test_other_rules_have_a_count_too(rules: str) -> None:
     result = play("none", "none", games=2, visits=40, rules=RULESETS[rules], komi=0.5)
@@ -128,6 +144,7 @@ def test_the_command(tmp_path: Path) -> None:
         (("a", "b", "--network", "none"), "Error: give two engines or --network twice, not both"),
         (("a",), "Error: a match needs two engines, or --network twice; given: 1 engine"),
         (("--network", "none"), "Error: a match needs two engines, or --network twice; given: 1 of --network"),
+        (("a", "b", "--set-a", "profile=rank_5k"), "Error: --set-a is for matches of networks"),
         (("a", "b", "--visits", "5"), "Error: --visits is for matches of networks"),
         (
             ("--network", "none", "--network", "none", "--time", "0", "1", "1"),

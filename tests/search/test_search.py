@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from reference_search import search as reference_search
 
 from gtp_engine.evaluate.rollouts import RolloutEvaluator
 from gtp_engine.evaluate.uniform import UniformEvaluator
-from gtp_engine.game.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex
+from gtp_engine.game.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex, point_of_index
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.search import tree as trees
@@ -250,6 +251,15 @@ def test_noise_moves_the_choice_and_not_the_reported_priors() -> None:
     _, noisy = searched(Game(5), 100, root_noise=0.9)
     assert [m.visits for m in plain.moves] != [m.visits for m in noisy.moves]
     assert np.array_equal(plain.priors, noisy.priors)
+
+
+def test_with_one_visit_the_priors_decide() -> None:
+    search, report = searched(Game(5), 1, temperature=1.0)
+    legal = int(np.count_nonzero(report.priors))
+    chosen = Counter(search.choose(report) for _ in range(2000))
+    best = point_of_index(int(np.argmax(report.priors)), 5, 5)
+    assert len(chosen) > legal / 3 and chosen[best] / 2000 == pytest.approx(float(report.priors.max()), abs=0.05)
+    assert {search.choose(report, 0.0) for _ in range(5)} == {best}
 
 
 def test_temperature_spreads_the_choice() -> None:
