@@ -7,6 +7,8 @@ staticScoreUtilityFactor and dynamicScoreUtilityFactor.
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from ..compiled import inline, njit
 from ..game.coords import BLACK
 
@@ -15,10 +17,23 @@ from ..game.coords import BLACK
 _STATIC_WIDTH = 2.0
 _DYNAMIC_WIDTH = 0.75
 _CENTRE_SHARE = 0.8
-# Gauss-Hermite quadrature of five points over a normal distribution.
-_NEAR, _NEAR_WEIGHT = 1.355626179974266, 0.2220759220056126
-_FAR, _FAR_WEIGHT = 2.856970013872806, 0.011257411327720682
-_MIDDLE_WEIGHT = 0.5333333333333333
+
+
+def _make_corrections() -> np.ndarray:
+    """`_CORRECTIONS`, by the trapezoidal rule over eight standard deviations."""
+    draws = np.linspace(-4, 4, 81)
+    weights = np.exp(-(draws**2) / 2)
+    weights /= weights.sum()
+    scores = np.arange(_SCORES + 1)[:, None] / _STEPS
+    deviations = np.arange(_DEVIATIONS + 1)[None, :] / _STEPS
+    means = sum(weight * np.arctan(scores + draw * deviations) for draw, weight in zip(draws, weights, strict=True))
+    return np.asarray((means - np.arctan(scores)) * 2 / np.pi, np.float32)
+
+
+# How far the mean of 2/pi atan(x) over a normal distribution lies from that of its own mean: by the mean and by the
+# standard deviation, both in steps of 1/8. Interpolated, it is right to 0.001 (a quadrature of five points to 0.03).
+_STEPS, _SCORES, _DEVIATIONS = 8, 128, 96
+_CORRECTIONS = _make_corrections()
 
 
 class Utility(NamedTuple):
@@ -38,12 +53,15 @@ def centre_of(score: float, area: int) -> float:
 @inline
 def _expected(score: float, stdev: float, width: float) -> float:
     """The mean of 2/pi atan(x / width) for a normal x."""
-    middle = math.atan(score / width)
-    if stdev == 0.0:
-        return middle * 2.0 / math.pi
-    near = math.atan((score - _NEAR * stdev) / width) + math.atan((score + _NEAR * stdev) / width)
-    far = math.atan((score - _FAR * stdev) / width) + math.atan((score + _FAR * stdev) / width)
-    return (_MIDDLE_WEIGHT * middle + _NEAR_WEIGHT * near + _FAR_WEIGHT * far) * 2.0 / math.pi
+    x = score / width
+    row = min(abs(x) * _STEPS, _SCORES - 1e-9)
+    column = min(stdev / width * _STEPS, _DEVIATIONS - 1e-9)
+    i, j = int(row), int(column)
+    below, left = row - i, column - j
+    nearer = (1 - left) * _CORRECTIONS[i, j] + left * _CORRECTIONS[i, j + 1]
+    farther = (1 - left) * _CORRECTIONS[i + 1, j] + left * _CORRECTIONS[i + 1, j + 1]
+    correction = (1 - below) * nearer + below * farther
+    return math.atan(x) * 2.0 / math.pi + (correction if x > 0.0 else -correction)
 
 
 @njit

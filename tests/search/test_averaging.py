@@ -13,7 +13,7 @@ from gtp_engine.search.averaging import Averaging, average_children, weight_of
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.search import Limits, Search
 from gtp_engine.search.tree import TERMINAL, UNEVALUATED
-from gtp_engine.search.utility import Utility, slope_of, utility_of
+from gtp_engine.search.utility import utility_of
 from gtp_engine.search.visits import judge_anew
 
 
@@ -123,13 +123,6 @@ def test_a_sure_evaluation_weighs_more() -> None:
     assert weight_of(0.25 - 0.25 / 8, averaging) == pytest.approx(1)
     assert weight_of(0.5, averaging) < 0.5
     assert weight_of(0.5, averaging._replace(uncertainty=0.0)) == 1
-
-
-def test_the_slope_is_that_of_the_utility() -> None:
-    scale = Utility(0.1, 0.3, 4.0)
-    for score, colour in ((-7.0, BLACK), (3.0, BLACK), (3.0, 3 - BLACK)):
-        above, below = (utility_of(0.0, score + step, 0.0, 81, colour, scale) for step in (0.01, -0.01))
-        assert slope_of(score, 81, colour, scale) == pytest.approx((above - below) / 0.02, rel=1e-3)
 
 
 class DoubtfulEvaluator(HashEvaluator):
