@@ -80,6 +80,7 @@ def test_a_network_is_part_of_every_line() -> None:
     assert '/opt/go/gtp_engine analysis --network "/my nets/a.bin.gz"' in text
     assert network_options("none") == []
     assert network_options(str(TINY)) == ["--network", str(TINY)]
+    assert network_options(str(TINY), "rank_5k") == ["--network", str(TINY), "--profile", "rank_5k"]
     with pytest.raises(ValueError, match="no network 'nosuch'"):
         network_options("nosuch")
 

@@ -12,12 +12,13 @@ from gtp_engine.sgf import read_sgf
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "gtp_engine", "review"]
-QUICK = ["--network", "uniform", "--threads", "1", "--seed", "1"]
+QUICK = ["--threads", "1", "--seed", "1"]
+TINY = str(ROOT / "tests" / "data" / "networks" / "tiny.bin.gz")
 RECORD = b"(;SZ[5]KM[1]PB[A]PW[B]C[start](;B[cc];W[bb];B[dd];W[dd];B[aa])(;B[bb]))"
 
 
 def review(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [*COMMAND, *map(str, arguments), *QUICK]
+    command = [*COMMAND, "--network", "uniform", *map(str, arguments), *QUICK]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300)
 
 
@@ -49,6 +50,8 @@ def test_moves_table_comments_and_curve_up_to_the_illegal_move(tmp_path: Path) -
         ("a.sgf", RECORD, ["--sgf-out", "{folder}/a.sgf"], "a.sgf exists already; give a new name"),
         ("a.sgf", RECORD, ["--plot", "{folder}/b.doc"], "b.doc: the name of a picture must end in .png"),
         ("a.sgf", RECORD, ["--plot", "{folder}/c/b.png"], "b.png: there is no folder"),
+        ("a.sgf", b"(;SZ[21];B[aa])", ["--network", TINY, "--strict"], "Error: tiny plays on boards up to 19x19"),
+        ("a.sgf", RECORD, ["--network", TINY, "--profile", "rank_5k"], "Error: tiny imitates nobody"),
     ],
 )
 def test_bad_input_is_one_line(tmp_path: Path, name: str, data: bytes, options: list[str], message: str) -> None:
@@ -63,7 +66,7 @@ def test_bad_input_is_one_line(tmp_path: Path, name: str, data: bytes, options: 
 def test_interrupted_review_saves_what_is_done(tmp_path: Path) -> None:
     file, out = tmp_path / "game.sgf", tmp_path / "out.sgf"
     file.write_bytes(RECORD)
-    command = [*COMMAND, file, "--seconds", "2", "--sgf-out", out, *QUICK]
+    command = [*COMMAND, file, "--network", "uniform", "--seconds", "2", "--sgf-out", out, *QUICK]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline(), process.stdout.readline()]

@@ -44,6 +44,13 @@ def stones_at(game: Game, *names: str) -> set[int]:
     return {game.stone_at(parse_vertex(name, game.width, game.height)) for name in names}
 
 
+def test_chance_has_no_say_where_it_is_not_asked_for(thinker):
+    wild = replace(request(Game(5), 1), parameters=SearchParameters(temperature=1.0))
+    assert len({choose_move(thinker, wild, Manner())[0] for _ in range(20)}) > 3
+    reports = [choose_move(thinker, wild, Manner(calm=True)) for _ in range(5)]
+    assert all(point == reports[0][0] for point, _ in reports)
+
+
 @pytest.mark.parametrize("rules", ["chinese", "japanese", "aga"])
 def test_a_pass_is_answered_with_a_pass_where_dead_stones_come_off_anyway(thinker, rules):
     game = game_of(PRISONERS, rules, to_move=WHITE)
