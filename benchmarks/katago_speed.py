@@ -9,20 +9,16 @@ import argparse
 import shlex
 import statistics
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import numpy as np
-import torch
 from fingerprint import WORK
 
-from gtp_engine.evaluate.inputs import PLANES, SCALARS
-from gtp_engine.evaluate.network import PRECISIONS, NetworkEvaluator
+from gtp_engine.cli.network_speed import bare_rate
+from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.game.coords import colour_letter, vertex
 from gtp_engine.game.game import Game
 from gtp_engine.match.gtp_client import GtpClient
-from gtp_engine.network.inference import prepare_for_inference
-from gtp_engine.network.library import find_network, load_network
+from gtp_engine.network.library import find_network
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.search import Limits, Search
 from gtp_engine.sgf import read_sgf
@@ -109,29 +105,6 @@ class Ours:
         self._search.clear()
 
 
-def bare_rate(path: Path, precision: str, batch: int, size: int, threads: int, seconds: float = 3.0) -> float:
-    """Positions/s of the model alone, on each thread batches of its own, as the evaluator works."""
-    model = prepare_for_inference(load_network(path), PRECISIONS[precision])
-    planes = torch.from_numpy(np.random.default_rng(1).integers(0, 2, (batch, size, size, PLANES)).astype(np.float32))
-    planes[..., 0] = 1
-    planes = planes.permute(0, 3, 1, 2)
-    scalars = torch.zeros((batch, SCALARS))
-
-    @torch.inference_mode()
-    def work(seconds: float) -> int:
-        end, count = time.perf_counter() + seconds, 0
-        while time.perf_counter() < end or not count:
-            model(planes, scalars, full_board=True)
-            count += batch
-        return count
-
-    with ThreadPoolExecutor(threads, "bare", torch.set_num_threads, (1,)) as pool:
-        list(pool.map(work, [0.0] * threads))
-        start = time.perf_counter()
-        done = sum(pool.map(work, [seconds] * threads))
-        return done / (time.perf_counter() - start)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--katago", default="katago", help="KataGo's program (default: katago)")
@@ -164,7 +137,7 @@ def main() -> None:
         best[label.split(",")[0]] = max(best[label.split(",")[0]], median)
         print(f"{label}: {median:,.1f} visits/s ({min(found):,.1f} to {max(found):,.1f})")
     for batch in options.batches:
-        bare = bare_rate(path, evaluator.precision, batch, options.size, options.threads)
+        bare = statistics.median(bare_rate(evaluator, game, batch, options.threads) for game in games)
         share = statistics.median(rates[f"gtp_engine, batches of {batch}"]) / bare
         print(f"bare network, batches of {batch}: {bare:,.1f} evaluations/s; the search has {100 * share:.0f} % of it")
     print(f"best to best: {best['gtp_engine'] / best['KataGo']:.2f} times KataGo", flush=True)

@@ -31,8 +31,9 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
     Each search begins with an empty tree. Without a network: once from the empty board, once from a board a third full,
     3 s each where neither --seconds nor --visits is given; beside it stand the random playouts per second.
 
-    With a network: for each number of threads up to --threads, and each size of batches, the bare network's positions
-    per second and the search's visits, 2 s each, from a position in the opening; then what to set.
+    With a network: for each number of threads up to --threads, and each size of batches, the search's visits per second
+    from a position in the opening, for 2 s, and the positions per second of the bare network, measured before and after
+    on the same threads; then what to set.
 
     \b
     Examples:

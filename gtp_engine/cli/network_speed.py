@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..evaluate.inputs import PLANES, SCALARS, new_workspace, position_of, write_batch
-from ..evaluate.network import PRECISIONS, NetworkEvaluator
+from ..evaluate.network import NetworkEvaluator
 from ..game.game import Game
-from ..network.inference import prepare_for_inference
-from ..network.library import load_network
 from ..network.records import METADATA
 from ..search.parameters import SearchParameters, default_parameters
 from ..search.search import Limits, Search
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
 CPU_BATCHES = (1, 2, 4, 8, 16, 32)
 GPU_BATCHES = (*CPU_BATCHES, 64, 128, 256)
-BARE_SECONDS = 1.0
+BARE_SECONDS = 0.5
 WARM_SHARE = 0.25  # of the measured search's time: torch prepares for every size of batch that it has not seen
 SLOWEST_BATCH = 2.0  # seconds; larger ones are not tried
 # A smaller batch that is nearly as fast finds better moves: its leaves are chosen by what is known at the time.
@@ -65,25 +63,55 @@ def measure(evaluator: NetworkEvaluator, game: Game, settings: "EngineSettings")
     evaluator: of the settings' network. Their threads are the most that are tried, on a GPU the only ones; where the
     parameters have a batch size it is the only one. Their limits are those of one search.
     """
-    path, device, precision = Path(settings.network), evaluator.device, evaluator.precision
-    on_cpu = device.type == "cpu"
+    path, device, precision = Path(settings.network), evaluator.device.type, evaluator.precision
+    on_cpu = device == "cpu"
     parameters = settings.parameters or default_parameters(settings.network)
     batches = (parameters.batch_size,) if parameters.batch_size else CPU_BATCHES if on_cpu else GPU_BATCHES
-    model = prepare_for_inference(load_network(path).to(device), PRECISIONS[precision])
     for threads in thread_counts(settings.threads) if on_cpu else [settings.threads]:
-        used = NetworkEvaluator(path, threads=threads, device=device.type, precision=precision)
+        used = NetworkEvaluator(path, threads=threads, device=device, precision=precision)
         for batch in batches:
-            bare = bare_rate(model, network_inputs(model, game, batch), threads, used.overlap if on_cpu else 1)
             search = Search(used, replace(parameters, batch_size=batch), settings.seed)
-            yield Speed(threads, batch, bare, search_rate(search, game, settings))
+            # Before and after the search: the machine may have become faster or slower.
+            before = bare_rate(used, game, batch, threads)
+            visits = search_rate(search, game, settings)
+            bare = (before + bare_rate(used, game, batch, threads)) / 2
+            yield Speed(threads, batch, bare, visits)
             if batch / bare > SLOWEST_BATCH:
                 break
         used.close()
 
 
-def network_inputs(model: "Model", game: Game, count: int) -> "tuple[torch.Tensor | None, ...]":
+def bare_rate(evaluator: NetworkEvaluator, game: Game, batch: int, threads: int) -> float:
+    """Positions/s of the network alone, computed as the evaluator does: on a CPU on every thread, each with parts of
+    batches for itself.
+    """
+    import torch
+
+    model, on_gpu = evaluator.model, evaluator.device.type == "cuda"
+    inputs = network_inputs(model, game, -(-batch // evaluator.parts))
+
+    @torch.inference_mode()
+    def work(seconds: float) -> int:
+        end, count = time.perf_counter() + seconds, 0
+        while time.perf_counter() < end or not count:
+            model(*inputs, full_board=True)
+            if on_gpu:
+                torch.cuda.synchronize()
+            count += len(inputs[1])
+        return count
+
+    workers = threads if evaluator.device.type == "cpu" else 1
+    with ThreadPoolExecutor(workers, "bare", torch.set_num_threads, (1,)) as pool:
+        list(pool.map(work, [0.0] * workers))
+        start = time.perf_counter()
+        done = sum(pool.map(work, [BARE_SECONDS] * workers))
+        return done / (time.perf_counter() - start)
+
+
+def network_inputs(model: "Model", game: Game, count: int) -> "tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]":
     """The game's position so many times, on the model's device, as the evaluator gives it to the network: planes,
-    scalars, and metadata of nobody where the network takes them."""
+    scalars, and metadata of nobody where the network takes them.
+    """
     import torch
 
     workspace = new_workspace()
@@ -98,29 +126,6 @@ def network_inputs(model: "Model", game: Game, count: int) -> "tuple[torch.Tenso
         torch.from_numpy(scalars).to(device),
         torch.zeros((count, METADATA), device=device) if model.config.metadata_version else None,
     )
-
-
-def bare_rate(model: "Model", inputs: "tuple[torch.Tensor | None, ...]", threads: int, workers: int) -> float:
-    """Positions/s of the model alone, by so many workers with an equal share of the threads."""
-    import torch
-
-    @torch.inference_mode()
-    def work(seconds: float) -> int:
-        planes = inputs[0]
-        assert planes is not None
-        end, count = time.perf_counter() + seconds, 0
-        while time.perf_counter() < end or not count:
-            model(*inputs, full_board=True)
-            if planes.device.type == "cuda":
-                torch.cuda.synchronize()
-            count += len(planes)
-        return count
-
-    with ThreadPoolExecutor(workers, "bare", torch.set_num_threads, (threads // workers,)) as pool:
-        list(pool.map(work, [0.0] * workers))
-        start = time.perf_counter()
-        done = sum(pool.map(work, [BARE_SECONDS] * workers))
-        return done / (time.perf_counter() - start)
 
 
 def search_rate(search: Search, game: Game, settings: "EngineSettings") -> float:

@@ -44,9 +44,9 @@ class Outputs:
 class Evaluator(Protocol):
     """Judges positions. One evaluator belongs to one thread.
 
-    Two batches may be in flight, so that the next one is prepared while a device or another thread works on the first;
-    an evaluator that blocks does its work in `submit`. The boards of a batch stay as they are until it is collected.
-    The outputs of a ticket are valid until the second `submit` after its own.
+    Several batches may be in flight (`overlap`), so that the next one is prepared while a device or other threads work;
+    an evaluator that blocks does its work in `submit`. They are collected in the order of their submission. The boards
+    of a batch stay as they are until it is collected. Outputs are valid until the next `submit`.
     """
 
     batch_size: int
@@ -56,7 +56,9 @@ class Evaluator(Protocol):
     """The most points a side that it judges."""
 
     overlap: int
-    """How many batches are best under way at once: 2 where `submit` returns before its work is done, 1 where not."""
+    """How many batches are best under way at once: those that are evaluated side by side and one that waits for its
+    turn; 1 where `submit` returns only when its work is done.
+    """
 
     plays_out: bool
     """Whether the outputs have `first_plays`."""

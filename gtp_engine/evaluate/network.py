@@ -1,9 +1,12 @@
 """The evaluator by a network: positions in batches through torch, on a CPU or a GPU."""
 
 import hashlib
+import sys
 import time
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +18,9 @@ from ..log import log
 from ..network.inference import prepare_for_inference
 from ..network.library import load_network, network_name
 from ..network.model import Model, RawOutputs
-from ..network.outputs import Predictions, expected_result, policy_logits, predict, short_term
+from ..network.outputs import Predictions, predict
 from ..network.records import METADATA
-from .answers import NUMBERS, write_answers
+from .answers import columns_of, outputs_of, scale_of, write_answers
 from .cache import EvaluationCache
 from .choices import AUTO, DEVICES, LARGEST_BOARD, too_large
 from .choices import PRECISIONS as PRECISION_NAMES
@@ -30,11 +33,7 @@ CACHE_MEGABYTES = 200.0
 PRECISIONS = {name: getattr(torch, name) for name in PRECISION_NAMES}
 # What bfloat16 has to gain on a CPU to be taken.
 _LEAST_GAIN = 1.15
-_TRIAL_BATCH, _TRIALS = 2, 2
-
-
-# Some rows of a batch, and what the network says of them.
-_Parts = list[tuple[np.ndarray, "torch.Tensor | Future[torch.Tensor]"]]
+_TRIAL_BLOCKS, _TRIAL_BATCH, _TRIAL_SECONDS = 4, 2, 0.3
 
 
 class _Inputs:
@@ -52,20 +51,19 @@ class _Inputs:
 
 
 class _Board:
-    """What depends on the board's size: how rows in move-index order are turned, and what is known of positions.
+    """What depends on the board's size: how rows in move-index order are turned, and memory for inputs.
 
-    `policy[there[s]]` turns a policy by symmetry s, `policy[turned[s]]` turns it back.
+    `policy[there[s]]` turns a policy by symmetry s, `policy[turned[s]]` turns it back. Planes that are not square are
+    never transposed.
     """
 
-    def __init__(self, width: int, height: int, cache_megabytes: float) -> None:
+    def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
         self.area = width * height
-        self.columns = 2 * self.area + 1 + NUMBERS
-        self.turned = np.array([turned_indices(symmetry, width, height) for symmetry in range(COUNT)])
+        self.columns = columns_of(self.area)
+        different = COUNT if width == height else COUNT // 2
+        self.turned = np.array([turned_indices(number % different, width, height) for number in range(COUNT)])
         self.there = np.argsort(self.turned, 1)
-        # Planes that are not square are never transposed.
-        self.symmetries = np.arange(COUNT) % (COUNT if width == height else COUNT // 2)
-        self.cache = EvaluationCache(cache_megabytes, self.columns)
         self.inputs: list[_Inputs] = []
         self._players: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
@@ -83,17 +81,21 @@ class _Board:
 
 @dataclass
 class _Ticket:
-    """A batch under way. rows: the evaluations, those of `missing` not yet written. said: by which symmetries all were
-    turned, and what the network says of the missing ones, in parts.
+    """A batch under way.
+
+    rows: the evaluations, [n, columns], those of `missing` not yet written. views: [looks, missing, columns], what the
+    network says of these by each of the symmetries asked for; written once all of `unfinished` have been called, which
+    may wait for another thread. done: on a GPU, when its work is.
     """
 
     board: _Board
     inputs: _Inputs
     keys: np.ndarray
     rows: np.ndarray
-    missing: np.ndarray
-    said: list[tuple[np.ndarray, _Parts]]
-    done: torch.cuda.Event | None
+    missing: np.ndarray = field(default_factory=lambda: np.arange(0))
+    views: np.ndarray = field(default_factory=lambda: np.empty((0, 0, 0), np.float32))
+    unfinished: list[Callable[[], None]] = field(default_factory=list)
+    done: torch.cuda.Event | None = None
 
 
 class NetworkEvaluator:
@@ -103,7 +105,8 @@ class NetworkEvaluator:
     "auto": float16 on a GPU, on a CPU bfloat16 where a quick measurement shows that it gains, else float32.
     One thread makes all calls, from the construction on. On a CPU with two threads and more two batches are evaluated
     side by side, each in as many parts as keep the threads busy: threads that work on one part together would wait for
-    each other at every layer, and much longer where other programs want the processor too.
+    each other at every layer, and much longer where other programs want the processor too. A third batch waits, so that
+    no thread ever does while the search takes a batch back and chooses the next leaves.
     Raises ValueError for an unknown device or precision and for a file that is no network, OSError for one that cannot
     be read.
     """
@@ -126,9 +129,9 @@ class NetworkEvaluator:
         if precision not in (AUTO, *PRECISIONS):
             raise ValueError(f"unknown precision {precision!r}: expected {AUTO}, {', '.join(PRECISIONS)}")
         on_cpu = self.device.type == "cpu"
-        self.overlap = 2 if self.device.type == "cuda" or (on_cpu and threads > 1) else 1
+        self.parts = -(-threads // 2) if on_cpu else 1
+        self.overlap = 2 if self.device.type == "cuda" else 3 if on_cpu and threads > 1 else 1
         self._workers = None
-        self._parts = -(-threads // self.overlap)
         if on_cpu:
             torch.set_num_threads(1)
             if threads > 1:
@@ -138,14 +141,15 @@ class NetworkEvaluator:
         self.takes_profile = model.config.metadata_version > 0
         self.name = network_name(path)
         self.batch_size = batch_size or (CPU_BATCH_SIZE if on_cpu else GPU_BATCH_SIZE)
+        self._largest_batch = sys.maxsize  # that the device has memory for
         self._workspace = new_workspace()
-        self._cache_megabytes = cache_megabytes
-        self._board: _Board | None = None
-        if precision == AUTO and on_cpu:
-            self.precision, self._model = self._fastest(model)
-        else:
-            self.precision = "float16" if precision == AUTO else precision
-            self._model = prepare_for_inference(model, PRECISIONS[self.precision])
+        self._cache = EvaluationCache(cache_megabytes)
+        self._boards: dict[tuple[int, int], _Board] = {}
+        self._scale = scale_of(self.config)
+        self.precision = precision
+        if precision == AUTO:
+            self.precision = self._fastest_precision() if on_cpu else "float16"
+        self.model = prepare_for_inference(model, PRECISIONS[self.precision])
 
     def submit(
         self,
@@ -169,19 +173,20 @@ class NetworkEvaluator:
         chosen = np.zeros(count, np.intp) if symmetries is None else symmetries
         keys = np.empty(count, np.uint64)
         rows = np.empty((count, board.columns), np.float32)
-        ticket = _Ticket(board, inputs, keys, rows, np.arange(0), [], None)
+        ticket = _Ticket(board, inputs, keys, rows)
         write_legal(boards, indices, inputs.legal[:count])
-        for number, turns in enumerate(np.full((COUNT, count), np.arange(COUNT)[:, None]) if average else [chosen]):
-            turns = board.symmetries[turns]
+        looks = np.full((COUNT, count), np.arange(COUNT)[:, None]) if average else chosen[None]
+        for number, turns in enumerate(looks):
             self._write(boards, indices, turns, profile, inputs, keys)
             if number == 0:
                 ticket.keys = keys ^ np.uint64(hash((optimism, average)) & 0xFFFFFFFF)
-                ticket.missing = board.cache.look_up(ticket.keys, rows)
+                ticket.missing = self._cache.look_up(ticket.keys, rows)
+                ticket.views = np.empty((len(looks), len(ticket.missing), board.columns), np.float32)
             if not len(ticket.missing):
                 break
-            ticket.said.append((turns, self._begin(inputs, ticket.missing, optimism)))
+            self._begin(ticket, turns, optimism, ticket.views[number])
             if average:  # the inputs are written over
-                self._wait_for(ticket.said[-1][1])
+                self._finish(ticket)
         if self.device.type == "cuda":
             ticket.done = torch.cuda.Event()
             ticket.done.record()
@@ -191,20 +196,14 @@ class NetworkEvaluator:
         """Waits for the batch, and turns it back."""
         if ticket.done is not None:
             ticket.done.synchronize()
-        board, rows, missing = ticket.board, ticket.rows, ticket.missing
+        self._finish(ticket)
+        rows, missing = ticket.rows, ticket.missing
         if len(missing):
-            views = [self._answers(ticket, *said) for said in ticket.said]
-            rows[missing] = views[0] if len(views) == 1 else np.mean(views, 0)
-            board.cache.store(ticket.keys[missing], rows[missing])
-        board.inputs.append(ticket.inputs)
-        area = board.area
-        lead, mean, stdev = rows[:, area + 4 : area + 7].T.copy()
-        # Compiled code is compiled once more for arrays that are not contiguous.
-        policy, value, ownership = (
-            np.ascontiguousarray(part) for part in (rows[:, : area + 1], rows[:, area + 1 : area + 4], rows[:, -area:])
-        )
-        outlook = rows[:, area + 7 : area + 10] if self.config.has_errors else None
-        return Outputs(policy, value, lead, mean, stdev, ownership, outlook)
+            evaluated = ticket.views[0] if len(ticket.views) == 1 else ticket.views.mean(0)
+            rows[missing] = evaluated
+            self._cache.store(ticket.keys[missing], evaluated)
+        ticket.board.inputs.append(ticket.inputs)
+        return outputs_of(rows, ticket.board.area, self.config.has_errors)
 
     def predict(
         self, position: np.ndarray, symmetry: int = 0, *, optimism: float = 0.0, profile: str = ""
@@ -214,12 +213,12 @@ class NetworkEvaluator:
         board = self._board_of(position[0])
         inputs = self._free_inputs(board, 1)
         one = np.arange(1)
-        turns = board.symmetries[[symmetry]]
+        turns = np.array([symmetry])
         write_legal(position, one, inputs.legal)
         self._write(position, one, turns, profile, inputs, np.empty(1, np.uint64))
         legal = torch.from_numpy(np.take_along_axis(inputs.legal[:1], board.there[turns], 1)).to(self.device)
-        raw, scalars = self._forward(inputs, one)
-        said = predict(raw, self.config, legal, scalars, optimism=optimism)
+        raw = self._forward(inputs, one)
+        said = predict(raw, self.config, legal, inputs.scalars[:1].to(self.device), optimism=optimism)
         board.inputs.append(inputs)
         back = torch.from_numpy(board.turned[turns[0]])
         said = Predictions(*(None if value is None else value.cpu() for value in said))  # type: ignore[arg-type]
@@ -227,26 +226,25 @@ class NetworkEvaluator:
 
     def clear_cache(self) -> None:
         """Forgets all evaluations."""
-        if self._board is not None:
-            self._board.cache.clear()
+        self._cache.clear()
 
     def close(self) -> None:
         """Gives the memory back."""
         if self._workers:
             self._workers.shutdown()
-        self._board = None
-        del self._model
+        self._boards.clear()
+        del self.model, self._cache
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
 
     def _board_of(self, position: np.ndarray) -> _Board:
-        """What belongs to the board's size; evaluations of another size are forgotten."""
-        width, height = int(position["width"]), int(position["height"])
-        if max(width, height) > self.largest_board:
+        """What belongs to the board's size."""
+        size = width, height = int(position["width"]), int(position["height"])
+        if max(size) > self.largest_board:
             raise ValueError(too_large(f"the network {self.name}", self.largest_board))
-        if self._board is None or (self._board.width, self._board.height) != (width, height):
-            self._board = _Board(width, height, self._cache_megabytes)
-        return self._board
+        if size not in self._boards:
+            self._boards[size] = _Board(width, height)
+        return self._boards[size]
 
     def _free_inputs(self, board: _Board, count: int) -> _Inputs:
         """Memory for a batch that no other one uses; it comes back in `collect`."""
@@ -275,45 +273,61 @@ class NetworkEvaluator:
             inputs.metadata.numpy()[: len(indices)] = rows[colours]
             keys ^= marks[colours]
 
-    def _wait_for(self, parts: _Parts) -> None:
-        """Until the evaluation of these has ended."""
-        wait([said for _, said in parts if isinstance(said, Future)])
-        if self.device.type == "cuda":
-            torch.cuda.synchronize()
-
-    def _begin(self, inputs: _Inputs, rows: np.ndarray, optimism: float) -> _Parts:
-        """Begins the evaluation of these rows."""
+    def _begin(self, ticket: _Ticket, turns: np.ndarray, optimism: float, out: np.ndarray) -> None:
+        """Begins the evaluation of the ticket's missing positions, turned so in its inputs; answers come into `out`."""
+        missing = ticket.missing
         if self._workers is None:
-            return [(rows, self._evaluate(inputs, rows, optimism))]
-        parts = np.array_split(rows, min(self._parts, len(rows)))
-        return [(part, self._workers.submit(self._evaluate, inputs, part, optimism)) for part in parts]
+            raw = self._evaluate(ticket.inputs, missing)
+            ticket.unfinished.append(partial(self._answer, raw, ticket, missing, turns, optimism, out))
+            return
+        start = 0
+        for rows in np.array_split(missing, min(self.parts, len(missing))):
+            part = out[start : start + len(rows)]
+            ticket.unfinished.append(self._workers.submit(self._judge, ticket, rows, turns, optimism, part).result)
+            start += len(rows)
+
+    def _judge(self, ticket: _Ticket, rows: np.ndarray, turns: np.ndarray, optimism: float, out: np.ndarray) -> None:
+        """Evaluates some of the ticket's positions and answers."""
+        self._answer(self._evaluate(ticket.inputs, rows), ticket, rows, turns, optimism, out)
+
+    def _finish(self, ticket: _Ticket) -> None:
+        """Until all that was begun is answered."""
+        if self.device.type == "cuda" and ticket.done is None:
+            torch.cuda.synchronize()
+        for finish in ticket.unfinished:
+            finish()
+        ticket.unfinished.clear()
 
     @torch.inference_mode()
-    def _evaluate(self, inputs: _Inputs, rows: np.ndarray, optimism: float) -> torch.Tensor:
-        """What `write_answers` makes evaluations of, for these rows, on the CPU once the device has done its work."""
-        try:
-            raw, scalars = self._forward(inputs, rows)
-        except torch.OutOfMemoryError:
-            if len(rows) == 1:
-                raise MemoryError(f"not enough memory on {self.device} for the network {self.name}") from None
-            self.batch_size = max(1, len(rows) // 2)
-            torch.cuda.empty_cache()
-            log(f"not enough memory on {self.device} for batches of {len(rows)}: {self.batch_size} from now on")
-            halves = rows[: self.batch_size], rows[self.batch_size :]
-            return torch.cat([self._evaluate(inputs, half, optimism) for half in halves])
-        result = expected_result(raw, self.config, scalars)
-        outlook = short_term(raw.scores.float(), self.config)
-        numbers = torch.stack((result.lead, result.score_mean, result.score_stdev, *outlook), 1)
-        logits = policy_logits(raw.policy, self.config, optimism)
-        packed = torch.cat((logits, result.value, numbers, raw.ownership.float()), 1)
+    def _evaluate(self, inputs: _Inputs, rows: np.ndarray) -> RawOutputs:
+        """What the network says of some rows of the inputs, still turned, float32 on the CPU; with CUDA only once the
+        device has done its work.
+        """
+        raw = RawOutputs(*(said.float().contiguous() for said in self._in_portions(inputs, rows)))
         if self.device.type != "cuda":
-            return packed.cpu()
-        host = torch.empty(packed.shape, pin_memory=True)
-        return host.copy_(packed, non_blocking=True)
+            return RawOutputs(*(said.cpu() for said in raw))
+        pinned = (torch.empty(said.shape, pin_memory=True) for said in raw)
+        return RawOutputs(*(host.copy_(said, non_blocking=True) for host, said in zip(pinned, raw, strict=True)))
+
+    def _in_portions(self, inputs: _Inputs, rows: np.ndarray) -> RawOutputs:
+        """`_forward` in portions for which the device has memory."""
+        if len(rows) <= self._largest_batch:
+            try:
+                return self._forward(inputs, rows)
+            except torch.OutOfMemoryError:
+                pass  # what the failed attempt holds is free only outside of this handler
+            if len(rows) == 1:
+                raise MemoryError(f"not enough memory on {self.device} for the network {self.name}")
+            torch.cuda.empty_cache()
+            self._largest_batch = len(rows) // 2
+            self.batch_size = min(self.batch_size, self._largest_batch)
+            log(f"not enough memory on {self.device} for batches of {len(rows)}: {self._largest_batch} from now on")
+        halves = (self._in_portions(inputs, half) for half in np.array_split(rows, 2))
+        return RawOutputs(*(torch.cat(parts) for parts in zip(*halves, strict=True)))
 
     @torch.inference_mode()
-    def _forward(self, inputs: _Inputs, rows: np.ndarray) -> tuple[RawOutputs, torch.Tensor]:
-        """What the network says of some rows of the inputs, still turned, and their scalars on the device."""
+    def _forward(self, inputs: _Inputs, rows: np.ndarray) -> RawOutputs:
+        """What the network says of some rows of the inputs, still turned."""
         neighbours = rows[-1] - rows[0] == len(rows) - 1
         chosen: slice | torch.Tensor = slice(rows[0], rows[-1] + 1) if neighbours else torch.from_numpy(rows)
         scalars = inputs.scalars[chosen].to(self.device, non_blocking=True)
@@ -321,39 +335,51 @@ class NetworkEvaluator:
         metadata = None
         if inputs.metadata is not None:
             metadata = inputs.metadata[chosen].to(self.device, non_blocking=True)
-        return self._model(planes, scalars, metadata, full_board=True), scalars
+        return self.model(planes, scalars, metadata, full_board=True)
 
-    def _answers(self, ticket: _Ticket, turns: np.ndarray, parts: _Parts) -> np.ndarray:
-        """The evaluations of a ticket's missing positions, once they are there, turned back."""
-        rows = np.empty((len(ticket.missing), ticket.board.columns), np.float32)
-        start = 0
-        for part, said in parts:
-            numbers = (said.result() if isinstance(said, Future) else said).numpy()
-            write_answers(numbers, part, ticket.inputs.legal, turns, ticket.board.turned, rows[start:])
-            start += len(part)
-        return rows
-
-    def _fastest(self, model: Model) -> tuple[str, Model]:
-        """The precision that a trial on a CPU shows to be faster, and the network prepared for it."""
-        prepared = {name: prepare_for_inference(model, PRECISIONS[name]) for name in ("float32", "bfloat16")}
-        times = {name: self._trial(candidate) for name, candidate in prepared.items()}
-        name = "bfloat16" if times["float32"] > _LEAST_GAIN * times["bfloat16"] else "float32"
-        return name, prepared[name]
+    def _answer(
+        self, raw: RawOutputs, ticket: _Ticket, rows: np.ndarray, turns: np.ndarray, optimism: float, out: np.ndarray
+    ) -> None:
+        """Makes evaluations of what was said, and turns them back."""
+        write_answers(
+            raw.policy.numpy(),
+            raw.value.numpy(),
+            raw.scores.numpy(),
+            raw.ownership.numpy(),
+            rows,
+            ticket.inputs.scalars.numpy(),
+            ticket.inputs.legal,
+            turns,
+            ticket.board.turned,
+            optimism if self.config.has_optimism else 0.0,
+            self._scale,
+            out,
+        )
 
     @torch.inference_mode()
-    def _trial(self, model: Model) -> float:
-        """The seconds that a small batch takes, at best."""
+    def _fastest_precision(self) -> str:
+        """The precision that a trial on this CPU shows to be faster.
+
+        A few blocks like the network's tell, with any weights: both precisions of the whole would take memory. They
+        take turns, and the processor's time is measured, so that other programs disturb little.
+        """
+        blocks = self.config.trunk.blocks[:_TRIAL_BLOCKS]
+        model = Model(replace(self.config, trunk=replace(self.config.trunk, blocks=blocks))).initialise().eval()
+        tried = {name: prepare_for_inference(model, PRECISIONS[name]) for name in ("float32", "bfloat16")}
         planes = torch.ones((_TRIAL_BATCH, PLANES, self.largest_board, self.largest_board))
         planes = planes.contiguous(memory_format=torch.channels_last)
         scalars = torch.zeros((_TRIAL_BATCH, SCALARS))
         metadata = torch.zeros((_TRIAL_BATCH, METADATA)) if self.takes_profile else None
-        model(planes, scalars, metadata, full_board=True)
-        times = []
-        for _ in range(_TRIALS):
-            start = time.perf_counter()
-            model(planes, scalars, metadata, full_board=True)
-            times.append(time.perf_counter() - start)
-        return min(times)
+        for candidate in tried.values():
+            candidate(planes, scalars, metadata, full_board=True)
+        times = dict.fromkeys(tried, 0.0)
+        end = time.perf_counter() + _TRIAL_SECONDS
+        while time.perf_counter() < end:
+            for name, candidate in tried.items():
+                start = time.thread_time()
+                candidate(planes, scalars, metadata, full_board=True)
+                times[name] += time.thread_time() - start
+        return "bfloat16" if times["float32"] > _LEAST_GAIN * times["bfloat16"] else "float32"
 
 
 def find_device(name: str) -> torch.device:

@@ -24,7 +24,8 @@ class ActivatedConv:
 
     def __init__(self, activation: nn.Module | None, convs: list[Conv], dtype: torch.dtype) -> None:
         # Kept in full precision until a board's size says for which tiles it is transformed.
-        self._weight = torch.cat([conv.weight.detach().float() for conv in convs])
+        kernels = [conv.weight.detach().float() for conv in convs]
+        self._weight = torch.cat(kernels) if len(kernels) > 1 else kernels[0]
         outputs, inputs, self._kernel, _ = self._weight.shape
         self.bias = np.zeros(-(-outputs // LANES) * LANES, np.float32)
         self.bias[:outputs] = np.concatenate([_bias_of(conv) for conv in convs])
@@ -34,7 +35,7 @@ class ActivatedConv:
             self.scale, self.shift = np.ones(inputs, np.float32), np.zeros((1, inputs), np.float32)
             self.kind = kind_of(activation)
         self._is_half = dtype == torch.bfloat16
-        self._dtype = np.uint16 if self._is_half else np.float32
+        self.dtype = np.uint16 if self._is_half else np.float32
         self._packed: dict[int, np.ndarray] = {}  # by the side of the tiles
 
     def __call__(
@@ -47,7 +48,7 @@ class ActivatedConv:
     ) -> np.ndarray:
         """`added` to the outputs; `shift` [n, channels] to the inputs before the activation, where no norm is."""
         count, height, width, _ = x.shape
-        out = np.empty((count, height, width, len(self.bias)), self._dtype)
+        out = np.empty((count, height, width, len(self.bias)), self.dtype)
         added = out[:0] if added is None else added
         shift = self.shift if shift is None else shift
         side = self._side(height, width)
@@ -60,6 +61,12 @@ class ActivatedConv:
         """The side of the best tiles for such a board, and the kernels for them, as `convolve` takes them."""
         side = self._side(height, width)
         return side, packed(self._weight, side, self._is_half)
+
+    def packed_size(self, height: int, width: int) -> int:
+        """Of those kernels."""
+        side = self._side(height, width)
+        cells = 1 if self._kernel == 1 else (side + 2) ** 2
+        return cells * len(self.bias) * (-(-len(self.scale) // LANES) * LANES)
 
     def _side(self, height: int, width: int) -> int:
         """Of the best tiles for such a board."""

@@ -4,6 +4,7 @@ Such calls keep Python out of the way of threads that evaluate side by side, and
 a list of steps over a few buffers: one for the trunk's numbers, one for each level of blocks inside of blocks.
 """
 
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -109,13 +110,15 @@ class CompiledBlocks(nn.Module):
         self._depth = 1 + max(step.target for step in convolutions)
         self._widest = max(max(step.channels, len(step.conv.bias)) for step in convolutions)
         self._arrays: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._joining = threading.Lock()
 
     def forward(self, x: Tensor, board: Board) -> Tensor:
         given = numbers_of(x)
         count, height, width, _ = given.shape
         side = best_side(height, width)
-        if side not in self._arrays:
-            self._arrays[side] = self._as_arrays(height, width)
+        with self._joining:  # each thread would else make its own
+            if side not in self._arrays:
+                self._arrays[side] = self._as_arrays(height, width)
         buffers = np.empty((self._depth, count * height * width * self._widest), given.dtype)
         run(*self._arrays[side], given, on_board_of(board), buffers)
         return tensor_of(buffers[0, : given.size].reshape(given.shape))
@@ -157,7 +160,10 @@ class CompiledBlocks(nn.Module):
 
     def _as_arrays(self, height: int, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Steps, weights and numbers as `run` takes them, for such a board."""
-        weights, numbers = _Joined(), _Joined()
+        numbers = _Joined()
+        convs = [step.conv for step in self._steps if isinstance(step, _Convolution)]
+        weights = np.empty(sum(conv.packed_size(height, width) for conv in convs), convs[0].dtype)
+        place = 0
         table = np.zeros((len(self._steps), _COLUMNS), np.int64)
         for row, step in zip(table, self._steps, strict=True):
             if isinstance(step, _Pooling):
@@ -171,9 +177,11 @@ class CompiledBlocks(nn.Module):
                 shift = _NONE if step.shifted else numbers.add(conv.shift)
                 values = [_CONVOLUTION, step.source, step.channels, step.target, step.adds, len(conv.bias)]
                 values += [len(conv.scale), numbers.add(conv.scale), shift, numbers.add(conv.bias)]
-                values += [conv.kind, side, weights.add(kernel), *kernel.shape]
+                values += [conv.kind, side, place, *kernel.shape]
+                weights[place : place + kernel.size] = kernel.ravel()
+                place += kernel.size
             row[: len(values)] = values
-        return table, weights.array(), numbers.array()
+        return table, weights, numbers.array()
 
 
 class _Joined:

@@ -116,15 +116,6 @@ def value_probabilities(value: Tensor, no_result: Tensor) -> Tensor:
     return torch.cat((logits[:, :2], third.unsqueeze(1)), 1).softmax(1)
 
 
-def short_term(scores: Tensor, config: NetworkConfig) -> tuple[Tensor, Tensor, Tensor]:
-    """Value error, score error and variance time as in `Predictions`, [n] each; -1 where the network has none."""
-    value_error, score_error = short_term_errors(scores, config)
-    if value_error is None or score_error is None:
-        nothing = torch.full_like(scores[:, 0], -1)
-        return nothing, nothing, nothing
-    return value_error, score_error, variance_time(scores, config)
-
-
 def variance_time(scores: Tensor, config: NetworkConfig) -> Tensor:
     return functional.softplus(scores[:, 3]) * config.multipliers.variance_time
 

@@ -201,6 +201,10 @@ class Scheduler:
         if not kinds:
             return False
         size = self._batch_size or self.evaluator.batch_size
+        if len(self._running) > 1:  # few leaves are spread over the batches that are evaluated side by side
+            leaves = sum(room for asking in kinds.values() for _, _, room in asking)
+            leaves += sum(batch.count for batch in self._pending)
+            size = min(size, -(-leaves // max(1, self.evaluator.overlap - 1)))
         asking = self._choose(list(kinds.values()), size)
         batch = self._fill(asking, size)
         if not batch.parts:
@@ -214,7 +218,8 @@ class Scheduler:
         assert run is not None
         if job._ending or self._is_over(job, time.perf_counter()):
             return 0
-        return run.search.room(job.limits, run.in_flight)
+        side_by_side = self.evaluator.overlap - 1 if len(self._running) == 1 else 0
+        return run.search.room(job.limits, run.in_flight, side_by_side)
 
     def _choose(self, kinds: list[list[tuple[int, Job, int]]], size: int) -> list[tuple[int, Job, int]]:
         """The kind that fills a batch best, or the one that has waited too long."""

@@ -31,6 +31,7 @@ _NO_FIRST_PLAYS = np.zeros((0, 2, 2, 1), np.float32)
 _NO_OUTLOOK = np.zeros((0, 3), np.float32)
 # Leaves chosen before the tree knows much are chosen blindly: at most a quarter of the visits is in flight.
 _SHARE_IN_FLIGHT = 4
+_TURNS_AHEAD = 1024  # a few random numbers at a time would take a hundredth of a small network's time
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class Search:
         self._free: list[_Batch] = []
         self._pending: deque[_Batch] = deque()  # submitted, the oldest first
         self._playouts = 0
+        self._turns = np.zeros(0, np.intp)  # symmetries to come
         self.root_outputs: Outputs | None = None
         """What the evaluator said of the root, where this search has asked it."""
 
@@ -135,7 +137,8 @@ class Search:
             if stop.is_set() or self._reached(limits, self.allowed_visits(), now - start):
                 break
             in_flight = sum(batch.count for batch in self._pending)
-            if not self._advance(self.room(limits, in_flight), self.evaluator.overlap):
+            overlap = self.evaluator.overlap
+            if not self._advance(self.room(limits, in_flight, overlap - 1), overlap):
                 # The tree is full: an endless search waits for whoever ends it.
                 if limits.seconds is not None or limits.visits is not None:
                     break
@@ -253,13 +256,21 @@ class Search:
     def _batch_size(self) -> int:
         return self.parameters.batch_size or self.evaluator.batch_size
 
-    def room(self, limits: Limits, in_flight: int) -> int:
-        """How many visits may begin now, beside those whose leaves are under way; 0 or less for none."""
+    def room(self, limits: Limits, in_flight: int, side_by_side: int = 0) -> int:
+        """How many visits may begin now, beside those whose leaves are under way; 0 or less for none.
+
+        side_by_side: for a search that has the evaluator for itself, how many batches that evaluates at once. Each gets
+        an equal portion of the leaves that may be under way, and there is at least one for each.
+        """
         if not self.tree.is_evaluated:
             return 1 - in_flight
         visits = self.allowed_visits()
-        share = max(1, visits // _SHARE_IN_FLIGHT)
-        wanted = min(self._batch_size(), share - in_flight if in_flight else share)
+        share = max(1, side_by_side, visits // _SHARE_IN_FLIGHT)
+        free = share - in_flight
+        wanted = min(self._batch_size(), free)
+        if side_by_side:
+            portion = min(self._batch_size(), share // side_by_side)
+            wanted = portion if free >= portion else 0
         if limits.visits is not None:
             wanted = min(wanted, limits.visits - visits - in_flight)
         return wanted
@@ -317,7 +328,10 @@ class Search:
             return None
         if self.parameters.symmetry == "average":
             return np.full(count, ALL_SYMMETRIES)
-        return self._random.integers(0, ALL_SYMMETRIES, count)
+        if len(self._turns) < count:
+            self._turns = self._random.integers(0, ALL_SYMMETRIES, max(count, _TURNS_AHEAD))
+        turns, self._turns = self._turns[:count], self._turns[count:]
+        return turns
 
     def _collect(self) -> None:
         """Waits for the oldest batch and backs it up."""

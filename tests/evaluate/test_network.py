@@ -1,6 +1,7 @@
 """The evaluator by a network: from moves to outputs as KataGo gives them, and what the batch may not change."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import torch
 from golden_records import Record, position_of
 
+from gtp_engine.evaluate.answers import columns_of, outputs_of, scale_of, write_answers
 from gtp_engine.evaluate.cache import EvaluationCache
 from gtp_engine.evaluate.inputs import new_workspace
 from gtp_engine.evaluate.inputs import position_of as complete
@@ -15,6 +17,10 @@ from gtp_engine.evaluate.interface import ALL_SYMMETRIES, Outputs
 from gtp_engine.evaluate.network import NetworkEvaluator, find_device
 from gtp_engine.game.coords import WHITE
 from gtp_engine.game.game import Game
+from gtp_engine.game.symmetry import turned_indices
+from gtp_engine.network.config import SCALARS, Multipliers, parse_config
+from gtp_engine.network.model import RawOutputs
+from gtp_engine.network.outputs import SUPERKO, TERRITORY, predict
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.search import Limits, Search
 
@@ -163,17 +169,148 @@ def test_unknown_devices_and_precisions_are_named() -> None:
 
 
 def test_the_cache_gives_back_what_it_was_given_until_the_room_is_taken() -> None:
-    cache = EvaluationCache(0.001, 3)  # 31 rows, a table of 64
-    keys = np.array([1, 2, 65, *range(70, 98)], np.uint64)
-    rows = np.arange(3 * len(keys), dtype=np.float32).reshape(-1, 3)
+    cache = EvaluationCache(0.02)  # 5000 numbers, a table of 64
+    keys = np.array([1, 2, 65, 66], np.uint64)
+    rows = np.arange(400, dtype=np.float32).reshape(4, 100)
     cache.store(keys[:2], rows[:2])
     cache.store(keys[2:3], rows[2:3])  # where the table knew key 1
-    found = np.zeros((3, 3), np.float32)
+    found = np.zeros((3, 100), np.float32)
     assert cache.look_up(keys[:3], found).tolist() == [0]
     assert found[1:].tolist() == rows[1:3].tolist()
-    cache.store(keys[3:], rows[3:])
+    others = np.arange(10, 58, dtype=np.uint64)
+    cache.store(others[:46], np.ones((46, 100), np.float32))  # 4900 numbers by now
     assert cache.look_up(keys[:3], found).tolist() == [0]
-    cache.store(np.array([100, 101], np.uint64), rows[:2])  # in the rows of keys 1 and 2
-    assert cache.look_up(keys[:3], found).tolist() == [0, 1]
+    cache.store(others[46:], np.ones((2, 100), np.float32))  # the second where key 1 was
+    assert cache.look_up(keys[:3], found).tolist() == [0]
+    cache.store(keys[3:], rows[3:])  # where key 2 was, and in its entry of the table
+    assert cache.look_up(keys, np.zeros((4, 100), np.float32)).tolist() == [0, 1]
     cache.clear()
     assert cache.look_up(keys[:3], found).tolist() == [0, 1, 2]
+
+
+def test_the_cache_keeps_rows_of_several_sizes_apart() -> None:
+    cache = EvaluationCache(0.02)
+    small, large = np.full((1, 3), 3, np.float32), np.full((1, 1700), 5, np.float32)
+    one, two, three, four = np.arange(1, 5, dtype=np.uint64)[:, None]
+    cache.store(one, small)
+    cache.store(two, large)
+    cache.store(three, large)
+    found = np.zeros((1, 3), np.float32)
+    assert not len(cache.look_up(one, found)) and found.tolist() == small.tolist()
+    cache.store(four, large)  # does not fit behind the others: from the start again
+    assert len(cache.look_up(one, found)) == len(cache.look_up(two, np.zeros_like(large))) == 1
+    assert not len(cache.look_up(three, found := np.zeros_like(large))) and (found == 5).all()
+    cache.store(one, np.zeros((1, 5001), np.float32))  # never fits
+    assert not len(cache.look_up(three, found))
+
+
+def test_evaluations_of_one_size_outlive_a_batch_of_another(evaluator: NetworkEvaluator) -> None:
+    small, large = boards_of(SQUARE[:1]), complete(Game(13), new_workspace())
+    first = evaluator.collect(evaluator.submit(small, np.arange(1), np.array([1])))
+    evaluator.collect(evaluator.submit(large, np.arange(1)))
+    again = evaluator.collect(evaluator.submit(small, np.arange(1), np.array([2])))
+    assert all(np.array_equal(a, b) for a, b in zip(row(first, 0), row(again, 0), strict=True))
+
+
+@pytest.mark.parametrize("optimism", [0.0, 0.3])
+def test_what_a_search_gets_is_what_the_prediction_says(evaluator: NetworkEvaluator, optimism: float) -> None:
+    for record in RECORDS:
+        position, symmetry = boards_of([record]), record["symmetry"]
+        said = evaluator.predict(position, symmetry, optimism=optimism)
+        evaluator.clear_cache()
+        found = evaluator.collect(evaluator.submit(position, np.arange(1), np.array([symmetry]), optimism=optimism))
+        assert found.ownership is not None
+        for name in ("policy", "value", "lead", "score_mean", "score_stdev", "ownership"):
+            expected = getattr(said, name)[0].numpy()
+            assert getattr(found, name)[0] == pytest.approx(expected, rel=1e-4, abs=1e-5), (record["id"], name)
+
+
+@pytest.mark.parametrize("version", [8, 9, 10, 13, 14])
+def test_outputs_mean_what_they_mean_to_the_prediction(version: int) -> None:
+    config = replace(
+        parse_config("b1c8"), version=version, multipliers=Multipliers(lead=7, score_mean=11, score_error=5)
+    )
+    generator = torch.Generator().manual_seed(version)
+    count, area = 6, 9
+    raw = RawOutputs(
+        torch.randn(count, config.policy_channels, area + 1, generator=generator),
+        torch.randn(count, 3, generator=generator),
+        torch.randn(count, 6 if config.has_errors else 4, generator=generator),
+        torch.randn(count, area, generator=generator),
+    )
+    legal = torch.rand(count, area + 1, generator=generator) < 0.7
+    legal[:, -1] = True
+    scalars = torch.zeros(count, SCALARS)
+    scalars[:4, SUPERKO], scalars[:2, TERRITORY] = 1, 1
+    said = predict(raw, config, legal, scalars)
+    rows = np.arange(count)[::-1].copy()
+    out = np.empty((count, columns_of(area)), np.float32)
+    turned = np.array([turned_indices(0, 3, 3)] * 8)
+    given = [part[rows].numpy() for part in raw]
+    turns = np.zeros(count, np.intp)
+    write_answers(*given, rows, scalars.numpy(), legal.numpy(), turns, turned, 0.0, scale_of(config), out)
+    found = outputs_of(out, area, config.has_errors)
+    for name in ("policy", "value", "lead", "score_mean", "score_stdev", "ownership"):
+        assert getattr(found, name) == pytest.approx(getattr(said, name)[rows].numpy(), rel=1e-4, abs=1e-5), name
+    if config.has_errors:
+        assert said.value_error is not None and said.score_error is not None
+        expected = torch.stack((said.value_error, said.score_error, said.variance_time), 1)[rows].numpy()
+        assert found.outlook == pytest.approx(expected, rel=1e-4)
+    else:
+        assert found.outlook is None
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_change_neither_evaluations_nor_the_search(threads: int) -> None:
+    boards, everything = boards_of(SQUARE), np.arange(len(SQUARE))
+    outputs, roots = [], []
+    for count in (1, threads):
+        evaluator = NetworkEvaluator(TINY, precision="float32", device="cpu", threads=count)
+        outputs.append(evaluator.collect(evaluator.submit(boards, everything)))
+        average = evaluator.collect(evaluator.submit(boards, everything, np.full(len(SQUARE), ALL_SYMMETRIES)))
+        outputs.append(average)
+        if count > 1:
+            for _ in range(2):
+                evaluator.clear_cache()
+                search = Search(evaluator, default_parameters("network"), seed=1)
+                report = search.run(Limits(visits=60))
+                roots.append([(move.point, move.visits, move.winrate) for move in report.moves])
+        evaluator.close()
+    for alone, together in zip(outputs[:2], outputs[2:], strict=True):
+        for index in everything:
+            assert same(row(alone, index), row(together, index))
+    assert roots[0] == roots[1]  # batches are taken back in the order of their submission, whenever they are done
+
+
+def test_a_device_without_memory_for_a_batch_gets_smaller_ones(
+    evaluator: NetworkEvaluator, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boards, everything = boards_of(SQUARE), np.arange(len(SQUARE))
+    expected = evaluator.collect(evaluator.submit(boards, everything))
+    model, sizes = evaluator.model, []
+
+    def small_device(planes: torch.Tensor, *others: torch.Tensor, full_board: bool) -> object:
+        sizes.append(len(planes))
+        if len(planes) > 2:
+            raise torch.OutOfMemoryError
+        return model(planes, *others, full_board=full_board)
+
+    monkeypatch.setattr(evaluator, "model", small_device)
+    for _ in range(2):
+        evaluator.clear_cache()
+        sizes.clear()
+        found = evaluator.collect(evaluator.submit(boards, everything))
+        assert all(same(row(expected, index), row(found, index)) for index in everything)
+    assert max(sizes) <= 2 and evaluator.batch_size <= 2
+    assert "not enough memory" in capsys.readouterr().err
+
+
+def test_a_device_without_memory_for_one_position_says_so(
+    evaluator: NetworkEvaluator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full_device(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(evaluator, "model", full_device)
+    with pytest.raises(MemoryError, match="not enough memory on cpu for the network tiny"):
+        evaluator.submit(boards_of(SQUARE[:3]), np.arange(3))

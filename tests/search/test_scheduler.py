@@ -60,7 +60,7 @@ def found(report: object) -> list[tuple[int, int, float, tuple[int, ...]]]:
 
 
 @pytest.mark.parametrize("batch", [1, 8])
-@pytest.mark.parametrize("overlap", [1, 2])
+@pytest.mark.parametrize("overlap", [1, 2, 3])
 def test_one_job_finds_what_the_search_alone_finds(batch: int, overlap: int) -> None:
     game = Game(7)
     options: dict[str, object] = {"root_noise": 0.25}
@@ -132,6 +132,18 @@ def test_priority_comes_first_and_puts_off_what_is_under_way() -> None:
     assert order[2:] == ["a", "b", "c"]
 
 
+def test_few_leaves_are_spread_over_the_batches_that_are_evaluated_side_by_side() -> None:
+    for jobs, sizes in ((1, [1, 1, 1]), (2, [1, 1, 1]), (6, [3, 3, 3]), (40, [8, 8, 8])):
+        evaluator = RecordingEvaluator(8, overlap=3)
+        answers: list[object] = []
+        scheduler = Scheduler(evaluator, places=64)
+        for _ in range(jobs):
+            scheduler.add(job(starter(evaluator, Game(5)), 6, answers))
+        scheduler.run()
+        assert [size for _, size, _ in evaluator.batches[:3]] == sizes
+        assert len(answers) == jobs
+
+
 def test_cancelled_jobs_end_with_what_is_known() -> None:
     evaluator = RecordingEvaluator(4, overlap=2)
     running, waiting, other = [[] for _ in range(3)]  # type: list[object], list[object], list[object]
@@ -172,7 +184,7 @@ def test_a_job_that_was_put_off_can_be_cancelled() -> None:
 
 
 @pytest.mark.parametrize("where", ["submit", "collect"])
-@pytest.mark.parametrize("overlap", [1, 2])
+@pytest.mark.parametrize("overlap", [1, 2, 3])
 def test_an_evaluators_error_reaches_the_jobs_of_the_batch(where: str, overlap: int) -> None:
     evaluator = RecordingEvaluator(4, overlap, fails_at=10, where=where)
     answers: list[object] = []

@@ -73,6 +73,37 @@ def test_batches_and_virtual_loss_leave_a_consistent_tree() -> None:
     assert sum(move.visits for move in report.moves) == 1999
 
 
+class CountingEvaluator(HashEvaluator):
+    """Keeps of each batch its size, the leaves that were under way before, and those that were back."""
+
+    overlap = 3
+
+    def __init__(self, batch_size: int) -> None:
+        super().__init__(batch_size)
+        self.batches: list[tuple[int, int, int]] = []
+        self._in_flight = self._back = 0
+
+    def submit(self, boards, indices, symmetries=None, **options):  # type: ignore[no-untyped-def]
+        self.batches.append((len(indices), self._in_flight, self._back))
+        self._in_flight += len(indices)
+        return super().submit(boards, indices, symmetries, **options)
+
+    def collect(self, ticket):  # type: ignore[no-untyped-def]
+        self._in_flight -= len(ticket.policy)
+        self._back += len(ticket.policy)
+        return ticket
+
+
+def test_batches_side_by_side_have_equal_portions_of_what_may_be_under_way() -> None:
+    evaluator = CountingEvaluator(8)
+    Search(evaluator, SearchParameters()).run(Limits(visits=400))
+    for size, in_flight, back in evaluator.batches:
+        assert size + in_flight <= max(2, back // 4)
+        assert size <= min(8, max(1, back // 8))
+    assert [(size, in_flight) for size, in_flight, _ in evaluator.batches[:4]] == [(1, 0), (1, 0), (1, 1), (1, 1)]
+    assert (8, 16) in {(size, in_flight) for size, in_flight, _ in evaluator.batches}  # the third waits
+
+
 def test_superko_is_obeyed_in_the_tree() -> None:
     # On 2x2 under positional superko every line of play is short; a cycle would fill the tree with repetitions.
     search, _ = searched(Game(2, rules=RULESETS["tromp-taylor"], komi=0.5), 3000, batch=4)
