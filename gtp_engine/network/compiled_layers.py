@@ -1,6 +1,6 @@
 """Layers of compiled parts: convolutions of activations, pooling, matrices.
 
-Tensors of points are arrays [n, h, w, channels] of float32, or of bfloat16 seen as uint16.
+Tensors of points are arrays [n, h, w, channels] of float32. What is multiplied is bfloat16 where asked for.
 """
 
 import math
@@ -12,6 +12,7 @@ from torch import nn
 from ..compiled import njit
 from .fused import IDENTITY_KIND, KINDS, FusedActivation, activate
 from .layers import MIDDLE_SIDE, SIDE_SCALE, Activation, Bias, Board, Conv, MatMul
+from .matrices import convolve_points, packed_matrix
 from .records import IDENTITY
 from .vectors import LANES
 from .winograd import best_side, convolve, packed
@@ -22,7 +23,7 @@ EVERYWHERE = np.zeros((0, 1, 1), np.bool_)
 class ActivatedConv:
     """The convolutions of an activation, their outputs one after the other, in sixteens of channels."""
 
-    def __init__(self, activation: nn.Module | None, convs: list[Conv], dtype: torch.dtype) -> None:
+    def __init__(self, activation: nn.Module | None, convs: list[Conv], half: bool) -> None:
         # Kept in full precision until a board's size says for which tiles it is transformed.
         kernels = [conv.weight.detach().float() for conv in convs]
         self._weight = torch.cat(kernels) if len(kernels) > 1 else kernels[0]
@@ -34,33 +35,32 @@ class ActivatedConv:
         else:
             self.scale, self.shift = np.ones(inputs, np.float32), np.zeros((1, inputs), np.float32)
             self.kind = kind_of(activation)
-        self._is_half = dtype == torch.bfloat16
-        self.dtype = np.uint16 if self._is_half else np.float32
+        self._half = half
         self._packed: dict[int, np.ndarray] = {}  # by the side of the tiles
 
-    def __call__(
-        self,
-        x: np.ndarray,
-        on_board: np.ndarray,
-        *,
-        added: np.ndarray | None = None,
-        shift: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """`added` to the outputs; `shift` [n, channels] to the inputs before the activation, where no norm is."""
+    def __call__(self, x: np.ndarray, on_board: np.ndarray, shift: np.ndarray | None = None) -> np.ndarray:
+        """shift: [n, channels], to the inputs before the activation, where no norm is."""
         count, height, width, _ = x.shape
-        out = np.empty((count, height, width, len(self.bias)), self.dtype)
-        added = out[:0] if added is None else added
+        out = np.empty((count, height, width, len(self.bias)), np.float32)
         shift = self.shift if shift is None else shift
         side = self._side(height, width)
         if side not in self._packed:
-            self._packed[side] = packed(self._weight, side, self._is_half)
-        convolve(x, on_board, self.scale, shift, self.kind, side, self._packed[side], self.bias, added, out)
+            self._packed[side] = self.packed(height, width)[1]
+        given, made = (x, on_board, self.scale, shift, self.kind), (self._packed[side], self.bias, False, out)
+        if side == 1:
+            convolve_points(*given, *made)
+        else:
+            convolve(*given, side, *made)
         return out
 
     def packed(self, height: int, width: int) -> tuple[int, np.ndarray]:
-        """The side of the best tiles for such a board, and the kernels for them, as `convolve` takes them."""
+        """The side of the best tiles for such a board, and the kernels for them, as `convolve` takes them; or 1, and
+        the matrix that `convolve_points` takes.
+        """
         side = self._side(height, width)
-        return side, packed(self._weight, side, self._is_half)
+        if side == 1:
+            return side, packed_matrix(self._weight[:, :, 0, 0], self._half)
+        return side, packed(self._weight, side, self._half)
 
     def packed_size(self, height: int, width: int) -> int:
         """Of those kernels."""

@@ -1,7 +1,8 @@
-"""A run of convolutional blocks as one compiled call.
+"""Blocks of the trunk as compiled calls over a few buffers: one for the trunk's numbers, one for each level of blocks
+inside of blocks.
 
-Such calls keep Python out of the way of threads that evaluate side by side, and small batches quick. The blocks become
-a list of steps over a few buffers: one for the trunk's numbers, one for each level of blocks inside of blocks.
+Convolutions become lists of steps, all that lie between transformers one call. Such calls keep Python out of the way of
+threads that evaluate side by side, and small batches quick.
 """
 
 import threading
@@ -9,14 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from ..compiled import njit
-from .blocks import BottleneckBlock, OrdinaryBlock, PoolingBlock
+from .blocks import AttentionBlock, BottleneckBlock, FeedForwardBlock, OrdinaryBlock, PoolingBlock
 from .compiled_layers import ActivatedConv, Linear, kind_of, multiply_add, on_board_of, pool
+from .compiled_transformer import Attention, FeedForward
 from .fused import numbers_of, tensor_of
 from .layers import Board, Conv
+from .matrices import convolve_points
 from .winograd import best_side, convolve
 
 _CONVOLUTION, _POOLING = 0, 1
@@ -29,49 +31,66 @@ def run(
     steps: np.ndarray,
     weights: np.ndarray,
     numbers: np.ndarray,
-    x: np.ndarray,
+    count: int,
+    height: int,
+    width: int,
     on_board: np.ndarray,
     buffers: np.ndarray,
 ) -> None:
-    """Does the steps with x [n, h, w, channels]; the result comes to lie in the first of the `buffers` [levels, room].
+    """Does the steps over `buffers` [levels, room], each of which holds [count, height, width, channels].
 
-    steps: int64 [n, _COLUMNS], of a convolution: _CONVOLUTION, source, its channels, target, whether what is there is
-    added, outputs, channels taken, where scale, shift (or _NONE: what was pooled last) and bias begin in `numbers`,
-    activation, side of the tiles, where the kernels begin in `weights`, and their shape. Of pooling: _POOLING, source,
-    its channels, the first and the number of those pooled, activation, where matrix and bias begin, outputs.
+    steps: int64 [n, _COLUMNS]: what kind, source, its channels, and then what the kind's function below takes: a
+    number, or where an array begins in `weights` or `numbers`, and its shape. weights: float32, or bfloat16 seen as
+    uint16; all else is float32.
     """
-    count, height, width, _ = x.shape
     points = count * height * width
-    buffers[0, : x.size] = x.reshape(x.size)
     more = np.zeros((count, 1), np.float32)
     for number in range(len(steps)):
         step = steps[number]
         source = buffers[step[1], : points * step[2]].reshape((count, height, width, step[2]))
         if step[0] == _POOLING:
-            first, pooled, kind, matrix, bias, outputs = step[3], step[4], step[5], step[6], step[7], step[8]
-            seen = np.empty((count, 3 * pooled), np.float32)
-            pool(source, first, pooled, kind, on_board, True, seen)
-            more = np.empty((count, outputs), np.float32)
-            weight = numbers[matrix : matrix + 3 * pooled * outputs].reshape((3 * pooled, outputs))
-            multiply_add(seen, weight, numbers[bias : bias + outputs], more)
-            continue
-        target, added, outputs, taken, scale, shift = step[3], step[4], step[5], step[6], step[7], step[8]
-        bias, kind, side, start = step[9], step[10], step[11], step[12]
-        blocks, cells, lines, columns = step[13], step[14], step[15], step[16]
-        out = buffers[target, : points * outputs].reshape((count, height, width, outputs))
-        before = more if shift == _NONE else numbers[shift : shift + taken].reshape((1, taken))
-        convolve(
-            source,
-            on_board,
-            numbers[scale : scale + taken],
-            before,
-            kind,
-            side,
-            weights[start : start + blocks * cells * lines * columns].reshape((blocks, cells, lines, columns)),
-            numbers[bias : bias + outputs],
-            out if added else out[:0],
-            out,
-        )
+            more = _pool(step, numbers, source, on_board)
+        else:
+            out = buffers[step[3], : points * step[5]].reshape((count, height, width, step[5]))
+            _convolve(step, weights, numbers, more, source, on_board, out)
+
+
+@njit
+def _convolve(
+    step: np.ndarray,
+    weights: np.ndarray,
+    numbers: np.ndarray,
+    pooled: np.ndarray,
+    x: np.ndarray,
+    on_board: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Target, whether what is there is added to, outputs, channels taken, scale, shift (or _NONE: what was pooled
+    last), bias, activation, side of the tiles, kernels.
+    """
+    adds, outputs, taken, scale, shift, bias = step[4] > 0, step[5], step[6], step[7], step[8], step[9]
+    kind, side, start = step[10], step[11], step[12]
+    blocks, cells, lines, columns = step[13], step[14], step[15], step[16]
+    shifts = pooled if shift == _NONE else numbers[shift : shift + taken].reshape((1, taken))
+    scales, biases = numbers[scale : scale + taken], numbers[bias : bias + outputs]
+    kernels = weights[start : start + blocks * cells * lines * columns].reshape((blocks, cells, lines, columns))
+    if side == 1:
+        matrix = kernels.reshape((blocks, lines, columns))
+        convolve_points(x, on_board, scales, shifts, kind, matrix, biases, adds, out)
+    else:
+        convolve(x, on_board, scales, shifts, kind, side, kernels, biases, adds, out)
+
+
+@njit
+def _pool(step: np.ndarray, numbers: np.ndarray, x: np.ndarray, on_board: np.ndarray) -> np.ndarray:
+    """The first and the number of the channels pooled, activation, matrix, bias, outputs."""
+    first, pooled, kind, matrix, bias, outputs = step[3], step[4], step[5], step[6], step[7], step[8]
+    seen = np.empty((len(x), 3 * pooled), np.float32)
+    pool(x, first, pooled, kind, on_board, True, seen)
+    more = np.empty((len(x), outputs), np.float32)
+    weight = numbers[matrix : matrix + 3 * pooled * outputs].reshape((3 * pooled, outputs))
+    multiply_add(seen, weight, numbers[bias : bias + outputs], more)
+    return more
 
 
 @dataclass(frozen=True)
@@ -97,30 +116,82 @@ class _Pooling:
     first: int
 
 
-class CompiledBlocks(nn.Module):
-    """Ordinary, pooling and bottleneck blocks, one after the other, norms folded, channels in sixteens."""
+class _Run:
+    """Steps that are one compiled call. half: their products are of bfloat16."""
 
-    def __init__(self, blocks: Iterable[nn.Module], dtype: torch.dtype) -> None:
-        super().__init__()
-        self._dtype = dtype
-        self._steps: list[_Convolution | _Pooling] = []
-        for block in blocks:
-            self._add(block, 0)
-        convolutions = [step for step in self._steps if isinstance(step, _Convolution)]
-        self._depth = 1 + max(step.target for step in convolutions)
-        self._widest = max(max(step.channels, len(step.conv.bias)) for step in convolutions)
-        self._arrays: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+    def __init__(self, half: bool) -> None:
+        self.steps: list[_Convolution | _Pooling] = []
+        self._half = half
+        self._arrays: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}  # by the side of the tiles
         self._joining = threading.Lock()
 
-    def forward(self, x: Tensor, board: Board) -> Tensor:
-        given = numbers_of(x)
-        count, height, width, _ = given.shape
-        side = best_side(height, width)
+    def __call__(self, buffers: np.ndarray, shape: tuple[int, int, int], on_board: np.ndarray) -> None:
+        """shape: how many boards, and their height and width."""
+        side = best_side(*shape[1:])
         with self._joining:  # each thread would else make its own
             if side not in self._arrays:
-                self._arrays[side] = self._as_arrays(height, width)
-        buffers = np.empty((self._depth, count * height * width * self._widest), given.dtype)
-        run(*self._arrays[side], given, on_board_of(board), buffers)
+                self._arrays[side] = self._as_arrays(*shape[1:])
+        run(*self._arrays[side], *shape, on_board, buffers)
+
+    def _as_arrays(self, height: int, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Steps, weights and numbers as `run` takes them, for such a board."""
+        numbers = _Joined()
+        convs = [step.conv for step in self.steps if isinstance(step, _Convolution)]
+        size = sum(conv.packed_size(height, width) for conv in convs)
+        # Filled kernel by kernel: a second copy of all of them would double the memory for a while.
+        weights, place = np.empty(size, np.uint16 if self._half else np.float32), 0
+        table = np.zeros((len(self.steps), _COLUMNS), np.int64)
+        for row, step in zip(table, self.steps, strict=True):
+            if isinstance(step, _Pooling):
+                outputs = len(step.linear.bias)
+                pooled = step.channels - step.first
+                places = numbers.add(step.linear.weight), numbers.add(step.linear.bias)
+                values = [_POOLING, step.source, step.channels, step.first, pooled, step.kind, *places, outputs]
+            else:
+                conv = step.conv
+                side, kernel = conv.packed(height, width)
+                shift = _NONE if step.shifted else numbers.add(conv.shift)
+                values = [_CONVOLUTION, step.source, step.channels, step.target, step.adds, len(conv.bias)]
+                values += [len(conv.scale), numbers.add(conv.scale), shift, numbers.add(conv.bias), conv.kind, side]
+                blocks, *cells, lines, columns = kernel.shape
+                values += [place, blocks, *(cells or [1]), lines, columns]
+                weights[place : place + kernel.size] = kernel.ravel()
+                place += kernel.size
+            row[: len(values)] = values
+        return table, weights, numbers.array()
+
+
+@dataclass(frozen=True)
+class _Transformer:
+    """Of a buffer, in place."""
+
+    block: Attention | FeedForward
+    level: int
+    channels: int
+
+    def __call__(self, buffers: np.ndarray, shape: tuple[int, int, int], on_board: np.ndarray) -> None:
+        size = shape[0] * shape[1] * shape[2] * self.channels
+        self.block(buffers[self.level, :size].reshape(*shape, self.channels), on_board)
+
+
+class CompiledBlocks(nn.Module):
+    """Blocks one after the other, norms folded, channels in sixteens. half: products are of bfloat16."""
+
+    def __init__(self, blocks: Iterable[nn.Module], half: bool) -> None:
+        super().__init__()
+        self._half = half
+        self._parts: list[_Run | _Transformer] = []
+        self._depth = self._widest = 1
+        for block in blocks:
+            self._add(block, 0)
+
+    def forward(self, x: Tensor, board: Board) -> Tensor:
+        given, on_board = numbers_of(x), on_board_of(board)
+        count, height, width, _ = given.shape
+        buffers = np.empty((self._depth, count * height * width * self._widest), np.float32)
+        buffers[0, : given.size] = given.reshape(-1)
+        for part in self._parts:
+            part(buffers, (count, height, width), on_board)
         return tensor_of(buffers[0, : given.size].reshape(given.shape))
 
     def _add(self, block: nn.Module, level: int) -> None:
@@ -134,10 +205,14 @@ class CompiledBlocks(nn.Module):
             regular, pooled = len(block.conv1.weight), len(block.pool_conv.weight)
             self._convolve(block.pre_act, [block.conv1, block.pool_conv], level, level + 1)
             linear, kind = Linear(block.pool_matmul), kind_of(block.pool_act)
-            self._steps.append(_Pooling(linear, kind, level + 1, regular + pooled, regular))
+            self._run().append(_Pooling(linear, kind, level + 1, regular + pooled, regular))
             self._convolve(
                 block.mid_act, [block.conv2], level + 1, level, channels=regular + pooled, adds=True, shifted=True
             )
+        elif isinstance(block, AttentionBlock):
+            self._transform(Attention(block, self._half), block.query.weight.shape[1], level)
+        elif isinstance(block, FeedForwardBlock):
+            self._transform(FeedForward(block, self._half), block.first.weight.shape[1], level)
         else:
             assert isinstance(block, OrdinaryBlock)
             self._convolve(block.pre_act, [block.conv1], level, level + 1)
@@ -155,33 +230,23 @@ class CompiledBlocks(nn.Module):
         shifted: bool = False,
     ) -> None:
         """channels: of the source, where it has more than the kernels take."""
-        conv = ActivatedConv(activation, convs, self._dtype)
-        self._steps.append(_Convolution(conv, source, channels or len(conv.scale), target, adds, shifted))
+        conv = ActivatedConv(activation, convs, self._half)
+        step = _Convolution(conv, source, channels or len(conv.scale), target, adds, shifted)
+        self._depth = max(self._depth, target + 1)
+        self._widest = max(self._widest, step.channels, len(conv.bias))
+        self._run().append(step)
 
-    def _as_arrays(self, height: int, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Steps, weights and numbers as `run` takes them, for such a board."""
-        numbers = _Joined()
-        convs = [step.conv for step in self._steps if isinstance(step, _Convolution)]
-        weights = np.empty(sum(conv.packed_size(height, width) for conv in convs), convs[0].dtype)
-        place = 0
-        table = np.zeros((len(self._steps), _COLUMNS), np.int64)
-        for row, step in zip(table, self._steps, strict=True):
-            if isinstance(step, _Pooling):
-                outputs = len(step.linear.bias)
-                pooled = step.channels - step.first
-                places = numbers.add(step.linear.weight), numbers.add(step.linear.bias)
-                values = [_POOLING, step.source, step.channels, step.first, pooled, step.kind, *places, outputs]
-            else:
-                conv = step.conv
-                side, kernel = conv.packed(height, width)
-                shift = _NONE if step.shifted else numbers.add(conv.shift)
-                values = [_CONVOLUTION, step.source, step.channels, step.target, step.adds, len(conv.bias)]
-                values += [len(conv.scale), numbers.add(conv.scale), shift, numbers.add(conv.bias)]
-                values += [conv.kind, side, place, *kernel.shape]
-                weights[place : place + kernel.size] = kernel.ravel()
-                place += kernel.size
-            row[: len(values)] = values
-        return table, weights, numbers.array()
+    def _transform(self, block: Attention | FeedForward, channels: int, level: int) -> None:
+        self._widest = max(self._widest, channels)
+        self._parts.append(_Transformer(block, level, channels))
+
+    def _run(self) -> list[_Convolution | _Pooling]:
+        """The steps of the run that what comes next belongs to."""
+        if not self._parts or not isinstance(self._parts[-1], _Run):
+            self._parts.append(_Run(self._half))
+        run = self._parts[-1]
+        assert isinstance(run, _Run)
+        return run.steps
 
 
 class _Joined:

@@ -18,8 +18,8 @@ def prepare_for_inference(model: Model, dtype: torch.dtype = torch.float32) -> M
 
     Batch norms are folded into convolutions where they follow one, tensors of points are channels-last, and on a CPU
     blocks and heads are compiled. dtype: of the trunk's tensors and weights; the heads, a few percent of the work, stay
-    in float32, and so do attention and what goes between blocks where the trunk itself attends: bfloat16 would lose
-    eight times as much there.
+    in float32. Compiled, the trunk has float32 between its products, whose factors alone are of that precision; the
+    first convolution, the scores of attention and blocks that are not compiled are of float32 then.
     """
     model = copy.deepcopy(model).eval()
     for part in model.modules():
@@ -31,15 +31,24 @@ def prepare_for_inference(model: Model, dtype: torch.dtype = torch.float32) -> M
                 setattr(part, name, Affine(child))
             if fuses and isinstance(child, Activation):
                 _fuse(part, name, child)
-    if fuses:
-        from .compiled_blocks import compile_parts
-
-        compile_parts(model, _between_blocks(model.trunk, dtype))
+    compiled = fuses and _compile(model, dtype)
     for part in model.modules():
         if isinstance(part, Conv):
             part.weight.data = part.weight.data.contiguous(memory_format=torch.channels_last)
-    _convert(model.trunk, dtype)
+    if not compiled:
+        _convert(model.trunk, dtype)
     return model.requires_grad_(False)
+
+
+def _compile(model: Model, dtype: torch.dtype) -> bool:
+    """Compiles heads and trunk as far as the processor goes; returns whether the trunk is."""
+    from .compiled_blocks import compile_heads, compile_trunk, compiles_trunk
+
+    compile_heads(model)
+    if not compiles_trunk(dtype):
+        return False
+    compile_trunk(model.trunk, dtype)
+    return True
 
 
 def _fold_norms(part: nn.Module) -> None:

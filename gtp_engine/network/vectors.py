@@ -1,8 +1,9 @@
-"""Vector instructions for `winograd`: products of matrices and the transforms of tiles, as LLVM writes them.
+"""Vector instructions of `matrices` and `winograd`: products and the transforms of tiles, as LLVM writes them.
 
 numba has no expression for registers that hold a block of sums, nor for products of bfloat16, hence LLVM's own
 language. Arrays are given by addresses and distances in bytes. A vector is 16 numbers; LLVM splits it where a
-processor's are shorter. `half` stands for bfloat16, else numbers are float32; sums are always float32.
+processor's are shorter. `like`: an array whose type says what is multiplied, float32 or bfloat16 seen as uint16; sums
+are always float32.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +15,8 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+
+from .elements import compiled_inline
 
 LANES = 16
 
@@ -92,122 +94,133 @@ _POINTS = {
     3: (Fraction(1, 2), Fraction(-1, 2), Fraction(5, 4), Fraction(-5, 4)),
     4: (Fraction(0), Fraction(5, 8), Fraction(-5, 8), Fraction(3, 2), Fraction(-3, 2)),
 }
-_ONE = [[Fraction(1)]]
-# By a tile's side. Tiles of one point are for 1x1 kernels: nothing is transformed.
-MATRICES = {1: (_ONE, _ONE, _ONE), **{side: winograd_matrices(side, points) for side, points in _POINTS.items()}}
-
-
-def compiled_inline(function: Callable[..., Any]) -> Any:
-    """numba's `intrinsic`."""
-    return intrinsic(function)
+# By a tile's side.
+MATRICES = {side: winograd_matrices(side, points) for side, points in _POINTS.items()}
 
 
 @compiled_inline
 def multiply(
     typing: Any,
-    half: Any,
+    like: Any,
     rows: Any,
     vectors: Any,
     left: Any,
     stride: Any,
     right: Any,
     ahead: Any,
+    start: Any,
+    start_stride: Any,
     out: Any,
+    out_stride: Any,
     steps: Any,
 ) -> Any:
-    """out[rows, 16 * vectors] = left[rows, ...] @ right, at most MOST_ROWS[vectors] rows, `stride` apart in `left`.
+    """out[rows, 16 * vectors] = start[rows, ...] + left[rows, ...] @ right, at most MOST_ROWS[vectors] rows.
 
     In `steps` steps of 4 bytes of a row of `left`: one number, or two halves. `right` holds [steps, 16 * vectors] of
-    such; `out` is float32.
+    such; all else is float32. `ahead` is where the next call's `right` lies, which is brought near.
     """
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        half, rows, vectors, *places = arguments
-        cases = {
-            (kind * 16 + v) * 16 + r: (bool(kind), r, v)
-            for kind in range(1 + HAS_BFLOAT16)
-            for v, most in MOST_ROWS.items()
-            for r in range(1, most + 1)
-        }
-        key = _add(builder, _scaled(builder, _add(builder, _scaled(builder, half, 16), vectors), 16), rows)
+        _, rows, vectors, *places = arguments
+        half = _is_half(like)
+        cases = {v * 16 + r: (half, r, v) for v, most in MOST_ROWS.items() for r in range(1, most + 1)}
+        key = _add(builder, _scaled(builder, vectors, 16), rows)
         _choose(builder, key, {number: _product(*case, *places) for number, case in cases.items()})
         return context.get_dummy_value()
 
-    return types.void(*[types.int64] * 9), code
+    return types.void(like, *[types.int64] * 11), code
 
 
 @compiled_inline
-def to_tile(typing: Any, side: Any, half: Any, source: Any, row: Any, column: Any, target: Any, step: Any) -> Any:
+def to_tile(typing: Any, like: Any, side: Any, source: Any, row: Any, column: Any, target: Any, step: Any) -> Any:
     """Transforms 16 channels of a tile of the input, with its margin; its numbers lie `step` apart."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        side, half, source, row, column, target, step = arguments
+        _, side, source, row, column, target, step = arguments
+        half = _is_half(like)
 
-        def case(matrix: Matrix, is_half: bool) -> Callable[[Any], None]:
+        def case(matrix: Matrix) -> Callable[[Any], None]:
             def write(builder: Any) -> None:
                 count = range(len(matrix))
                 square = [
-                    [_read(builder, _cell(builder, source, i, row, j, column), is_half) for j in count] for i in count
+                    [_read(builder, _cell(builder, source, i, row, j, column), half) for j in count] for i in count
                 ]
                 for number, value in enumerate(chain(*_both_ways(builder, matrix, square))):
-                    _write(builder, value, _add(builder, target, _scaled(builder, step, number)), is_half)
+                    _write(builder, value, _add(builder, target, _scaled(builder, step, number)), half)
 
             return write
 
-        _choose_kind(builder, side, half, {number: (case, parts[2]) for number, parts in MATRICES.items()})
+        _choose(builder, side, {number: case(parts[2]) for number, parts in MATRICES.items()})
         return context.get_dummy_value()
 
-    return types.void(*[types.int64] * 7), code
+    return types.void(like, *[types.int64] * 6), code
 
 
 @compiled_inline
 def from_tile(
     typing: Any,
     side: Any,
-    half: Any,
     source: Any,
     step: Any,
-    bias: Any,
-    added: Any,
-    added_row: Any,
-    added_column: Any,
+    start: Any,
+    start_row: Any,
+    start_column: Any,
     out: Any,
     row: Any,
     column: Any,
     rows: Any,
     columns: Any,
 ) -> Any:
-    """Transforms 16 channels of a tile back, adds `bias` (float32) and what lies at `added`, and writes its first
-    `rows` x `columns` points. The tile's numbers, float32, lie `step` apart.
+    """Transforms 16 channels of a tile back, adds what lies at `start`, and writes its first `rows` x `columns` points.
+
+    All are float32; the tile's numbers lie `step` apart.
     """
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        side, half, source, step, bias, added, added_row, added_column, out, row, column, rows, columns = arguments
+        side, source, step, start, start_row, start_column, out, row, column, rows, columns = arguments
 
-        def case(matrix: Matrix, is_half: bool) -> Callable[[Any], None]:
+        def case(matrix: Matrix) -> Callable[[Any], None]:
             def write(builder: Any) -> None:
                 size = len(matrix[0])
                 cells = [
-                    _read(builder, _add(builder, source, _scaled(builder, step, k)), False) for k in range(size * size)
+                    _load(builder, _add(builder, source, _scaled(builder, step, k)), _FLOATS) for k in range(size**2)
                 ]
                 tile = _both_ways(builder, matrix, [cells[i * size : (i + 1) * size] for i in range(size)])
-                shift = _read(builder, bias, False)
                 for i, line in enumerate(tile):
                     for j, value in enumerate(line):
                         inside = builder.and_(
                             builder.icmp_signed(">", rows, _whole(i)), builder.icmp_signed(">", columns, _whole(j))
                         )
                         with builder.if_then(inside):
-                            more = _read(builder, _cell(builder, added, i, added_row, j, added_column), is_half)
-                            total = builder.fadd(builder.fadd(value, shift), more)
-                            _write(builder, total, _cell(builder, out, i, row, j, column), is_half)
+                            more = _load(builder, _cell(builder, start, i, start_row, j, start_column), _FLOATS)
+                            _write(builder, builder.fadd(value, more), _cell(builder, out, i, row, j, column), False)
 
             return write
 
-        _choose_kind(builder, side, half, {number: (case, parts[0]) for number, parts in MATRICES.items()})
+        _choose(builder, side, {number: case(parts[0]) for number, parts in MATRICES.items()})
         return context.get_dummy_value()
 
-    return types.void(*[types.int64] * 13), code
+    return types.void(*[types.int64] * 11), code
+
+
+@compiled_inline
+def turn(typing: Any, x: Any, cosine: Any, sine: Any, out: Any, distance: Any) -> Any:
+    """Turns 16 pairs of numbers by their angles; what makes a pair lies `distance` apart in x and out."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        x, cosine, sine, out, distance = arguments
+        places = x, _add(builder, x, distance), cosine, sine
+        a, b, across, up = (_load(builder, place, _FLOATS) for place in places)
+        first = builder.fsub(builder.fmul(a, across), builder.fmul(b, up))
+        _write(builder, first, out, False)
+        _write(builder, _fused(builder, a, up, builder.fmul(b, across)), _add(builder, out, distance), False)
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 5), code
+
+
+def _is_half(like: Any) -> bool:
+    return bool(like.dtype == types.uint16)
 
 
 def _choose(builder: Any, key: Any, cases: dict[int, Callable[[Any], None]]) -> None:
@@ -223,21 +236,29 @@ def _choose(builder: Any, key: Any, cases: dict[int, Callable[[Any], None]]) -> 
     builder.position_at_end(end)
 
 
-def _choose_kind(builder: Any, side: Any, half: Any, makers: dict[int, tuple[Any, Matrix]]) -> None:
-    key = _add(builder, _scaled(builder, side, 2), half)
-    kinds = range(1 + HAS_BFLOAT16)
-    cases = {2 * side + kind: make(matrix, bool(kind)) for side, (make, matrix) in makers.items() for kind in kinds}
-    _choose(builder, key, cases)
-
-
 def _product(
-    half: bool, rows: int, vectors: int, left: Any, stride: Any, right: Any, ahead: Any, out: Any, steps: Any
+    half: bool,
+    rows: int,
+    vectors: int,
+    left: Any,
+    stride: Any,
+    right: Any,
+    ahead: Any,
+    start: Any,
+    start_stride: Any,
+    out: Any,
+    out_stride: Any,
+    steps: Any,
 ) -> Callable[[Any], None]:
     """Writes the loop of `multiply` for so many rows and vectors, whose sums stay in registers."""
 
     def write(builder: Any) -> None:
         entry, loop, done = builder.block, builder.append_basic_block("loop"), builder.append_basic_block("done")
         lines = [_add(builder, left, _scaled(builder, stride, row)) for row in range(rows)]
+        starts = []
+        for row in range(rows):
+            place = _add(builder, start, _scaled(builder, start_stride, row))
+            starts += [_load(builder, _add(builder, place, _whole(64 * v)), _FLOATS) for v in range(vectors)]
         builder.branch(loop)
         builder.position_at_end(loop)
         step = builder.phi(_I64)
@@ -254,14 +275,15 @@ def _product(
         following = _add(builder, step, _whole(1))
         step.add_incoming(_whole(0), entry)
         step.add_incoming(following, loop)
-        for row_sums, row_totals in zip(sums, totals, strict=True):
-            for value, total in zip(row_sums, row_totals, strict=True):
-                value.add_incoming(_constant(0.0), entry)
-                value.add_incoming(total, loop)
+        for value, first, total in zip(chain(*sums), starts, chain(*totals), strict=True):
+            value.add_incoming(first, entry)
+            value.add_incoming(total, loop)
         builder.cbranch(builder.icmp_signed("<", following, steps), loop, done)
         builder.position_at_end(done)
-        for number, total in enumerate(chain(*totals)):
-            _write(builder, total, _add(builder, out, _whole(64 * number)), False)
+        for row, row_totals in enumerate(totals):
+            target = _add(builder, out, _scaled(builder, out_stride, row))
+            for v, total in enumerate(row_totals):
+                _write(builder, total, _add(builder, target, _whole(64 * v)), False)
 
     return write
 

@@ -9,7 +9,6 @@ from random_networks import random_model
 from torch.nn import functional
 
 from gtp_engine.compiled import config
-from gtp_engine.network.blocks import AttentionBlock
 from gtp_engine.network.fused import FusedActivation
 from gtp_engine.network.inference import prepare_for_inference
 from gtp_engine.network.katago_file import read_katago_file
@@ -39,9 +38,6 @@ def test_fused_activations_are_torchs(kind: str, channels_last: bool) -> None:
 def test_bfloat16_is_near(version: int) -> None:
     model = random_model(version, 5)
     half = prepare_for_inference(model, torch.bfloat16)
-    attends = any(isinstance(block, AttentionBlock) for block in half.trunk.blocks)
-    assert half.trunk.conv.weight.dtype == (torch.float32 if attends else torch.bfloat16)
-    assert torch.bfloat16 in {parameter.dtype for parameter in half.parameters()}
     generator = torch.Generator().manual_seed(1)
     planes = (torch.rand(4, 22, 9, 9, generator=generator) < 0.2).float()
     planes[:, 0] = 1

@@ -13,6 +13,7 @@ pytest.importorskip("numba")
 from gtp_engine.compiled import config
 from gtp_engine.network.fused import KINDS, numbers_of, tensor_of
 from gtp_engine.network.layers import ACTIVATION_FUNCTIONS
+from gtp_engine.network.matrices import convolve_points, convolve_windows, packed_matrix, product
 from gtp_engine.network.records import IDENTITY, MISH, RELU, SILU
 from gtp_engine.network.vectors import HAS_BFLOAT16, HAS_FLOAT32, MATRICES
 from gtp_engine.network.winograd import best_side, convolve, packed
@@ -20,6 +21,9 @@ from gtp_engine.network.winograd import best_side, convolve, packed
 compiled = pytest.mark.skipif(
     config.DISABLE_JIT or not HAS_FLOAT32, reason="the vectors of this processor are not used, or code is not compiled"
 )
+
+
+half_only = pytest.mark.skipif(not HAS_BFLOAT16, reason="this processor multiplies no bfloat16")
 
 
 @pytest.mark.parametrize("side", [3, 4])
@@ -39,7 +43,7 @@ MASKS = {"full": np.zeros((0, 1, 1), np.bool_), "ragged": np.random.default_rng(
 
 
 @compiled
-@pytest.mark.parametrize("side", MATRICES)
+@pytest.mark.parametrize("side", [1, *MATRICES])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize(
@@ -50,40 +54,74 @@ def test_convolutions_are_torchs(
 ) -> None:
     torch.manual_seed(1)
     x = torch.randn(5, channels, *size)
-    found, expected = both(x, outputs, kind, side, MASKS[mask], torch.float32)
+    found, expected = both(x, outputs, kind, side, MASKS[mask], False)
     assert torch.allclose(found, expected, atol=2e-5)
 
 
 @compiled
-@pytest.mark.skipif(not HAS_BFLOAT16, reason="this processor multiplies no bfloat16")
-@pytest.mark.parametrize("side", MATRICES)
+@half_only
+@pytest.mark.parametrize("side", [1, *MATRICES])
 @pytest.mark.parametrize("kind", [IDENTITY, RELU, MISH, SILU])
 def test_convolutions_of_bfloat16_are_near(side: int, kind: str) -> None:
     torch.manual_seed(1)
-    found, expected = both(torch.randn(3, 64, 19, 19), 96, kind, side, MASKS["full"], torch.bfloat16)
+    found, expected = both(torch.randn(3, 64, 19, 19), 96, kind, side, MASKS["full"], True)
     # Transforms multiply bfloat16's error of 2^-9.
     assert (found - expected).std() < 0.015 * expected.std()
 
 
-def both(x: Tensor, outputs: int, kind: str, side: int, mask: np.ndarray, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """What we find for random weights, a shift for each image and something added, and what torch does in float32."""
+@compiled
+@pytest.mark.parametrize("side", [1, 3, 5])
+def test_convolutions_of_windows_are_torchs(side: int) -> None:
+    torch.manual_seed(1)
+    x, weight = torch.randn(3, 22, 9, 11), torch.randn(48, 22, side, side)
+    out = np.empty((3, 9, 11, 48), np.float32)
+    convolve_windows(numbers_of(x), packed_matrix(weight.permute(0, 2, 3, 1).flatten(1), False), side, out)
+    assert torch.allclose(tensor_of(out), functional.conv2d(x, weight, padding=side // 2), atol=1e-4)
+
+
+@compiled
+@pytest.mark.parametrize("half", [False, pytest.param(True, marks=half_only)])
+@pytest.mark.parametrize("outputs", [16, 48, 64, 80, 208])
+def test_products_are_numpys(outputs: int, half: bool) -> None:
+    """Of numbers that both precisions hold, so that sums are exact."""
+    choice = np.random.default_rng(1)
+    left, weight = (choice.integers(-8, 8, shape).astype(np.float32) for shape in ((37, 46), (outputs, 46)))
+    padded = np.zeros((37, 48), np.float32)
+    padded[:, :46] = left
+    start = choice.integers(-8, 8, (1, outputs)).astype(np.float32)
+    out = np.full((37, outputs + 16), 7, np.float32)
+    elements = torch.from_numpy(padded).bfloat16().view(torch.uint16).numpy() if half else padded
+    product(elements, 35, packed_matrix(torch.from_numpy(weight), half), start, out)
+    assert (out[:35, :outputs] == left[:35] @ weight.T + start).all()
+    assert (out[35:] == 7).all() and (out[:, outputs:] == 7).all()
+
+
+def both(x: Tensor, outputs: int, kind: str, side: int, mask: np.ndarray, half: bool) -> tuple[Tensor, Tensor]:
+    """What we find for random weights and a shift for each image, and what torch does in float32. Side 1: a 1x1 kernel.
+
+    Adding it to what is there has to give the same, without the bias.
+    """
     count, channels, height, width = x.shape
     on_board = np.ascontiguousarray(mask[:count, :height, :width])
     kernel = 1 if side == 1 else 3
     weight = torch.randn(outputs, channels, kernel, kernel) / (channels * kernel**2) ** 0.5
     scale, shift, bias = torch.rand(channels) + 0.5, torch.randn(count, channels), torch.zeros(-(-outputs // 16) * 16)
     bias[:outputs] = torch.randn(outputs)
-    x = x.to(dtype)
-    weights = packed(weight, side, dtype == torch.bfloat16)
-    added = torch.randn(count, len(bias), height, width).to(dtype)
-    out = np.empty_like(numbers_of(added))
-    given = numbers_of(x), on_board, scale.numpy(), shift.numpy(), KINDS[kind], side, weights, bias.numpy()
-    convolve(*given, numbers_of(added), out)
-    seen = ACTIVATION_FUNCTIONS[kind](x.float() * scale.view(-1, 1, 1) + shift.view(count, -1, 1, 1))
+    given = numbers_of(x), on_board, scale.numpy(), shift.numpy(), KINDS[kind]
+
+    def convolved(adds: bool, out: np.ndarray) -> Tensor:
+        if side == 1:
+            convolve_points(*given, packed_matrix(weight[:, :, 0, 0], half), bias.numpy(), adds, out)
+        else:
+            convolve(*given, side, packed(weight, side, half), bias.numpy(), adds, out)
+        return tensor_of(out)[:, :outputs]
+
+    seen = ACTIVATION_FUNCTIONS[kind](x * scale.view(-1, 1, 1) + shift.view(count, -1, 1, 1))
     if len(on_board):
         seen = seen * torch.from_numpy(on_board)[:, None]
     expected = functional.conv2d(seen, weight, bias[:outputs], padding=kernel // 2)
-    with_nothing = np.empty_like(out)
-    convolve(*given, out[:0], with_nothing)
-    assert torch.allclose(tensor_of(out).float(), tensor_of(with_nothing).float() + added.float(), rtol=0.02, atol=0.02)
-    return tensor_of(out)[:, :outputs].float(), expected + added[:, :outputs].float()
+    found = convolved(False, np.empty((count, height, width, len(bias)), np.float32))
+    before = np.random.default_rng(1).normal(size=(count, height, width, len(bias))).astype(np.float32)
+    more = convolved(True, before.copy()) - tensor_of(before)[:, :outputs] + bias[:outputs].view(-1, 1, 1)
+    assert torch.allclose(found, more, atol=1e-5)
+    return found, expected
