@@ -19,7 +19,11 @@ SHOWN_ERRORS = 20
 
 @click.command()
 @click.argument("games", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The run's folder.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The run's folder.  [default: by --config, in the user's data folder]",
+)
 @click.option("--config", default="b6c96", show_default=True, help="The network: blocks and channels.")
 @click.option("--board-size", "sizes", multiple=True, type=BoardSize(), help="Only games on it; may be given again.")
 @click.option("--rank", help="Only games of players of this rank and above: 4d, 1p.")
@@ -44,7 +48,7 @@ SHOWN_ERRORS = 20
 @click.option("--threads", type=click.IntRange(1), help="Processor threads.  [default: all]")
 @click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True)
 @click.option("--precision", type=click.Choice(("auto", "float32", "bfloat16")), default="auto", show_default=True)
-def learn(games: tuple[Path, ...], out: Path, **options: Any) -> None:
+def learn(games: tuple[Path, ...], out: Path | None, **options: Any) -> None:
     """Let a network learn from game records: SGF files, folders of them, zips, .sgfs (a game a line).
 
     It learns to predict the moves, the winner, the score and whose the points are. One game in 20 is held back to
@@ -53,18 +57,21 @@ def learn(games: tuple[Path, ...], out: Path, **options: Any) -> None:
 
     \b
     Examples:
-      gtp_engine learn games.zip --out run
+      gtp_engine learn games.zip
       gtp_engine learn kgs/ pro.zip --out run --config b10c128 --rank 4d --since 2000 --minutes 60
       gtp_engine gtp --network run/b6c96.bin.gz
     """
     from ..evaluate.network import find_device
+    from ..paths import data_dir
     from ..training.learner import LossNotFinite
     from ..training.supervised import learn as learn_from
 
+    out = out or data_dir() / "runs" / f"learn-{options['config']}"
     device = find_device(options["device"])
     threads = _set_threads(options["threads"])
     display = _Display()
     settings = _settings(games, options, out, device)
+    click.echo(f"learning in {out}")
     try:
         with display:
             is_done = learn_from(

@@ -5,8 +5,10 @@ shard whose notes say what was left out of it and why.
 """
 
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,20 +36,20 @@ class Portion:
     name: str
     files: tuple[tuple[Path, str], ...]
 
-    def read(self) -> Iterator[tuple[str, bytes]]:
-        """Names and contents. Raises OSError."""
-        archive: zipfile.ZipFile | None = None
-        for path, member in self.files:
-            if not member:
-                yield str(path), path.read_bytes()
-                continue
-            try:
-                if archive is None or archive.filename != str(path):
-                    archive = zipfile.ZipFile(path)
-                content = archive.read(member)
-            except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-                raise SgfError(f"{path}: {member}: {error}") from error
-            yield f"{path}:{member}", content
+    def read(self, fail: Callable[[object], None]) -> Iterator[tuple[str, bytes]]:
+        """Names and contents; `fail` is told of each file that cannot be read."""
+        archives: dict[Path, zipfile.ZipFile] = {}
+        with ExitStack() as stack:
+            for path, member in self.files:
+                name = f"{path}:{member}" if member else str(path)
+                try:
+                    if member and path not in archives:
+                        archives[path] = stack.enter_context(zipfile.ZipFile(path))
+                    content = archives[path].read(member) if member else path.read_bytes()
+                except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+                    fail(f"{name}: {reason(error)}")
+                    continue
+                yield name, content
 
 
 @dataclass(frozen=True)
@@ -183,11 +185,8 @@ def _make(
 
 
 def _records(portion: Portion, fail: Callable[[object], None]) -> Iterator[GameRecord]:
-    try:
-        for name, content in portion.read():
-            yield from read_sgf_games(content, name=name, on_error=fail)
-    except (OSError, SgfError) as error:
-        fail(reason(error))
+    for name, content in portion.read(fail):
+        yield from read_sgf_games(content, name=name, on_error=fail)
 
 
 def _are_legal(games: GameSet, places: Sequence[str], fail: Callable[[object], None]) -> np.ndarray:

@@ -52,6 +52,9 @@ class SupervisedSettings:
     validate: int = 256_000
     validation_samples: int = 8192
 
+    def __post_init__(self) -> None:
+        parse_config(self.config)  # a wrong name is told before the games are read
+
     def to_data(self) -> dict[str, Any]:
         """Plain data, as JSON gives it back."""
         data: dict[str, Any] = json.loads(json.dumps({"format": FORMAT} | asdict(self)))

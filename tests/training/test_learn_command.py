@@ -90,6 +90,12 @@ def test_what_is_no_games_is_an_error(tmp_path: Path) -> None:
     assert result.exit_code == 1 and "expected a folder, or a file that ends in" in result.output
 
 
+def test_a_wrong_network_is_told_at_once(games: Path, tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["learn", str(games), "--out", str(tmp_path / "run"), "--config", "large"])
+    assert result.exit_code == 1 and "no network is called 'large'" in result.output
+    assert not (tmp_path / "run").exists()
+
+
 def test_another_run_in_the_folder_is_an_error(games: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "run")
     run(str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "64")
@@ -191,3 +197,19 @@ def test_a_damaged_shard_is_made_again(games: Path, tmp_path: Path) -> None:
     assert found is not None and len(found.games) == 59
     assert os.fspath(shards[0]) in told[0] and "made again" in told[0]
     assert sum(read_notes(shard)["read"] for shard in shards) == found.read == 63
+
+
+def test_a_file_that_cannot_be_read_costs_no_other(tmp_path: Path) -> None:
+    archive = tmp_path / "games.zip"
+    with zipfile.ZipFile(archive, "w") as content:
+        for seed in range(3):
+            content.writestr(f"{seed}.sgf", sgf(seed))
+    data = archive.read_bytes()
+    place = data.index(b"(;", data.index(b"1.sgf"))
+    archive.write_bytes(data[:place] + b"!" + data[place + 1 :])
+    told: list[str] = []
+    found = supervised.gather(
+        [archive], tmp_path / "shards", Filters(moves=5), on_error=told.append, on_progress=lambda *now: True
+    )
+    assert found is not None and len(found.games) == 2 and found.skipped == {"damaged": 1}
+    assert len(told) == 1 and "games.zip:1.sgf: " in told[0] and "CRC" in told[0]
