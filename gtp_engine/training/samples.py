@@ -5,7 +5,7 @@ A sample is a position of a game, before a move. What a network sees of it is co
 takes other inputs.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -300,15 +300,3 @@ def join(sets: Sequence[GameSet]) -> GameSet:
 
 def _or_full(column: np.ndarray | None, value: float, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
     return np.full(shape, value, dtype) if column is None else column
-
-
-def in_portions(games: Iterable[SampleGame], size: int) -> Iterator[list[SampleGame]]:
-    """Lists of `size` games, the last one shorter."""
-    portion: list[SampleGame] = []
-    for game in games:
-        portion.append(game)
-        if len(portion) == size:
-            yield portion
-            portion = []
-    if portion:
-        yield portion
