@@ -228,14 +228,9 @@ def _write_scalars(board: Board, komi: float, hidden: bool, scalars: np.ndarray)
         scalars[18] = _parity_wave(komi, board["width"] * board["height"])
 
 
-@njit
-def _write_planes(board: Board, words: np.ndarray, symmetry: int, planes: np.ndarray) -> None:
-    """Spreads the words over the planes (uint8 [height, width, 22]), turned by the symmetry."""
-    rows, columns = planes.shape[0], planes.shape[1]
-    width, height = board["width"], board["height"]
-    if width != columns or height != rows:
-        planes[:] = 0
-    cells = planes.reshape(rows * columns * PLANES).view(np.uint16).reshape(rows * columns, PLANES // 2)
+@inline
+def turned_steps(symmetry: int, rows: int, columns: int) -> tuple[int, int, int]:
+    """Where the cells of turned planes lie: the first one's index, and the steps to the next row and column."""
     down, right = columns, 1
     if symmetry & TRANSPOSE and rows == columns:
         down, right = right, down
@@ -246,6 +241,18 @@ def _write_planes(board: Board, words: np.ndarray, symmetry: int, planes: np.nda
     if symmetry & FLIP_COLUMNS:
         first += (columns - 1) * right
         right = -right
+    return first, down, right
+
+
+@njit
+def _write_planes(board: Board, words: np.ndarray, symmetry: int, planes: np.ndarray) -> None:
+    """Spreads the words over the planes (uint8 [height, width, 22]), turned by the symmetry."""
+    rows, columns = planes.shape[0], planes.shape[1]
+    width, height = board["width"], board["height"]
+    if width != columns or height != rows:
+        planes[:] = 0
+    cells = planes.reshape(rows * columns * PLANES).view(np.uint16).reshape(rows * columns, PLANES // 2)
+    first, down, right = turned_steps(symmetry, rows, columns)
     for y in range(height):
         for x in range(width):
             word = words[y * width + x]
@@ -331,7 +338,7 @@ def write_batch(
 
 
 @njit
-def _mark_caught(board: Board, mark: int, w: Workspace, target: Board) -> None:
+def mark_caught(board: Board, mark: int, w: Workspace, target: Board) -> None:
     """Sets `mark` in target["ladders"] at the stones that a ladder catches on `board`, and clears it elsewhere."""
     find_ladders(board, w.ladders, w.caught, w.working)
     width = board["width"]
@@ -364,7 +371,7 @@ def mark_earlier_ladders(game: Game, w: Workspace, position: np.ndarray) -> None
             if len(game.moves) - ago == game.history_start:
                 before = before.copy()
                 before["ko_point"] = PASS  # forgotten with the rest of an earlier history
-            _mark_caught(before[0], mark, w, position[0])
+            mark_caught(before[0], mark, w, position[0])
 
 
 @njit

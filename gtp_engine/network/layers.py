@@ -28,9 +28,6 @@ from .records import (
     TipRMSNormRecord,
 )
 
-# How fast running statistics follow the batches: over the last few hundred.
-MOMENTUM = 0.01
-
 # KataGo's pooling centres the side of the board at 14 and scales it by a tenth.
 MIDDLE_SIDE, SIDE_SCALE = 14.0, 0.1
 
@@ -129,8 +126,12 @@ class Activation(nn.Module):
 
 
 class BatchNorm(nn.Module):
-    """Batch normalisation whose statistics are those of the points on the board."""
+    """Batch normalisation whose statistics are those of the points on the board.
 
+    momentum: how fast running statistics follow the batches: over the last few hundred.
+    """
+
+    momentum: float = 0.01
     running_mean: Tensor
     running_var: Tensor
 
@@ -148,7 +149,7 @@ class BatchNorm(nn.Module):
             return torch.addcmul(_of_channels(shift).to(x.dtype), x, _of_channels(scale).to(x.dtype))
         if board.mask is None:
             statistics = self.running_mean, self.running_var
-            return functional.batch_norm(x, *statistics, self.weight, self.bias, True, MOMENTUM, self.epsilon)
+            return functional.batch_norm(x, *statistics, self.weight, self.bias, True, self.momentum, self.epsilon)
         mean, variance = self._statistics(x.float(), board.mask)
         scale, shift = self._scale_and_shift(mean, variance)
         return (x * _of_channels(scale) + _of_channels(shift)).to(x.dtype)
@@ -170,9 +171,9 @@ class BatchNorm(nn.Module):
         mean = (x * mask).sum((0, 2, 3)) / count
         variance = ((x - _of_channels(mean)).square() * mask).sum((0, 2, 3)) / count
         with torch.no_grad():
-            self.running_mean.lerp_(mean, MOMENTUM)
+            self.running_mean.lerp_(mean, self.momentum)
             # As torch.nn.BatchNorm2d: the running variance is the unbiased one.
-            self.running_var.lerp_(variance * (count / (count - 1)), MOMENTUM)
+            self.running_var.lerp_(variance * (count / (count - 1)), self.momentum)
         return mean, variance
 
 
