@@ -26,7 +26,8 @@ from . import paths
 config: Any = numba_config  # its settings are made at run time, mypy sees none of them
 F = TypeVar("F", bound=Callable[..., Any])
 
-_COMPILED = ("game/*.py", "network/*.py", "evaluate/*.py", "search/*.py", "training/rows.py", "training/samples.py")
+_COMPILED_FOLDERS = ("game", "network", "evaluate", "search")
+_COMPILED_FILES = ("training/samples.py", "training/rows.py", "training/ownership.py")
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _KEPT_FOLDERS = 6  # this version's and the last five: other checkouts and installations have theirs
 _COMPLETE = "complete"
@@ -39,7 +40,8 @@ def _fingerprint() -> str:
     """
     digest = hashlib.sha256()
     package = Path(__file__).parent
-    sources = [Path(__file__), *(file for pattern in _COMPILED for file in package.glob(pattern))]
+    sources = [Path(__file__), *(package / file for file in _COMPILED_FILES)]
+    sources += [file for folder in _COMPILED_FOLDERS for file in (package / folder).glob("*.py")]
     for source in sorted(sources):
         digest.update(f"{source}\0{source.stat().st_mtime_ns}\0".encode() + source.read_bytes() + b"\0")
     processor = llvmlite.binding.get_host_cpu_name()

@@ -19,6 +19,7 @@ COMMANDS = {
     "analysis": "Speak KataGo's JSON analysis protocol (for KaTrain, review scripts).",
     "review": "Show the mistakes of a game record.",
     "selfplay": "Let the engine play itself and save the games.",
+    "learn": "Let a network learn from game records.",
     "match": "Let two GTP engines or networks play each other and count.",
     "network": "Say what a network's file is.",
     "benchmark": "Measure visits and playouts per second.",

@@ -31,6 +31,29 @@ class Move(NamedTuple):
     point: int
 
 
+def count_handicap(setup_stones: Iterable[Move], moves: Iterable[Move]) -> int:
+    """Black's stones before white's first: the starting position's where it has no white ones, and the moves that
+    black made in a row at the start, white's passes apart (so KataGo counts them); 0 where it is fewer than two.
+    """
+    count = 0
+    for stone in setup_stones:
+        if stone.colour == WHITE:
+            return 0
+        count += 1
+    for move in moves:
+        if move.colour == WHITE and move.point == PASS:
+            continue
+        if move.colour == WHITE or move.point == PASS:
+            break
+        count += 1
+    return count if count >= 2 else 0
+
+
+def bonus_of(rules: Rules, handicap: int) -> int:
+    """White's compensation for so many handicap stones, in points."""
+    return {"0": 0, "N": handicap, "N-1": max(0, handicap - 1)}[rules.white_handicap_bonus]
+
+
 class Game:
     """One game on a board of `width` x `height` points, black to move, with `komi` points for white.
 
@@ -149,25 +172,13 @@ class Game:
 
     @property
     def handicap(self) -> int:
-        """Black's stones before white's first: the starting position's where it has no white ones, and the moves that
-        black made in a row at the start, white's passes apart (so KataGo counts them); 0 where it is fewer than two.
-        """
-        if any(stone.colour == WHITE for stone in self.setup_stones):
-            return 0
-        count = len(self.setup_stones)
-        for move in self.moves:
-            if move.colour == WHITE and move.point == PASS:
-                continue
-            if move.colour == WHITE or move.point == PASS:
-                break
-            count += 1
-        return count if count >= 2 else 0
+        """Black's stones before white's first, see `count_handicap`."""
+        return count_handicap(self.setup_stones, self.moves)
 
     @property
     def handicap_bonus(self) -> int:
         """White's compensation for handicap stones under the rules, in points."""
-        stones = self.handicap
-        return {"0": 0, "N": stones, "N-1": max(0, stones - 1)}[self._rules.white_handicap_bonus]
+        return bonus_of(self._rules, self.handicap)
 
     def stones(self) -> np.ndarray:
         """The stones as int8 of shape [height, width], row 0 on top: 0 empty, 1 black, 2 white."""

@@ -9,7 +9,7 @@ import datetime
 import errno
 import itertools
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -319,14 +319,18 @@ def read_sgf(source: str | os.PathLike[str] | bytes, *, game: int = 0, variation
 
 
 def read_sgf_games(
-    source: str | os.PathLike[str] | bytes, *, on_error: Callable[[SgfError], None] | None = None
+    source: str | os.PathLike[str] | bytes,
+    *,
+    name: str = "SGF data",
+    on_error: Callable[[SgfError], None] | None = None,
 ) -> Iterator[GameRecord]:
     """The main lines of all games of a collection; a file named `.sgfs` has one game a line.
 
-    on_error: called with what is wrong with a game, which is then skipped (where games are not one a line, nothing can
-    be read after one that is not closed); without it SgfError is raised. OSError as in `read_sgf`.
+    name: of what is given as bytes. on_error: called with what is wrong with a game, which is then skipped (where
+    games are not one a line, nothing can be read after one that is not closed); without it SgfError is raised. OSError
+    as in `read_sgf`.
     """
-    for record in _records(source):
+    for record in _records(source, name):
         if isinstance(record, GameRecord):
             yield record
         elif on_error is None:
@@ -335,16 +339,20 @@ def read_sgf_games(
             on_error(record)
 
 
-def _records(source: str | os.PathLike[str] | bytes) -> Iterator[GameRecord | SgfError]:
+def _records(source: str | os.PathLike[str] | bytes, name: str) -> Iterator[GameRecord | SgfError]:
     if isinstance(source, bytes):
-        yield from _collection(source, "SGF data")
+        yield from _lines(source.splitlines(), name) if name.endswith(".sgfs") else _collection(source, name)
     elif not str(source).endswith(".sgfs"):
         yield from _collection(Path(source).read_bytes(), str(source))
     else:
         with open(source, "rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield from _collection(line, f"{source}, line {number}")
+            yield from _lines(lines, str(source))
+
+
+def _lines(lines: Iterable[bytes], name: str) -> Iterator[GameRecord | SgfError]:
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield from _collection(line, f"{name}, line {number}")
 
 
 def _collection(data: bytes, name: str) -> Iterator[GameRecord | SgfError]:

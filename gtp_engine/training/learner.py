@@ -7,6 +7,7 @@ statistics of their average.
 
 import copy
 import math
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from ..network.model import Model
 from .loader import Batch
 from .losses import LossWeights, Means, accuracies, losses, total
 
-OPTIMIZERS = ("adamw", "sgd")
+RATES = {"adamw": 2e-3, "sgd": 0.05}  # of each optimizer, for batches of some hundred samples
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 STATE = "learner 1"
 
@@ -55,8 +56,8 @@ class LearnerSettings:
     losses: LossWeights = field(default=LossWeights())
 
     def __post_init__(self) -> None:
-        if self.optimizer not in OPTIMIZERS:
-            raise ValueError(f"unknown optimizer {self.optimizer!r}: expected {' or '.join(OPTIMIZERS)}")
+        if self.optimizer not in RATES:
+            raise ValueError(f"unknown optimizer {self.optimizer!r}: expected {' or '.join(RATES)}")
         if self.precision not in PRECISIONS:
             raise ValueError(f"unknown precision {self.precision!r}: expected {' or '.join(PRECISIONS)}")
 
@@ -77,13 +78,16 @@ def rate_at(settings: LearnerSettings, samples: int) -> float:
 class Learner:
     """Changes a network by batches. The model given is the one that is changed, and belongs to the learner.
 
-    samples: seen so far. Raises LossNotFinite in `take_losses`, which is to be called before anything is saved.
+    samples: seen so far. `check` is to be called before anything is saved.
     """
 
     def __init__(self, model: Model, settings: LearnerSettings, device: torch.device | None = None) -> None:
         self.settings = settings
         self.device = device or torch.device("cpu")
-        self.model = model.to(self.device, memory_format=torch.channels_last).train()
+        self.model = model.to(self.device).train()
+        for parameter in self.model.parameters():
+            if parameter.dim() == 4:
+                parameter.data = parameter.data.contiguous(memory_format=torch.channels_last)
         self.average = copy.deepcopy(self.model)
         self.samples = 0
         self.steps = 0
@@ -120,15 +124,21 @@ class Learner:
         with torch.autocast(self.device.type, dtype, enabled=dtype != torch.float32):
             yield
 
-    def take_losses(self) -> dict[str, float]:
-        """Means of the losses since the last call. Raises LossNotFinite."""
-        means = self._means.take()
+    def check(self) -> dict[str, float]:
+        """Means of the losses since they were taken. Raises LossNotFinite."""
+        means = self._means.read()
         for name, value in means.items():
             if not math.isfinite(value):
                 raise LossNotFinite(
-                    f"the {name} loss became {value} within {self.samples:,} samples; nothing was saved since the last "
-                    "checkpoint: go on from there with a lower learning rate"
+                    f"the {name} loss became {value} within {self.samples:,} samples; nothing was saved since: go on "
+                    "from the last checkpoint with a lower learning rate"
                 )
+        return means
+
+    def take_losses(self) -> dict[str, float]:
+        """As `check`, and begins new means."""
+        means = self.check()
+        self._means.clear()
         return means
 
     def playing_network(self, batches: Iterable[Batch]) -> Model:
@@ -156,7 +166,7 @@ class Learner:
             with self._autocast():
                 raw = model(batch.planes.float(), batch.scalars, full_board=batch.full_board)
             means.add(losses(raw, batch, model.config) | accuracies(raw, batch))
-        return means.take()
+        return means.read()
 
     def state(self) -> dict[str, Any]:
         """All that is needed to go on, tensors and plain data; `load_state` takes it."""
@@ -167,6 +177,7 @@ class Learner:
             "model": self.model.state_dict(),
             "average": self.average.state_dict(),
             "optimizer": self._optimizer.state_dict(),
+            "means": self._means.sums,
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
@@ -178,9 +189,28 @@ class Learner:
             self.average.load_state_dict(state["average"])
             self._optimizer.load_state_dict(state["optimizer"])
             self.samples, self.steps = int(state["samples"]), int(state["steps"])
+            self._means.sums = {name: pair.to(self.device) for name, pair in state["means"].items()}
         except (RuntimeError, KeyError, TypeError) as error:
             raise ValueError(f"a learner's state that does not fit ({str(error).splitlines()[0]})") from error
-        self._means = Means()
+
+
+def faster_precision(device: torch.device) -> str:
+    """The precision to learn in: bfloat16 where the device has it; on a CPU a quick measurement tells."""
+    if device.type == "cuda":
+        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
+    if device.type != "cpu":
+        return "float32"
+    weight = torch.randn(96, 96, 3, 3).contiguous(memory_format=torch.channels_last).requires_grad_()
+    x = torch.randn(64, 96, 9, 9).contiguous(memory_format=torch.channels_last)
+    seconds = dict.fromkeys(PRECISIONS, math.inf)
+    for _ in range(4):
+        for name, dtype in PRECISIONS.items():
+            start = time.perf_counter()
+            with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
+                y = nn.functional.conv2d(x, weight, padding=1)
+            y.sum().backward()
+            seconds[name] = min(seconds[name], time.perf_counter() - start)
+    return min(seconds, key=lambda name: seconds[name])
 
 
 def copy_policy(model: Model) -> Model:

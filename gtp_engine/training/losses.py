@@ -146,16 +146,18 @@ class Means:
     """Means of losses (and of other numbers) over many batches, summed where they arise: reading them is what waits."""
 
     def __init__(self) -> None:
-        self._sums: dict[str, Tensor] = {}
+        self.sums: dict[str, Tensor] = {}  # [2]: of the losses, and of their weights
 
     def add(self, found: dict[str, Loss]) -> None:
         """Adds a batch."""
         for name, loss in found.items():
             pair = torch.stack(((loss.of_row.detach() * loss.weight).sum(), loss.weight.sum()))
-            self._sums[name] = pair if name not in self._sums else self._sums[name] + pair
+            self.sums[name] = pair if name not in self.sums else self.sums[name] + pair
 
-    def take(self) -> dict[str, float]:
-        """The means since the last call, over the rows whose targets are known; none known: left out."""
-        pairs = {name: pair.tolist() for name, pair in self._sums.items()}
-        self._sums = {}
+    def read(self) -> dict[str, float]:
+        """The means over the rows whose targets are known; where none is, the name is left out."""
+        pairs = {name: pair.tolist() for name, pair in self.sums.items()}
         return {name: total / weight for name, (total, weight) in pairs.items() if weight}
+
+    def clear(self) -> None:
+        self.sums = {}

@@ -33,6 +33,7 @@ from .samples import DRAW, FULL_SHARE, INDEX_BITS, MOST_MOVES, NO_RESULT, UNKNOW
 # Columns of `Rows.weights`.
 POLICY, OPPONENT, VALUE, SCORE, LEAD, OWNERSHIP = range(6)
 WIN, LOSS, THIRD = 0, 1, 2  # of the value's target
+LEGAL, ILLEGAL_SETUP = -1, -2  # for a move's number
 
 
 class Columns(NamedTuple):
@@ -198,9 +199,9 @@ def _replay(columns: Columns, number: int, ahead: int, w: ReplayWorkspace) -> No
 
 @njit
 def find_illegal(columns: Columns, number: int, w: ReplayWorkspace) -> int:
-    """The first move of a game, from 0, that its board refuses (superko is not looked at); -1 where all are legal.
+    """The first move of a game, from 0, that its board refuses (superko is not looked at); LEGAL where there is none.
 
-    -2: a chain of the starting position has no liberty, or two stones stand on one point.
+    ILLEGAL_SETUP: a chain of the starting position has no liberty, or two stones stand on one point.
     """
     board = w.boards[0]
     start = columns.setup_start[number]
@@ -209,13 +210,13 @@ def find_illegal(columns: Columns, number: int, w: ReplayWorkspace) -> int:
     seen = np.zeros(width * height, np.bool_)
     for packed in stones:
         if seen[packed & INDEX_BITS]:
-            return -2
+            return ILLEGAL_SETUP
         seen[packed & INDEX_BITS] = True
     _begin(board, columns, number)
     for packed in stones:
         point = _point_of(packed, width, height)
         if board["stones"][point] == EMPTY or board["liberties"][board["chain"][point]] == 0:
-            return -2
+            return ILLEGAL_SETUP
     start = columns.positions_start[number]
     for move in range(columns.games[number]["move_count"]):
         packed = int(columns.moves[start + move])
@@ -224,7 +225,7 @@ def find_illegal(columns: Columns, number: int, w: ReplayWorkspace) -> int:
         if not is_legal_but_superko(board, point):
             return move
         play(board, point)
-    return -1
+    return LEGAL
 
 
 @njit

@@ -89,9 +89,7 @@ class SampleGame:
 
 def pack_moves(moves: Iterable[Move], width: int, height: int) -> np.ndarray:
     """uint16: each move's index, and WHITE_BIT for white's."""
-    indices = (
-        index_of_point(point, width, height) | (WHITE_BIT if colour == WHITE else 0) for colour, point in moves
-    )
+    indices = (index_of_point(point, width, height) | (WHITE_BIT if colour == WHITE else 0) for colour, point in moves)
     return np.fromiter(indices, np.uint16)
 
 

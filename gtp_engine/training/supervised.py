@@ -1,0 +1,319 @@
+"""Learning from game records: one folder a run, which the same command goes on with, killed or not.
+
+The folder holds
+
+- `settings.json`: what decides the run
+- `games/`: the records as shards (`gather`)
+- `checkpoint.pt`: the network that plays and all of the learner's state
+- `NAME.bin.gz`: the network that plays, in KataGo's format
+- `log.jsonl`: a line for each report; what was written after the checkpoint that a run goes on from is cut off.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from ..files import write_whole
+from ..network.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from ..network.config import parse_config
+from ..network.katago_file import write_katago_file
+from ..network.model import Model
+from .gather import Gathered, gather
+from .learner import Learner, LearnerSettings, rate_at
+from .loader import Batch, Loader, Samples, drawn_samples
+from .records import Filters
+
+SETTINGS, GAMES, CHECKPOINT, LOG = "settings.json", "games", "checkpoint.pt", "log.jsonl"
+FORMAT = "gtp_engine learn 1"
+VALIDATION_SHARE = 20  # one game of so many
+VALIDATION_SEED = 1
+MEASURED_SAMPLES = 4096  # on which the batch norms of the network that plays are measured
+BATCH = 256  # for what is only looked at
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupervisedSettings:
+    """What decides a run. config: a network's short name. report, validate: samples between two of them.
+    validation_samples: positions of games that are not learned from."""
+
+    sources: tuple[str, ...]
+    config: str = "b6c96"
+    filters: Filters = field(default=Filters())
+    learner: LearnerSettings = field(default=LearnerSettings())
+    seed: int = 1
+    report: int = 25_600
+    validate: int = 256_000
+    validation_samples: int = 8192
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, as JSON gives it back."""
+        data: dict[str, Any] = json.loads(json.dumps({"format": FORMAT} | asdict(self)))
+        return data
+
+
+@dataclass(frozen=True)
+class Report:
+    """samples: learned so far. rate: samples a second since the last report. learning, validation: mean losses (and
+    accuracies); validation is empty but where it was measured."""
+
+    samples: int
+    seconds: float
+    rate: float
+    learning_rate: float
+    learning: Mapping[str, float]
+    validation: Mapping[str, float]
+
+
+class Limit:
+    """When a piece of a run is over: `minutes` after now, or never."""
+
+    def __init__(self, minutes: float | None) -> None:
+        self._end = None if minutes is None else time.monotonic() + 60 * minutes
+
+    def is_over(self) -> bool:
+        return self._end is not None and time.monotonic() >= self._end
+
+
+class Observer(Protocol):
+    """Whom a run tells how it goes on."""
+
+    def damaged(self, message: str) -> None:
+        """A record or file that was left out."""
+
+    def gathering(self, done: int, portions: int, games: int) -> None:
+        """Portions of the records that are read."""
+
+    def gathered(self, found: Gathered, learned: int, validated: int) -> None:
+        """All records are read: games to learn from, and to validate with."""
+
+    def step(self, samples: int, total: int) -> None:
+        """A batch was learned."""
+
+    def report(self, report: Report) -> None:
+        """A line of the log."""
+
+
+def learn(
+    settings: SupervisedSettings,
+    folder: Path,
+    observer: Observer,
+    *,
+    device: torch.device | None = None,
+    loader_threads: int = 1,
+    minutes: float | None = None,
+    save_seconds: float = 300,
+) -> bool:
+    """Learns until all samples are learned (True), or for so many minutes (False).
+
+    Raises ValueError where the folder holds another run or no game is left, LossNotFinite, and OSError.
+    """
+    limit = Limit(minutes)
+    settings = begin_or_resume(folder, settings)
+
+    def go_on(done: int, portions: int, games: int) -> bool:
+        observer.gathering(done, portions, games)
+        return done == portions or not limit.is_over()
+
+    sources = [Path(source) for source in settings.sources]
+    on_error = observer.damaged
+    found = gather(sources, folder / GAMES, settings.filters, on_error=on_error, on_progress=go_on)
+    if found is None:
+        return False
+    held = is_held(found.games.games["number"])
+    if held.all():
+        raise ValueError(f"there is no game to learn from: all {len(held)} are of the validation's share")
+    learned, validated = found.games.choose(~held), found.games.choose(held)
+    observer.gathered(found, len(learned), len(validated))
+    run = Run(settings, folder, Samples(learned), Samples(validated), device or torch.device("cpu"), loader_threads)
+    return run.go(limit, save_seconds, observer)
+
+
+def is_held(numbers: np.ndarray) -> np.ndarray:
+    """bool: whether games, by their numbers (uint64), are held back to validate with."""
+    return (numbers & np.uint64(0xFFFFFFFF)) % np.uint64(VALIDATION_SHARE) == 0
+
+
+def begin_or_resume(folder: Path, settings: SupervisedSettings) -> SupervisedSettings:
+    """Makes the run's folder, or checks that it holds the same run; the same settings but for the total of samples.
+
+    Raises ValueError that says what differs.
+    """
+    path = folder / SETTINGS
+    data = settings.to_data()
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(path, lambda temporary: temporary.write_text(json.dumps(data, indent=1) + "\n"))
+        return settings
+    try:
+        before = json.loads(path.read_text())
+    except ValueError as error:
+        raise ValueError(f"{path}: damaged ({error}); give another folder") from error
+    if not isinstance(before, dict) or before.get("format") != FORMAT:
+        raise ValueError(f"{path}: not a run of this version ({FORMAT!r} is not in it); give another folder")
+    for name, (old, new) in differences(before, data).items():
+        if name != "learner.total":  # a run may be prolonged
+            raise ValueError(
+                f"{folder} holds a run with {name} = {old!r}, not {new!r}: give another folder, or the same"
+            )
+    write_whole(path, lambda temporary: temporary.write_text(json.dumps(data, indent=1) + "\n"))
+    return settings
+
+
+def recorded_precision(folder: Path) -> str | None:
+    """That of the run in the folder, which goes on with it."""
+    try:
+        precision = json.loads((folder / SETTINGS).read_text())["learner"]["precision"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return str(precision)
+
+
+def differences(old: Any, new: Any, name: str = "") -> dict[str, tuple[Any, Any]]:
+    """Where plain data differ: both values by the path of names."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        found: dict[str, tuple[Any, Any]] = {}
+        for key in sorted({*old, *new}):
+            found |= differences(old.get(key), new.get(key), f"{name}.{key}" if name else key)
+        return found
+    return {} if old == new else {name: (old, new)}
+
+
+class Run:
+    """A run whose games are at hand: learner, loader, log."""
+
+    def __init__(
+        self,
+        settings: SupervisedSettings,
+        folder: Path,
+        learned: Samples,
+        validated: Samples,
+        device: torch.device,
+        loader_threads: int,
+    ) -> None:
+        self.settings, self.folder, self.learned, self.validated = settings, folder, learned, validated
+        generator = torch.Generator().manual_seed(settings.seed)
+        model = Model(parse_config(settings.config)).initialise(generator)
+        self.total = settings.learner.total or len(learned)  # all of them once
+        self.learner = Learner(model, replace(settings.learner, total=self.total), device)
+        self.seconds = 0.0  # of learning, over all pieces
+        checkpoint = folder / CHECKPOINT
+        if checkpoint.exists():
+            state = read_checkpoint(checkpoint).training or {}
+            if state.get("samples_of") != len(learned):
+                raise ValueError(f"{folder}: its run learned from other games; give another folder")
+            self.learner.load_state(state)
+            self.seconds = float(state["seconds"])
+        self.log = Log(folder / LOG, self.learner.samples)
+        self.loader = Loader(
+            learned,
+            settings.learner.batch_size,
+            seed=settings.seed,
+            drawn=self.learner.samples,
+            threads=loader_threads,
+            pinned=device.type == "cuda",
+        )
+
+    @property
+    def network_file(self) -> Path:
+        return self.folder / f"{self.settings.config}.bin.gz"
+
+    def go(self, limit: Limit, save_seconds: float, observer: Observer) -> bool:
+        """Learns until all is done (True) or the time is up (False); what is learned is saved either way."""
+        total = self.total
+        saved = started = time.monotonic()
+        try:
+            while self.learner.samples < total and not limit.is_over():
+                self.learner.step(next(self.loader))
+                now = time.monotonic()
+                self.seconds, started = self.seconds + now - started, now
+                observer.step(self.learner.samples, total)
+                if self._is_due(self.settings.report) or self.learner.samples >= total:
+                    is_last = self.learner.samples >= total
+                    observer.report(self._report(validate=is_last or self._is_due(self.settings.validate)))
+                    started = time.monotonic()
+                if time.monotonic() - saved >= save_seconds:
+                    self.save()
+                    saved = started = time.monotonic()
+        finally:
+            self.loader.close()
+        self.save()
+        return self.learner.samples >= total
+
+    def _is_due(self, interval: int) -> bool:
+        """Whether the last batch passed a multiple of `interval` samples."""
+        return self.learner.samples // interval > (self.learner.samples - self.settings.learner.batch_size) // interval
+
+    def _report(self, *, validate: bool) -> Report:
+        """Takes the losses, measures the network that plays where asked, and writes a line of the log."""
+        learning = self.learner.take_losses()
+        validation = self.learner.evaluate(self.playing_network(), self._validation()) if validate else {}
+        samples, seconds = self.learner.samples, self.seconds
+        before, seconds_before = self.log.last
+        report = Report(
+            samples=samples,
+            seconds=round(seconds, 1),
+            rate=round((samples - before) / max(seconds - seconds_before, 1e-9), 1),
+            learning_rate=rate_at(self.learner.settings, samples),
+            learning={name: round(value, 5) for name, value in learning.items()},
+            validation={name: round(value, 5) for name, value in validation.items()},
+        )
+        self.log.write(asdict(report))
+        return report
+
+    def playing_network(self) -> Model:
+        """The averaged network as it stands, ready to play."""
+        return self.learner.playing_network(_batches(self.learned, MEASURED_SAMPLES, self.settings.seed))
+
+    def _validation(self) -> Iterator[Batch]:
+        if not len(self.validated):
+            return iter(())
+        return _batches(self.validated, self.settings.validation_samples, VALIDATION_SEED)
+
+    def save(self) -> None:
+        """Writes checkpoint and network, each whole or not at all. Raises LossNotFinite before anything is written."""
+        self.learner.check()
+        model = self.playing_network().to("cpu")
+        state = self.learner.state() | {"samples_of": len(self.learned), "seconds": self.seconds}
+        card = {"made_by": "gtp_engine learn", "settings": self.settings.to_data(), "samples": self.learner.samples}
+        write_katago_file(model, self.network_file)
+        write_checkpoint(Checkpoint(model, state, card), self.folder / CHECKPOINT)
+
+
+def _batches(samples: Samples, most: int, seed: int) -> Iterator[Batch]:
+    """Always the same samples, `most` of them or all, drawn as the seed says."""
+    count = min(most, len(samples))
+    numbers, symmetries = drawn_samples(0, count, len(samples), seed)
+    for first in range(0, count, BATCH):
+        yield samples.batch(numbers[first : first + BATCH], symmetries[first : first + BATCH])
+
+
+class Log:
+    """The lines of a run, up to the samples of the checkpoint that it goes on from; those after it come again."""
+
+    def __init__(self, path: Path, samples: int) -> None:
+        self.path = path
+        lines = []
+        self.last = (0, 0.0)  # samples and seconds of the last line
+        if path.exists():
+            for line in path.read_text().splitlines():
+                try:
+                    entry = json.loads(line)
+                except ValueError:
+                    break  # cut when the program was killed
+                if entry["samples"] > samples:
+                    break
+                lines.append(line)
+                self.last = entry["samples"], entry["seconds"]
+        write_whole(path, lambda temporary: temporary.write_text("".join(line + "\n" for line in lines)))
+
+    def write(self, entry: Mapping[str, Any]) -> None:
+        """Adds a line."""
+        self.last = entry["samples"], entry["seconds"]
+        with open(self.path, "a") as file:
+            file.write(json.dumps(entry) + "\n")
