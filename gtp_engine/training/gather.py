@@ -194,7 +194,7 @@ def _are_legal(games: GameSet, places: Sequence[str], fail: Callable[[object], N
     """bool [games]; what is wrong with the others is told."""
     columns, w = columns_of(games), new_workspace()
     illegal = np.array([find_illegal(columns, number, w) for number in range(len(games))], np.int64)
-    for number in np.flatnonzero(illegal != LEGAL):
+    for number in np.flatnonzero(illegal != LEGAL).tolist():
         move = illegal[number]
         fail(f"{places[number]}: {'the setup' if move == ILLEGAL_SETUP else f'move {move + 1}'} is illegal")
     return illegal == LEGAL

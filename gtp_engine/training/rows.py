@@ -334,7 +334,7 @@ def write_rows(
     shape = rows.planes.shape[1], rows.planes.shape[2]
     for row in range(len(positions)):
         position, symmetry = int(positions[row]), int(symmetries[row])
-        number = np.searchsorted(columns.positions_start, position, side="right") - 1
+        number = int(np.searchsorted(columns.positions_start, position, side="right") - 1)
         start, end = columns.positions_start[number], columns.positions_start[number + 1]
         _replay(columns, number, position - start, w)
         board = w.boards[0]

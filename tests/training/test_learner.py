@@ -1,0 +1,176 @@
+"""The learner, proven on small things."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from making import random_game, sample_game
+
+from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.network.config import parse_config
+from gtp_engine.network.layers import BatchNorm
+from gtp_engine.network.model import Model
+from gtp_engine.training.learner import Learner, LearnerSettings, LossNotFinite, rate_at
+from gtp_engine.training.loader import Loader, Samples
+from gtp_engine.training.losses import LossWeights, losses
+from gtp_engine.training.samples import GameSet, pack
+
+SETTINGS = LearnerSettings(batch_size=32, warm_up=320, average=320, learning_rate=5e-3)
+
+
+def new_model(name: str = "b1c8") -> Model:
+    return Model(parse_config(name)).initialise(torch.Generator().manual_seed(1))
+
+
+def some_games(count: int = 3, size: int = 5) -> GameSet:
+    ownership = np.random.default_rng(0).integers(-1, 2, size * size).astype(np.int8)
+    return pack(
+        [
+            sample_game(random_game(seed, size, moves=30), winner=BLACK if seed % 2 else WHITE, ownership=ownership)
+            for seed in range(count)
+        ]
+    )
+
+
+@pytest.mark.parametrize("size", [5, 9])
+def test_the_loss_at_the_start_is_the_logarithm_of_the_moves(size: int) -> None:
+    learner = Learner(new_model(), SETTINGS)
+    learner.step(next(Loader(Samples(some_games(20, size)), 256, seed=1)))
+    found = learner.take_losses()
+    assert found["policy"] == pytest.approx(math.log(size * size + 1), abs=0.1)
+    assert found["opponent"] == pytest.approx(math.log(size * size + 1), abs=0.1)
+    assert found["value"] == pytest.approx(math.log(2), abs=0.1)
+    assert found["ownership"] == pytest.approx(math.log(2), abs=0.1)
+
+
+def test_boards_of_two_sizes_start_alike() -> None:
+    games = pack([sample_game(random_game(seed, size, moves=30)) for seed in range(10) for size in (5, 7)])
+    learner = Learner(new_model(), SETTINGS)
+    learner.step(next(Loader(Samples(games), 256, seed=1)))
+    expected = (math.log(26) + math.log(50)) / 2
+    assert learner.take_losses()["policy"] == pytest.approx(expected, abs=0.15)
+
+
+def test_one_game_is_learned_by_heart() -> None:
+    samples = Samples(pack([sample_game(random_game(4, 5, moves=16), ownership=np.ones(25, np.int8))]))
+    settings = replace(SETTINGS, learning_rate=1e-2, total=300 * 32, weight_decay=0.0)
+    learner = Learner(new_model("b2c16"), settings)
+    loader = Loader(samples, 32, seed=1)
+    for _ in range(300):
+        learner.step(next(loader))
+    numbers = np.arange(16)
+    batch = samples.batch(numbers, np.zeros(16))
+    found = learner.evaluate(learner.playing_network([next(loader) for _ in range(4)]), [batch])
+    assert found["policy"] < 0.1 and found["value"] < 0.01 and found["ownership"] < 0.05
+    assert found["top1"] == found["winner"] == 1
+    assert abs(found["score"]) < 2
+
+
+def test_the_winner_is_learned_for_the_side_to_move() -> None:
+    """Black won: a network that confused the views could not be right for both."""
+    samples = Samples(pack([sample_game(random_game(seed, 5, moves=20)) for seed in range(3)]))
+    learner = Learner(new_model(), replace(SETTINGS, losses=LossWeights(policy=0, opponent=0)))
+    loader = Loader(samples, 32, seed=1)
+    for _ in range(100):
+        learner.step(next(loader))
+    batch = samples.batch(np.arange(20), np.zeros(20))
+    with torch.inference_mode():
+        network = learner.playing_network([next(loader)])
+        raw = network(batch.planes.float(), batch.scalars, full_board=True)
+    black_wins = raw.value[:, 0] > raw.value[:, 1]
+    assert black_wins.tolist() == [True, False] * 10
+    assert torch.equal(raw.scores[:, 0] > 0, black_wins)
+
+
+def test_resumed_learning_equals_uninterrupted() -> None:
+    samples = Samples(some_games())
+
+    def learn(learner: Learner, steps: int) -> None:
+        loader = Loader(samples, 32, seed=7, drawn=learner.samples)
+        for _ in range(steps):
+            learner.step(next(loader))
+        loader.close()
+
+    straight = Learner(new_model(), SETTINGS)
+    learn(straight, 12)
+    first = Learner(new_model(), SETTINGS)
+    learn(first, 5)
+    second = Learner(new_model(), SETTINGS)
+    second.load_state(first.state())
+    learn(second, 7)
+    assert second.take_losses() == straight.take_losses()
+    for one, other in ((straight.model, second.model), (straight.average, second.average)):
+        for name, tensor in one.state_dict().items():
+            assert torch.equal(tensor, other.state_dict()[name]), name
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+def test_both_optimizers_learn(optimizer: str) -> None:
+    learner = Learner(new_model(), replace(SETTINGS, optimizer=optimizer))
+    loader = Loader(Samples(some_games()), 32, seed=1)
+    means = []
+    for _ in range(3):
+        for _ in range(15):
+            learner.step(next(loader))
+        means.append(learner.take_losses()["policy"])
+    assert means[2] < means[0]
+
+
+def test_a_loss_that_is_no_number_is_told() -> None:
+    learner = Learner(new_model(), replace(SETTINGS, learning_rate=math.nan))
+    loader = Loader(Samples(some_games()), 32, seed=1)
+    learner.step(next(loader))
+    learner.step(next(loader))
+    with pytest.raises(LossNotFinite, match="became nan"):
+        learner.check()
+
+
+def test_the_playing_network_has_statistics_of_its_own() -> None:
+    loader = Loader(Samples(some_games()), 32, seed=1)
+    learner = Learner(new_model(), SETTINGS)
+    for _ in range(10):
+        learner.step(next(loader))
+    network = learner.playing_network([next(loader) for _ in range(3)])
+    first = next(module for module in network.modules() if isinstance(module, BatchNorm))
+    assert not network.training and first.momentum == BatchNorm.momentum
+    batch = next(loader)
+    with torch.inference_mode():
+        measured = network(batch.planes.float(), batch.scalars, full_board=True)
+        network.train()
+        by_batch = network(batch.planes.float(), batch.scalars, full_board=True)
+    assert (measured.policy - by_batch.policy).abs().mean() < 0.1  # trained and played alike
+    assert torch.equal(network.policy.out_conv.weight[0], network.policy.out_conv.weight[1])
+    assert not torch.equal(learner.average.policy.out_conv.weight[0], learner.average.policy.out_conv.weight[1])
+
+
+def test_unknown_targets_teach_nothing() -> None:
+    games = pack([sample_game(random_game(0, 5, moves=8), winner=4, margin=math.nan)])
+    learner = Learner(new_model(), SETTINGS)
+    learner.step(next(Loader(Samples(games), 8, seed=0)))
+    assert learner.take_losses().keys() == {"policy", "opponent"}
+    assert all(torch.isfinite(parameter).all() for parameter in learner.model.parameters())
+    assert learner.model.value.ownership.weight.grad is not None
+    assert not learner.model.value.ownership.weight.grad.any()
+
+
+def test_points_off_the_board_do_not_count() -> None:
+    small, large = sample_game(random_game(1, 5, moves=20)), sample_game(random_game(2, 9, moves=20))
+    model = new_model().eval()
+    alone = Samples(pack([small])).batch(np.arange(20), np.zeros(20))
+    among = Samples(pack([small, large])).batch(np.arange(20), np.zeros(20))
+    with torch.inference_mode():
+        found = [
+            losses(model(batch.planes.float(), batch.scalars, full_board=batch.full_board), batch, model.config)
+            for batch in (alone, among)
+        ]
+    for name in found[0]:
+        torch.testing.assert_close(found[0][name].of_row, found[1][name].of_row, atol=1e-4, rtol=1e-4)
+
+
+def test_the_rate_rises_stays_and_falls() -> None:
+    settings = LearnerSettings(batch_size=100, warm_up=1000, total=10_000, drop_share=0.4, learning_rate=1.0)
+    rates = [rate_at(settings, samples) for samples in (0, 400, 900, 5900, 8000, 10_000)]
+    assert rates == pytest.approx([0.1, 0.5, 1.0, 1.0, 0.505, 0.01])
+    assert rate_at(replace(settings, total=None), 10**9) == 1.0

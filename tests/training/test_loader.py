@@ -1,0 +1,55 @@
+"""The order of samples: each once an epoch, the same for the same seed, wherever it is taken up."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+import torch
+from making import random_game, sample_game
+
+from gtp_engine.training.loader import Batch, Loader, Samples, drawn_samples, shuffled
+from gtp_engine.training.samples import pack
+
+
+@pytest.mark.parametrize("total", [1, 2, 3, 17, 64, 1000])
+def test_an_epoch_has_each_sample_once(total: int) -> None:
+    places = np.arange(total, dtype=np.uint64)
+    orders = [shuffled(places, total, seed) for seed in range(3)]
+    for order in orders:
+        assert sorted(order.tolist()) == list(range(total))
+    if total > 10:
+        assert not np.array_equal(orders[0], orders[1])
+        assert abs(np.corrcoef(places.astype(float), orders[0])[0, 1]) < 0.8
+
+
+def test_draws_go_on_from_epoch_to_epoch() -> None:
+    numbers, symmetries = drawn_samples(0, 300, 100, seed=5)
+    for epoch in range(3):
+        assert sorted(numbers[100 * epoch : 100 * epoch + 100].tolist()) == list(range(100))
+    assert not np.array_equal(numbers[:100], numbers[100:200])
+    assert set(symmetries.tolist()) == set(range(8))
+    later = drawn_samples(130, 20, 100, seed=5)
+    np.testing.assert_array_equal(later[0], numbers[130:150])
+    np.testing.assert_array_equal(later[1], symmetries[130:150])
+
+
+def same(a: Batch, b: Batch) -> bool:
+    names = [entry.name for entry in fields(Batch) if entry.name != "full_board"]
+    return all(torch.equal(getattr(a, name), getattr(b, name)) for name in names)
+
+
+def test_a_loader_goes_on_where_another_was() -> None:
+    samples = Samples(pack([sample_game(random_game(seed, 5, moves=20)) for seed in range(5)]))
+    first = Loader(samples, 16, seed=3, threads=3)
+    batches = [next(first) for _ in range(9)]
+    second = Loader(samples, 16, seed=3, drawn=4 * 16)
+    assert all(same(next(second), batch) for batch in batches[4:])
+    assert first.drawn == second.drawn == 9 * 16
+    first.close()
+    second.close()
+
+
+def test_no_samples_are_an_error() -> None:
+    games = pack([sample_game(random_game(0, 5, moves=5), weights=np.zeros(5))])
+    with pytest.raises(ValueError, match="no sample"):
+        Loader(Samples(games), 8, seed=0)

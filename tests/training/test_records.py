@@ -1,0 +1,131 @@
+"""Records as games to learn from: which are taken, and what their results teach."""
+
+import math
+
+import numpy as np
+import pytest
+
+from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.game.rules import RULESETS
+from gtp_engine.sgf import GameRecord, read_sgf_games
+from gtp_engine.training.records import Filters, Unusable, rank_of, read_record
+from gtp_engine.training.samples import DRAW, UNKNOWN, WHITE_BIT
+
+MOVES = ";B[ee];W[gc];B[cg];W[cc];B[gg]"
+
+
+def record(root: str = "SZ[9]KM[7]RE[B+2.5]", moves: str = MOVES) -> GameRecord:
+    return next(iter(read_sgf_games(f"(;GM[1]FF[4]{root}{moves})".encode())))
+
+
+@pytest.mark.parametrize(
+    ("result", "winner", "margin"),
+    [
+        ("B+2.5", BLACK, 2.5),
+        ("W+12", WHITE, -12),
+        ("B+R", BLACK, None),
+        ("W+Resign", WHITE, None),
+        ("W+", WHITE, None),
+        ("B+T", UNKNOWN, None),
+        ("W+Forfeit", UNKNOWN, None),
+        ("0", DRAW, 0),
+        ("Jigo", DRAW, 0),
+        ("Void", UNKNOWN, None),
+        ("?", UNKNOWN, None),
+        ("", UNKNOWN, None),
+        ("B+99999", UNKNOWN, None),
+        ("B+1.2.3", BLACK, None),
+    ],
+)
+def test_results(result: str, winner: int, margin: float | None) -> None:
+    game = read_record(record(f"SZ[9]KM[7]RE[{result}]"))
+    assert game.winner == winner
+    assert math.isnan(game.margin) if margin is None else game.margin == margin
+
+
+def test_moves_rules_and_komi() -> None:
+    game = read_record(record("SZ[9]KM[5.5]RU[Japanese]RE[B+R]", ";B[aa];W[ia];B[]"))
+    assert game.moves.tolist() == [0, 8 | WHITE_BIT, 81]
+    assert (game.komi, game.rules, game.to_move) == (5.5, RULESETS["japanese"], BLACK)
+
+
+def test_without_komi_nobody_knows_who_would_have_won() -> None:
+    game = read_record(record("SZ[9]RE[B+2.5]"))
+    assert (game.winner, game.komi) == (UNKNOWN, 7) and math.isnan(game.margin)
+
+
+def test_handicap_counts_as_the_rules_say() -> None:
+    game = read_record(record("SZ[9]KM[0.5]HA[2]AB[cc][gg]RE[W+R]", ";W[ee];B[ef]"))
+    assert (game.komi, game.to_move, len(game.setup)) == (2.5, WHITE, 2)
+
+
+def test_stones_set_up_in_the_middle_are_refused() -> None:
+    with pytest.raises(Unusable, match="set up"):
+        read_record(record(moves=";B[ee]AW[aa];W[gc];AE[ee]"))
+
+
+def test_a_game_is_known_again_turned_and_continued() -> None:
+    moves = [("ee", "gc", "cg"), ("ee", "cc", "gg"), ("ee", "cg", "gc")]  # as it is, mirrored, transposed
+    texts = [f";B[{a}];W[{b}];B[{c}]" for a, b, c in moves]
+    numbers = {read_record(record(moves=text)).number for text in texts}
+    assert len(numbers) == 1
+    assert read_record(record(moves=";B[ee];W[gc];B[gg]")).number not in numbers
+    assert read_record(record("SZ[13]", texts[0])).number not in numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "rank"),
+    [("5k", -5), ("3d", 3), ("9p", 109), ("P", 100), ("4 dan", 4), ("7d?", 7), ("ama", None), ("", None), ("12", None)],
+)
+def test_ranks(text: str, rank: int | None) -> None:
+    assert rank_of(text) == rank
+
+
+GOOD = "SZ[9]BR[4d]WR[1p]DT[2003-05-01]"
+
+
+@pytest.mark.parametrize(
+    ("filters", "root", "reason"),
+    [
+        ({}, GOOD, None),
+        ({"board_sizes": ((9, 9), (13, 13))}, GOOD, None),
+        ({"board_sizes": ((13, 13),)}, GOOD, "board size"),
+        ({}, "SZ[21]", "board size"),
+        ({}, "SZ[1]", "board size"),
+        ({"moves": 6}, GOOD, "too few moves"),
+        ({"rank": "4d"}, GOOD, None),
+        ({"rank": "5d"}, GOOD, "rank"),
+        ({"rank": "9k"}, "SZ[9]BR[4d]", "rank"),
+        ({"since": "2003", "until": "2003"}, GOOD, None),
+        ({"since": "2003-05-02"}, GOOD, "date"),
+        ({"until": "2003-04"}, GOOD, "date"),
+        ({"since": "1900"}, "SZ[9]", "date"),
+        ({"until": "2100"}, "SZ[9]DT[?]", "date"),
+    ],
+)
+def test_filters(filters: dict[str, object], root: str, reason: str | None) -> None:
+    chosen = Filters(**({"moves": 5} | filters))  # type: ignore[arg-type]
+    moves = MOVES if "SZ[1]" not in root else ";B[];W[];B[];W[];B[]"
+    if reason is None:
+        chosen.check(record(root, moves))
+    else:
+        with pytest.raises(Unusable, match=reason):
+            chosen.check(record(root, moves))
+
+
+@pytest.mark.parametrize("wrong", [{"rank": "strong"}, {"since": "May"}, {"until": "2003/05"}])
+def test_wrong_filters_are_told(wrong: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="unknown (rank|date)"):
+        Filters(**wrong)  # type: ignore[arg-type]
+
+
+def test_numbers_are_those_of_the_shared_archives(shared: object) -> None:
+    """Their README says which games were held back there: those whose number ends so are missing."""
+    import zipfile
+    from pathlib import Path
+
+    with zipfile.ZipFile(Path(str(shared)) / "games" / "pro19.zip") as archive:
+        lines = archive.read("aeb-pro-03.sgfs").splitlines()[:200]
+    games = [read_record(game) for game in read_sgf_games(b"\n".join(lines), name="aeb.sgfs")]
+    held = np.array([(game.number >> 32) % 20 == 0 for game in games])
+    assert not held.any()

@@ -1,0 +1,156 @@
+"""Rows: inputs as the search sees them, and targets from the mover's view."""
+
+import numpy as np
+import pytest
+from making import random_game, sample_game
+
+from gtp_engine.evaluate.inputs import PLANES, SCALARS, new_workspace, position_of, write_inputs
+from gtp_engine.game import symmetry as symmetries
+from gtp_engine.game.coords import BLACK, PASS, WHITE, point_at
+from gtp_engine.game.game import Game
+from gtp_engine.game.rules import RULESETS
+from gtp_engine.training import rows as columns_
+from gtp_engine.training.loader import Batch, Samples
+from gtp_engine.training.rows import ILLEGAL_SETUP, LEGAL, columns_of, find_illegal
+from gtp_engine.training.rows import new_workspace as new_replay_workspace
+from gtp_engine.training.samples import DRAW, NO_RESULT, UNKNOWN, GameSet, SampleGame, pack
+
+
+def batch_of(games: GameSet, symmetry: int = 0, **options: float) -> Batch:
+    samples = Samples(games, **options)
+    return samples.batch(np.arange(len(samples)), np.full(len(samples), symmetry))
+
+
+def inputs_on_the_way(game: Game) -> tuple[np.ndarray, np.ndarray]:
+    """Planes [moves, height, width, 22] and scalars before each move, played once more through `Game`."""
+    again = Game(game.width, game.height, rules=game.rules, komi=game.komi)
+    planes = np.empty((len(game.moves), game.height, game.width, PLANES), np.uint8)
+    scalars = np.empty((len(game.moves), SCALARS), np.float32)
+    w = new_workspace()
+    for number, move in enumerate(game.moves):
+        again.to_move = move.colour
+        write_inputs(position_of(again, w)[0], 0, False, w, planes[number], scalars[number])
+        again.play(*move)
+    return planes, scalars
+
+
+@pytest.mark.parametrize("rules", ["tromp-taylor", "japanese", "chinese", "aga-button"])
+@pytest.mark.parametrize(("width", "height"), [(5, 5), (7, 4)])
+def test_inputs_are_those_of_the_search(rules: str, width: int, height: int) -> None:
+    for seed in range(4):
+        game = random_game(seed, width, height, moves=70, rules=rules)
+        planes, scalars = inputs_on_the_way(game)
+        batch = batch_of(pack([sample_game(game)]))
+        np.testing.assert_array_equal(batch.planes.permute(0, 2, 3, 1), planes)
+        np.testing.assert_array_equal(batch.scalars, scalars)
+
+
+def test_a_move_out_of_turn_begins_a_new_history() -> None:
+    game = random_game(3, 5, moves=20)
+    for _ in range(3):
+        colour = 3 - game.to_move
+        game.play(colour, next(p for p in range(7, 36) if game.is_legal(p, colour)))
+    planes, scalars = inputs_on_the_way(game)
+    batch = batch_of(pack([sample_game(game)]))
+    np.testing.assert_array_equal(batch.planes.permute(0, 2, 3, 1), planes)
+    np.testing.assert_array_equal(batch.scalars, scalars)
+
+
+def test_handicap_stones_and_their_bonus() -> None:
+    game = Game(9, rules=RULESETS["chinese"], komi=0.5)
+    game.place_handicap([point_at(2, 2, 9), point_at(6, 6, 9)])
+    game.play(WHITE, point_at(4, 4, 9))
+    batch = batch_of(pack([sample_game(game)]))
+    assert batch.planes[0, 2].nonzero().tolist() == [[2, 2], [6, 6]]  # the opponent's
+    assert batch.scalars[0, 5] == 2.5 / 20
+
+
+@pytest.mark.parametrize("symmetry", range(8))
+def test_everything_turns_together(symmetry: int) -> None:
+    ownership = np.random.default_rng(1).integers(-1, 2, 49).astype(np.int8)
+    games = pack([sample_game(random_game(7, 7, moves=30), ownership=ownership)])
+    straight, turned = batch_of(games), batch_of(games, symmetry)
+
+    def back(tensor: object) -> np.ndarray:
+        return symmetries.undo(np.asarray(tensor).reshape(30, -1, 7, 7), symmetry)
+
+    np.testing.assert_array_equal(back(turned.planes), straight.planes)
+    np.testing.assert_array_equal(turned.scalars, straight.scalars)
+    for name in ("policy", "opponent"):
+        row, other = getattr(straight, name), getattr(turned, name)
+        np.testing.assert_array_equal(back(other[:, :-1]), row[:, :-1].reshape(30, 1, 7, 7))
+        np.testing.assert_array_equal(other[:, -1], row[:, -1])
+    np.testing.assert_array_equal(back(turned.ownership), straight.ownership.reshape(30, 1, 7, 7))
+
+
+@pytest.mark.parametrize("symmetry", range(8))
+def test_a_small_board_lies_alike_in_planes_and_targets(symmetry: int) -> None:
+    games = pack([sample_game(random_game(1, 5, moves=20), ownership=np.ones(25, np.int8)), sample_game(random_game(2))])
+    batch = batch_of(games, symmetry)
+    assert not batch.full_board
+    on_board = batch.planes[:20, 0].flatten(1)
+    assert on_board.sum(1).tolist() == [25] * 20
+    np.testing.assert_array_equal(batch.ownership[:20].abs(), on_board)
+    assert (batch.policy[:20, :-1] * (1 - on_board)).sum() == 0
+    before = batch.planes[:19, 1:3].sum(1).flatten(1)  # where a stone was played there was none
+    assert (batch.policy[:19, :-1] * before).sum() == 0
+    last = batch.planes[1:20, 9].flatten(1)  # the last move, as the next position shows it
+    np.testing.assert_array_equal(batch.policy[:19, :-1], last)
+
+
+def test_result_and_ownership_are_the_movers() -> None:
+    ownership = np.array([1, -1, 0, 0, 1, 0, 0, 0, -1], np.int8)
+    game = random_game(0, 3, moves=4)
+    batch = batch_of(pack([sample_game(game, winner=WHITE, margin=-2.5, ownership=ownership)]))
+    assert [move.colour for move in game.moves] == [BLACK, WHITE, BLACK, WHITE]
+    assert batch.value.tolist() == [[0, 1, 0], [1, 0, 0]] * 2
+    assert batch.score.tolist() == batch.lead.tolist() == [-2.5, 2.5] * 2
+    np.testing.assert_array_equal(batch.ownership[0], ownership)
+    np.testing.assert_array_equal(batch.ownership[1], -ownership)
+    assert batch.weights.tolist() == [[1] * 6] * 3 + [[1, 0, 1, 1, 1, 1]]  # nobody answers the last move
+
+
+@pytest.mark.parametrize(
+    ("winner", "value", "weight"), [(DRAW, [0.5, 0.5, 0], 1), (NO_RESULT, [0, 0, 1], 1), (UNKNOWN, [0, 0, 0], 0)]
+)
+def test_games_without_a_winner(winner: int, value: list[float], weight: float) -> None:
+    batch = batch_of(pack([sample_game(random_game(0, 3, moves=2), winner=winner, margin=float("nan"))]))
+    assert batch.value.tolist() == [value] * 2
+    assert batch.weights[:, columns_.VALUE].tolist() == [weight] * 2
+    assert not batch.weights[:, [columns_.SCORE, columns_.LEAD, columns_.OWNERSHIP]].any()
+
+
+def test_searched_policies_values_and_weights() -> None:
+    game = random_game(5, 3, moves=4)
+    policies = [None, (np.array([0, 9]), np.array([3.0, 1.0])), None, None]
+    values = np.array([[0.5, 3], [np.nan, np.nan], [-1, -2], [0, 0]])
+    sample = sample_game(game, weights=np.array([1, 0.5, 0, 1]), policies=policies, values=values)
+    batch = batch_of(pack([sample]), searched_share=0.5)
+    assert len(batch) == 3  # one position has no weight
+    expected = [0.75, 0, 0, 0, 0, 0, 0, 0, 0, 0.25]
+    np.testing.assert_allclose(batch.policy[1], expected, atol=1e-4)
+    np.testing.assert_allclose(batch.opponent[0], expected, atol=1e-4)
+    np.testing.assert_allclose(batch.value, [[0.875, 0.125, 0], [0, 1, 0], [0.25, 0.75, 0]])
+    assert batch.lead.tolist() == [3, -5, 0]
+    assert batch.weights[:, columns_.POLICY].tolist() == [1, 0.5, 1]
+
+
+def test_illegal_games_are_found() -> None:
+    good = sample_game(random_game(1, 5, moves=10))
+    occupied = good.moves.copy()
+    occupied[6] = occupied[4]
+    stone = np.array([0, 0x8001, 0x8005], np.uint16)  # black in the corner, taken by two white stones
+
+    def changed(**fields: object) -> SampleGame:
+        return SampleGame(**(vars(good) | fields))  # type: ignore[arg-type]
+
+    twice = changed(setup=np.array([3, 3], np.uint16))
+    games = pack([good, changed(moves=occupied), changed(setup=stone), twice])
+    columns, w = columns_of(games), new_replay_workspace()
+    assert [find_illegal(columns, number, w) for number in range(4)] == [LEGAL, 6, ILLEGAL_SETUP, ILLEGAL_SETUP]
+
+
+def test_passes_end_up_last() -> None:
+    game = Game(3)
+    game.play(BLACK, PASS)
+    assert batch_of(pack([sample_game(game)])).policy[0].tolist() == [0] * 9 + [1]

@@ -1,0 +1,98 @@
+"""Shards: what is read is what was written, or an error that names the file."""
+
+import json
+import zlib
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+from making import random_game, sample_game
+
+from gtp_engine.training.samples import GameSet, join, pack
+from gtp_engine.training.shards import MAGIC, ShardError, read_notes, read_shard, read_shards, write_shard
+
+
+def searched(seed: int) -> GameSet:
+    game = random_game(seed, 5, moves=12)
+    policies = [None if number % 3 else (np.array([number, 25]), np.array([0.3, 0.7])) for number in range(12)]
+    values = np.linspace(-1, 1, 24).reshape(12, 2)
+    weights = np.arange(12) % 2
+    ownership = np.ones(25, np.int8)
+    extra = {"policies": policies, "values": values, "weights": weights, "ownership": ownership}
+    return pack([sample_game(game, seed, source=f"network {seed}", **extra)])
+
+
+def recorded(seed: int) -> GameSet:
+    return pack([sample_game(random_game(seed, 7, 4, moves=9), seed, source="records")])
+
+
+def assert_equal(a: GameSet, b: GameSet) -> None:
+    for entry in fields(GameSet):
+        one, other = getattr(a, entry.name), getattr(b, entry.name)
+        if one is None or other is None or isinstance(one, tuple):
+            assert one == other
+        else:
+            np.testing.assert_array_equal(one, other)
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    games = join([searched(1), recorded(2), searched(3)])
+    write_shard(games, tmp_path / "a.shard", {"portion": "x"})
+    assert_equal(read_shard(tmp_path / "a.shard"), games)
+    assert read_notes(tmp_path / "a.shard") == {"portion": "x"}
+    assert [file.name for file in tmp_path.iterdir()] == ["a.shard"]
+
+
+def test_choosing_undoes_joining() -> None:
+    parts = [searched(1), recorded(2), searched(3)]
+    games = join(parts)
+    for number in (0, 2):
+        chosen = games.choose(np.arange(3) == number)
+        assert_equal(chosen, join([games.choose(np.zeros(3, np.bool_)), parts[number]]))
+
+
+def test_any_changed_byte_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "a.shard"
+    write_shard(recorded(1), path)
+    good = path.read_bytes()
+    for place in range(len(good)):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 4]) + good[place + 1 :])
+        with pytest.raises(ShardError, match="a.shard: a damaged shard"):
+            read_shard(path)
+    for length in range(0, len(good), 7):
+        path.write_bytes(good[:length])
+        with pytest.raises(ShardError):
+            read_shard(path)
+
+
+def test_a_header_is_not_believed(tmp_path: Path) -> None:
+    path = tmp_path / "a.shard"
+    block = zlib.compress(b"")
+    column = {"name": "moves", "type": "<u2", "shape": [10**12], "size": len(block), "crc32": zlib.crc32(block)}
+    header = json.dumps({"games": 1, "sources": [], "notes": {}, "columns": [column]}).encode()
+    start = len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little")
+    path.write_bytes(MAGIC + start + header + block)
+    with pytest.raises(ShardError, match="more than it can hold"):
+        read_shard(path)
+
+
+def test_columns_that_do_not_fit_are_refused() -> None:
+    games = recorded(1)
+    off_board = games.moves.copy()
+    off_board[0] = 29
+    with pytest.raises(ValueError, match="a move off the board"):
+        GameSet(**(vars(games) | {"moves": off_board})).check()
+    with pytest.raises(ValueError, match="moves has 8 entries, expected 9"):
+        GameSet(**(vars(games) | {"moves": games.moves[1:]})).check()
+
+
+def test_damaged_shards_are_named_and_left_out(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.shard" for number in range(3)]
+    for number, path in enumerate(paths):
+        write_shard(recorded(number), path)
+    paths[1].write_bytes(paths[1].read_bytes()[:-1])
+    errors: list[ShardError] = []
+    sets = list(read_shards(paths, errors.append))
+    assert [int(games.games["number"][0]) for games in sets] == [0, 2]
+    assert len(errors) == 1 and "1.shard" in str(errors[0])
