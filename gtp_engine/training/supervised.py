@@ -146,6 +146,8 @@ def begin_or_resume(folder: Path, settings: SupervisedSettings) -> SupervisedSet
     """
     path = folder / SETTINGS
     data = settings.to_data()
+    for unfinished in folder.rglob(".*.tmp*"):  # of a program that was killed
+        unfinished.unlink(missing_ok=True)
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(path, lambda temporary: temporary.write_text(json.dumps(data, indent=1) + "\n"))

@@ -60,10 +60,9 @@ def test_one_game_is_learned_by_heart() -> None:
     loader = Loader(samples, 32, seed=1)
     for _ in range(300):
         learner.step(next(loader))
-    numbers = np.arange(16)
-    batch = samples.batch(numbers, np.zeros(16))
+    batch = samples.batch(np.arange(1, 16), np.zeros(15))  # on the empty board, turned, nothing tells where to play
     found = learner.evaluate(learner.playing_network([next(loader) for _ in range(4)]), [batch])
-    assert found["policy"] < 0.1 and found["value"] < 0.01 and found["ownership"] < 0.05
+    assert found["policy"] < 0.05 and found["value"] < 0.01 and found["ownership"] < 0.05
     assert found["top1"] == found["winner"] == 1
     assert abs(found["score"]) < 2
 
@@ -119,10 +118,9 @@ def test_both_optimizers_learn(optimizer: str) -> None:
 
 
 def test_a_loss_that_is_no_number_is_told() -> None:
-    learner = Learner(new_model(), replace(SETTINGS, learning_rate=math.nan))
-    loader = Loader(Samples(some_games()), 32, seed=1)
-    learner.step(next(loader))
-    learner.step(next(loader))
+    learner = Learner(new_model(), SETTINGS)
+    learner.model.trunk.conv.weight.data[0, 0] = math.nan
+    learner.step(next(Loader(Samples(some_games()), 32, seed=1)))
     with pytest.raises(LossNotFinite, match="became nan"):
         learner.check()
 

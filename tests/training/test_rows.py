@@ -85,7 +85,9 @@ def test_everything_turns_together(symmetry: int) -> None:
 
 @pytest.mark.parametrize("symmetry", range(8))
 def test_a_small_board_lies_alike_in_planes_and_targets(symmetry: int) -> None:
-    games = pack([sample_game(random_game(1, 5, moves=20), ownership=np.ones(25, np.int8)), sample_game(random_game(2))])
+    games = pack(
+        [sample_game(random_game(1, 5, moves=20), ownership=np.ones(25, np.int8)), sample_game(random_game(2))]
+    )
     batch = batch_of(games, symmetry)
     assert not batch.full_board
     on_board = batch.planes[:20, 0].flatten(1)
