@@ -50,7 +50,7 @@ class Board:
 
     def cut(self, x: Tensor) -> Tensor:
         """Zero off the board."""
-        return x if self.mask is None else x * self.mask
+        return x if self.mask is None else x * self.mask.to(x.dtype)  # under autocast tensors change their precision
 
     def mean(self, x: Tensor) -> Tensor:
         """Over the board's points, [n, channels]."""
@@ -59,7 +59,7 @@ class Board:
     def pool(self, x: Tensor) -> Tensor:
         """[n, 3 * channels]: mean, mean scaled by the size of the board, maximum."""
         mean = self.mean(x)
-        largest = x.amax((2, 3)) if self.mask is None else (x + (self.mask - 1)).amax((2, 3))
+        largest = x.amax((2, 3)) if self.mask is None else (x + (self.mask - 1).to(x.dtype)).amax((2, 3))
         return torch.cat((mean, self._scaled(mean, self.side), largest), 1)
 
     def value_pool(self, x: Tensor) -> Tensor:

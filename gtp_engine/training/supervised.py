@@ -35,6 +35,7 @@ VALIDATION_SHARE = 20  # one game of so many
 VALIDATION_SEED = 1
 MEASURED_SAMPLES = 4096  # on which the batch norms of the network that plays are measured
 BATCH = 256  # for what is only looked at
+SAVE_SECONDS = 120.0  # between checkpoints: what a kill costs at most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +108,7 @@ def learn(
     device: torch.device | None = None,
     loader_threads: int = 1,
     minutes: float | None = None,
-    save_seconds: float = 300,
+    save_seconds: float = SAVE_SECONDS,
 ) -> bool:
     """Learns until all samples are learned (True), or for so many minutes (False).
 

@@ -115,7 +115,7 @@ def test_filters(filters: dict[str, object], root: str, reason: str | None) -> N
 
 @pytest.mark.parametrize("wrong", [{"rank": "strong"}, {"since": "May"}, {"until": "2003/05"}])
 def test_wrong_filters_are_told(wrong: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match="unknown (rank|date)"):
+    with pytest.raises(ValueError, match=r"unknown (rank|date)"):
         Filters(**wrong)  # type: ignore[arg-type]
 
 

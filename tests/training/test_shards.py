@@ -58,7 +58,7 @@ def test_any_changed_byte_is_noticed(tmp_path: Path) -> None:
     good = path.read_bytes()
     for place in range(len(good)):
         path.write_bytes(good[:place] + bytes([good[place] ^ 4]) + good[place + 1 :])
-        with pytest.raises(ShardError, match="a.shard: a damaged shard"):
+        with pytest.raises(ShardError, match=r"a\.shard: a damaged shard"):
             read_shard(path)
     for length in range(0, len(good), 7):
         path.write_bytes(good[:length])
