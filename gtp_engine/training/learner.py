@@ -141,8 +141,11 @@ class Learner:
         self._means.clear()
         return means
 
-    def playing_network(self, batches: Iterable[Batch]) -> Model:
-        """The averaged network in evaluation mode, its batch norms measured on `batches` (some thousand samples)."""
+    def averaged_network(self, batches: Iterable[Batch]) -> Model:
+        """The averaged network in evaluation mode, its batch norms measured on `batches` (some thousand samples).
+
+        `playing_network` makes the one of it that plays.
+        """
         model = copy.deepcopy(self.average)
         norms = [module for module in model.modules() if isinstance(module, BatchNorm)]
         model.train()
@@ -154,12 +157,11 @@ class Learner:
                 model(batch.planes.float(), batch.scalars, full_board=batch.full_board)
         for norm in norms:
             norm.momentum = BatchNorm.momentum
-        return copy_policy(model).eval()
+        return model.eval()
 
     @torch.inference_mode()
     def evaluate(self, model: Model, batches: Iterable[Batch]) -> dict[str, float]:
-        """Means of the losses and accuracies of a playing network: "top1", "top5" (the target's best move is the
-        network's, or among its best five), "winner" (the side that has won is held to be)."""
+        """Means of the losses and accuracies (`losses.accuracies`) of an averaged network."""
         means = Means()
         for batch in batches:
             batch = batch.to(self.device)
@@ -213,8 +215,9 @@ def faster_precision(device: torch.device) -> str:
     return min(seconds, key=lambda name: seconds[name])
 
 
-def copy_policy(model: Model) -> Model:
-    """Makes the optimistic policy the policy, in place: while learning it is the opponent's (see `losses`)."""
+def playing_network(averaged: Model) -> Model:
+    """A copy whose optimistic policy is the policy: while learning it is the opponent's (see `losses`)."""
+    model = copy.deepcopy(averaged)
     head = model.policy
     if model.config.policy_channels > 1:
         with torch.no_grad():

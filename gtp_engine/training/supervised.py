@@ -25,7 +25,7 @@ from ..network.config import parse_config
 from ..network.katago_file import write_katago_file
 from ..network.model import Model
 from .gather import Gathered, gather
-from .learner import Learner, LearnerSettings, rate_at
+from .learner import Learner, LearnerSettings, playing_network, rate_at
 from .loader import Batch, Loader, Samples, drawn_samples
 from .records import Filters
 
@@ -255,7 +255,7 @@ class Run:
     def _report(self, *, validate: bool) -> Report:
         """Takes the losses, measures the network that plays where asked, and writes a line of the log."""
         learning = self.learner.take_losses()
-        validation = self.learner.evaluate(self.playing_network(), self._validation()) if validate else {}
+        validation = self.learner.evaluate(self._averaged_network(), self._validation()) if validate else {}
         samples, seconds = self.learner.samples, self.seconds
         before, seconds_before = self.log.last
         report = Report(
@@ -269,9 +269,8 @@ class Run:
         self.log.write(asdict(report))
         return report
 
-    def playing_network(self) -> Model:
-        """The averaged network as it stands, ready to play."""
-        return self.learner.playing_network(_batches(self.learned, MEASURED_SAMPLES, self.settings.seed))
+    def _averaged_network(self) -> Model:
+        return self.learner.averaged_network(_batches(self.learned, MEASURED_SAMPLES, self.settings.seed))
 
     def _validation(self) -> Iterator[Batch]:
         if not len(self.validated):
@@ -281,7 +280,7 @@ class Run:
     def save(self) -> None:
         """Writes checkpoint and network, each whole or not at all. Raises LossNotFinite before anything is written."""
         self.learner.check()
-        model = self.playing_network().to("cpu")
+        model = playing_network(self._averaged_network()).to("cpu")
         state = self.learner.state() | {"samples_of": len(self.learned), "seconds": self.seconds}
         card = {"made_by": "gtp_engine learn", "settings": self.settings.to_data(), "samples": self.learner.samples}
         write_katago_file(model, self.network_file)

@@ -12,7 +12,7 @@ from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.network.config import parse_config
 from gtp_engine.network.layers import BatchNorm
 from gtp_engine.network.model import Model
-from gtp_engine.training.learner import Learner, LearnerSettings, LossNotFinite, rate_at
+from gtp_engine.training.learner import Learner, LearnerSettings, LossNotFinite, playing_network, rate_at
 from gtp_engine.training.loader import Loader, Samples
 from gtp_engine.training.losses import LossWeights, losses
 from gtp_engine.training.samples import GameSet, pack
@@ -61,7 +61,7 @@ def test_one_game_is_learned_by_heart() -> None:
     for _ in range(300):
         learner.step(next(loader))
     batch = samples.batch(np.arange(1, 16), np.zeros(15))  # on the empty board, turned, nothing tells where to play
-    found = learner.evaluate(learner.playing_network([next(loader) for _ in range(4)]), [batch])
+    found = learner.evaluate(learner.averaged_network([next(loader) for _ in range(4)]), [batch])
     assert found["policy"] < 0.05 and found["value"] < 0.01 and found["ownership"] < 0.05
     assert found["top1"] == found["winner"] == 1
     assert abs(found["score"]) < 2
@@ -76,7 +76,7 @@ def test_the_winner_is_learned_for_the_side_to_move() -> None:
         learner.step(next(loader))
     batch = samples.batch(np.arange(20), np.zeros(20))
     with torch.inference_mode():
-        network = learner.playing_network([next(loader)])
+        network = learner.averaged_network([next(loader)])
         raw = network(batch.planes.float(), batch.scalars, full_board=True)
     black_wins = raw.value[:, 0] > raw.value[:, 1]
     assert black_wins.tolist() == [True, False] * 10
@@ -125,12 +125,12 @@ def test_a_loss_that_is_no_number_is_told() -> None:
         learner.check()
 
 
-def test_the_playing_network_has_statistics_of_its_own() -> None:
+def test_the_averaged_network_has_statistics_of_its_own() -> None:
     loader = Loader(Samples(some_games()), 32, seed=1)
     learner = Learner(new_model(), SETTINGS)
     for _ in range(10):
         learner.step(next(loader))
-    network = learner.playing_network([next(loader) for _ in range(3)])
+    network = learner.averaged_network([next(loader) for _ in range(3)])
     first = next(module for module in network.modules() if isinstance(module, BatchNorm))
     assert not network.training and first.momentum == BatchNorm.momentum
     batch = next(loader)
@@ -139,8 +139,10 @@ def test_the_playing_network_has_statistics_of_its_own() -> None:
         network.train()
         by_batch = network(batch.planes.float(), batch.scalars, full_board=True)
     assert (measured.policy - by_batch.policy).abs().mean() < 0.1  # trained and played alike
-    assert torch.equal(network.policy.out_conv.weight[0], network.policy.out_conv.weight[1])
-    assert not torch.equal(learner.average.policy.out_conv.weight[0], learner.average.policy.out_conv.weight[1])
+    assert not torch.equal(network.policy.out_conv.weight[0], network.policy.out_conv.weight[1])
+    playing = playing_network(network)  # whose optimist thinks as the policy does
+    for layer in (playing.policy.out_conv, playing.policy.pass_matmul):
+        assert torch.equal(layer.weight[0], layer.weight[1])
 
 
 def test_unknown_targets_teach_nothing() -> None:
