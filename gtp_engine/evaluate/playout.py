@@ -127,7 +127,7 @@ def _answer(board: np.ndarray, state: np.ndarray, candidates: np.ndarray) -> int
 
 
 @njit
-def _anywhere(board: np.ndarray, state: np.ndarray) -> int:
+def anywhere(board: np.ndarray, state: np.ndarray) -> int:
     """A random move that is legal and fills no eye of its own; PASS where there is none."""
     colour = int(board["to_move"])
     count = int(board["empty_count"])
@@ -161,7 +161,7 @@ def play_out(
     while passes < 2 and moves < limit:
         point = _answer(board, state, candidates) if heavy else PASS
         if point == PASS:
-            point = _anywhere(board, state)
+            point = anywhere(board, state)
         passes = passes + 1 if point == PASS else 0
         if first_player[point] == EMPTY:
             first_player[point] = board["to_move"]
