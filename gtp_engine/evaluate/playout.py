@@ -171,6 +171,22 @@ def play_out(
 
 
 @njit
+def play_recorded(board: np.ndarray, state: np.ndarray, points: np.ndarray) -> int:
+    """Plays uniform random moves until two passes or until `points` (int16) is full of them; their number.
+
+    As in `play_out` ko is the simple one, and a side passes only when it has no move left.
+    """
+    passes = moves = 0
+    while passes < 2 and moves < len(points):
+        point = anywhere(board, state)
+        passes = passes + 1 if point == PASS else 0
+        points[moves] = point
+        play(board, point)
+        moves += 1
+    return moves
+
+
+@njit
 def count_area(board: np.ndarray, ownership: np.ndarray) -> int:
     """Black's points minus white's at the end of a playout, which leaves single empty points; no komi.
 

@@ -44,7 +44,7 @@ class FinishedGame:
     is_upset: bool
 
 
-@dataclass
+@dataclass(frozen=True)
 class Counts:
     """What has been done. room: positions that the batches had room for."""
 

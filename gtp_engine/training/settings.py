@@ -42,7 +42,8 @@ class GameSettings:
 
     sizes: dict[str, float] = _setting({"9": 1.0}, "Boards, and how often each is played.", 0, names="sizes")
     rules: list[str] = _setting(["tromp-taylor", "chinese"], "Rulesets, one drawn for each game; area scoring only.")
-    komi_spread: float = _setting(1.5, "Komi is drawn round the usual one of the size, with this deviation.", 0)
+    komi: dict[str, float] = _setting({}, "The fair komi of a size; of the others it is the usual one.", names="sizes")
+    komi_spread: float = _setting(1.5, "Komi is drawn round the fair one, with this deviation, in halves.", 0)
     wide_komi_share: float = _setting(0.06, "In this share of the games with another deviation:", 0, 1)
     wide_komi_spread: float = _setting(8.0, "this one, so that uneven games are known too.", 0)
     opening_share: float = _setting(
@@ -50,7 +51,9 @@ class GameSettings:
     )
     opening_temperature: float = _setting(1.0, "Of that draw: above 1 flatter, below sharper.", 0.01, 100)
     moves_per_point: float = _setting(2.0, "A game is counted as it stands after so many moves a point.", 0.1, 20)
-    sure_winrate: float = _setting(0.95, "A game is decided once a side holds its chance to win to be so high ...", 0.5, 1)
+    sure_winrate: float = _setting(
+        0.95, "A game is decided once a side holds its chance to win to be so high ...", 0.5, 1
+    )
     sure_moves: int = _setting(3, "... at so many positions in a row. It is played on with cheap searches.", 1)
     sure_weight: float = _setting(0.25, "What a position of a decided game weighs as a sample.", 0, 1)
     check_share: float = _setting(0.1, "Share of the games that are played on as if not decided, as a check.", 0, 1)
@@ -59,6 +62,11 @@ class GameSettings:
     def boards(self) -> dict[tuple[int, int], float]:
         """The sizes (width, height) and their weights."""
         return {parse_size(name): weight for name, weight in self.sizes.items()}
+
+    def fair_komi(self, width: int, height: int) -> float:
+        """Round which komi is drawn."""
+        given = {parse_size(name): komi for name, komi in self.komi.items()}
+        return given.get((width, height), default_komi(width, height))
 
     def rulesets(self) -> list[Rules]:
         """ValueError for unknown rules and those that count territory, which self-play cannot settle."""
@@ -195,7 +203,9 @@ class LossSettings:
 class MatchSettings:
     """Matches between the networks of a run."""
 
-    every: int = _setting(5, "Elo is measured at every so many cycles against the network of the last time; 0: never.", 0)
+    every: int = _setting(
+        5, "Elo is measured at every so many cycles against the network of the last time; 0: never.", 0
+    )
     games: int = _setting(60, "Games of such a match.", 2)
     visits: int = _setting(32, "A move.", 1)
     gate: bool = _setting(False, "Whether a new network plays only once it has beaten the one that plays ...")
@@ -231,11 +241,6 @@ def parse_size(name: str) -> tuple[int, int]:
     if not (2 <= min(width, height) and max(width, height) <= LARGEST_BOARD):
         raise ValueError(f"{name!r} is no board size from 2 to {LARGEST_BOARD}, such as 9 or 13x9")
     return width, height
-
-
-def usual_komi(width: int, height: int) -> float:
-    """Round which komi is drawn."""
-    return default_komi(width, height)
 
 
 def to_toml(settings: RunSettings) -> str:

@@ -38,7 +38,7 @@ class _Failure:
     error: Exception
 
 
-_PAUSE, _END = "pause", "end"
+_PAUSE, _PAUSED, _END = "pause", "paused", "end"
 
 
 class Workers:
@@ -93,24 +93,30 @@ class Workers:
 
     def collect(self, seconds: float) -> Iterator[FinishedGame]:
         """The games that were finished within so many seconds. Raises what went wrong in a worker."""
-        ready = wait(self._links, seconds)
-        for number, link in enumerate(self._links):
-            if link not in ready:
-                continue
-            try:
-                message = link.recv()
-            except (EOFError, OSError) as error:
-                raise _lost() from error
-            if isinstance(message, _Failure):
-                raise message.error
-            if isinstance(message, Counts):
-                self._counts[number] = message
-            else:
+        for link in wait(self._links, seconds):
+            message = self._receive(link)
+            if isinstance(message, FinishedGame):
                 yield message
 
-    def pause(self) -> None:
-        """Has them wait; their games go on with the next `play`."""
+    def pause(self) -> Iterator[FinishedGame]:
+        """Has them wait, and gives what they had finished till then; their games go on with the next `play`."""
         self._tell(_PAUSE)
+        for link in self._links:
+            while (message := self._receive(link)) != _PAUSED:
+                if isinstance(message, FinishedGame):
+                    yield message
+
+    def _receive(self, link: Any) -> object:
+        """The next message of a worker."""
+        try:
+            message = link.recv()
+        except (EOFError, OSError) as error:
+            raise _lost() from error
+        if isinstance(message, _Failure):
+            raise message.error
+        if isinstance(message, Counts):
+            self._counts[self._links.index(link)] = message
+        return message
 
     def close(self) -> None:
         """Ends them; their games under way are lost."""
@@ -186,6 +192,7 @@ class _Worker:
                 self._reported = now
                 self._link.send(self._selfplay.counts)
         self._link.send(self._selfplay.counts)
+        self._link.send(_PAUSED)
 
     def _evaluator(self, network: str) -> Evaluator:
         evaluator = evaluator_for(network, self._settings.machine.device, self._precision)
