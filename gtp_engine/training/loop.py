@@ -82,6 +82,7 @@ class Run:
     ) -> None:
         self.folder, self.observer = folder, observer
         self.settings = folder.settings()
+        folder.remove_remains()
         self.stopped = False
         """Set it to end the run soon."""
         self._started = time.monotonic()

@@ -62,6 +62,11 @@ class RunFolder:
             folder.mkdir(parents=True, exist_ok=True)
         write_text(self.settings_file, to_toml(settings))
 
+    def remove_remains(self) -> None:
+        """Removes what a program left that was killed while it wrote."""
+        for path in self.path.rglob(".*.tmp.*"):
+            path.unlink(missing_ok=True)
+
     def settings(self) -> RunSettings:
         """As they stand in the folder; ValueError for wrong ones and those of another version."""
         return read_settings(self.settings_file)
