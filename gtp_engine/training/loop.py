@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from ..engine import processor_threads
+from ..evaluate.choices import AUTO
 from ..evaluate.network import find_device
 from ..log import log
 from ..match.elo import elo_difference
@@ -26,7 +27,7 @@ from ..network.katago_file import write_katago_file
 from ..network.library import load_network
 from ..network.model import Model
 from ..search.thinker import Thinker
-from .learner import Learner, LearnerSettings, rate_at
+from .learner import Learner, LearnerSettings, faster_precision, rate_at
 from .loader import Batch, Loader, Samples, drawn_samples
 from .losses import LossWeights
 from .random_games import random_games
@@ -92,6 +93,8 @@ class Run:
         self._device = find_device(machine.device)
         self.state, checkpoint = folder.load()
         self._seconds_before = self.state.seconds
+        precision = self.settings.learn.precision
+        self._precision = faster_precision(self._device) if precision == AUTO else precision
         model = self._first_model(start) if checkpoint is None else checkpoint.model
         self.learner = Learner(model, self._learner_settings(), self._device)
         if checkpoint is not None:
@@ -122,7 +125,7 @@ class Run:
             drop_share=learn.drop_share,
             last_rate=learn.last_rate,
             average=learn.average,
-            precision=learn.precision,
+            precision=self._precision,
             losses=LossWeights(**losses),
         )
 

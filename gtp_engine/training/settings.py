@@ -182,7 +182,7 @@ class LearnSettings:
     weight_decay: float = _setting(0.02, "Of weights, not of biases and norms.", 0)
     average: int = _setting(200_000, "Samples that the network which plays is averaged over; 0: not at all.", 0)
     searched_share: float = _setting(0.0, "How much of a value target is what the search said, not how it ended.", 0, 1)
-    precision: str = _setting("float32", "float32 or bfloat16.", accepted=("float32", "bfloat16"))
+    precision: str = _setting(AUTO, "Of learning; auto: the faster one.", accepted=(AUTO, "float32", "bfloat16"))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ batch_size = 64
 learning_rate = 5e-3
 warm_up = 640
 average = 2000
+precision = "float32"
 [match]
 every = 0
 [machine]
