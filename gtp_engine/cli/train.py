@@ -31,6 +31,13 @@ PRESETS = ("gpu", "laptop", "mini")
     type=click.Path(dir_okay=False, path_type=Path),
     help="Only draw the curves of the run into this HTML file.",
 )
+@click.option(
+    "--compare",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="RUN",
+    help="With --report: another run in the same pictures (repeatable).",
+)
 def train(
     run: Path,
     preset: str | None,
@@ -38,6 +45,7 @@ def train(
     start: str | None,
     minutes: float | None,
     report: Path | None,
+    compare: tuple[Path, ...],
 ) -> None:
     """Let a network learn from its own games, in the folder RUN.
 
@@ -50,18 +58,21 @@ def train(
       gtp_engine train run                              9x9 from nothing, on a laptop
       gtp_engine train run --minutes 30                 the next half hour of it
       gtp_engine train run --report curves.html         what it has learned so far
+      gtp_engine train run --report both.html --compare other
       gtp_engine train other --preset mini              the textbook's AlphaGo Zero
       gtp_engine gtp --network run/networks/0030.bin.gz
     """
     from ..training.run_folder import RunFolder
 
     folder = RunFolder(run)
+    if compare and not report:
+        raise click.UsageError("--compare needs --report")
     if report:
         from ..training.report import write_report
         from .outputs import check_place
 
         check_place(report)
-        write_report(folder, report)
+        write_report([folder, *map(RunFolder, compare)], report)
         click.echo(f"the curves are in {report}")
         return
     if not folder.exists:

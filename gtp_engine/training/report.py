@@ -1,4 +1,4 @@
-"""The curves of a run as one HTML file that needs no other."""
+"""The curves of runs as one HTML file that needs no other."""
 
 import html
 import io
@@ -25,23 +25,23 @@ _PICTURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 _SHOWN = ("cycle", "games_in_all", "samples_in_all", "length", "black_wins", "window", "learned", "elo", "seconds")
 
 
-def write_report(folder: RunFolder, path: Path) -> None:
-    """Draws the log of a run; ValueError where there is none, or nothing in it."""
-    if not folder.exists:
-        raise ValueError(f"{folder.path}: no run has begun there")
-    lines = folder.log()
-    if not lines:
-        raise ValueError(f"{folder.path}: no cycle is over yet")
-    settings = folder.settings()
-    parts = [
-        f"<h1>{html.escape(folder.path.absolute().name)}</h1>",
-        f"<p>{html.escape(_summary(lines))}</p>",
-        _curves({folder.path.absolute().name: lines}),
-        _table(lines),
-        f"<h2>Settings</h2><pre>{html.escape(to_toml(settings))}</pre>",
-    ]
+def write_report(folders: Sequence[RunFolder], path: Path) -> None:
+    """Draws the logs of runs into the same pictures; ValueError where there is none, or nothing in it."""
+    runs = {}
+    for folder in folders:
+        if not folder.exists:
+            raise ValueError(f"{folder.path}: no run has begun there")
+        lines = folder.log()
+        if not lines:
+            raise ValueError(f"{folder.path}: no cycle is over yet")
+        runs[str(folder.path)] = lines
+    title = html.escape(", ".join(runs))
+    parts = [f"<h1>{title}</h1>", _curves(runs)]
+    for folder, (name, lines) in zip(folders, runs.items(), strict=True):
+        parts += [f"<h2>{html.escape(name)}</h2>", f"<p>{html.escape(_summary(lines))}</p>", _table(lines)]
+        parts.append(f"<h3>Settings</h3><pre>{html.escape(to_toml(folder.settings()))}</pre>")
     style = "body{font-family:sans-serif;margin:2em}td,th{padding:0 .8em;text-align:right}svg{max-width:100%}"
-    head = f'<meta charset="utf-8"><title>{html.escape(folder.path.name)}</title><style>{style}</style>'
+    head = f'<meta charset="utf-8"><title>{title}</title><style>{style}</style>'
     write_text(path, f"<!doctype html>\n<html><head>{head}</head><body>\n" + "\n".join(parts) + "\n</body></html>\n")
 
 
