@@ -14,7 +14,6 @@ from ..evaluate.interface import Evaluator
 from ..game.coords import BLACK, EMPTY, colour_letter, index_of_point, opponent
 from ..game.game import Game
 from ..game.scoring import Score
-from ..search.parameters import SearchParameters
 from ..search.report import SearchReport
 from ..search.scheduler import Job, Scheduler
 from ..search.search import Limits, Search, parts_of
@@ -104,10 +103,9 @@ class SelfPlay:
         self._on_game = on_game
         self._random = np.random.default_rng(seed)
         self._games = games
-        self._cycle = cycle
         self._schedulers: dict[tuple[int, int], Scheduler] = {}
-        self._tables: set[int] = set()
-        self._by_number: dict[int, _Table] = {}
+        self._sizes: dict[tuple[int, int], int] = {}  # of their batches
+        self._tables: dict[int, _Table] = {}
         self._free: dict[tuple[int, int], list[Search]] = {}
         self._errors: list[Exception] = []
         self._begun = 0
@@ -117,38 +115,35 @@ class SelfPlay:
 
     @property
     def counts(self) -> Counts:
+        """Since the beginning."""
         schedulers = self._schedulers.values()
-        room = sum(scheduler.batches * self._batch_size(scheduler) for scheduler in schedulers)
-        positions, batches = (sum(getattr(s, name) for s in schedulers) for name in ("positions", "batches"))
-        return Counts(self._moves, positions, batches, room)
-
-    def _batch_size(self, scheduler: Scheduler) -> int:
-        return min(self._games, scheduler._batch_size or self._games)
+        room = sum(scheduler.batches * self._sizes[board] for board, scheduler in self._schedulers.items())
+        positions = sum(scheduler.positions for scheduler in schedulers)
+        return Counts(self._moves, positions, sum(scheduler.batches for scheduler in schedulers), room)
 
     def change_network(self, make_evaluator: Callable[[], Evaluator], cycle: int) -> None:
         """Goes on with another network and a cycle's settings: games under way too."""
         self._make_evaluator = make_evaluator
-        self._cycle, self._full = cycle, self.settings.search.full(cycle)
+        self._full = self.settings.search.full(cycle)
         for board, scheduler in self._schedulers.items():
             old, new = scheduler.evaluator, make_evaluator()
             scheduler.change_evaluator(new)
-            for table in self._by_number.values():
+            for table in self._tables.values():
                 if (table.game.width, table.game.height) == board:
                     table.search.evaluator = new
             for search in self._free.get(board, ()):
                 search.evaluator = new
             old.close()
 
-    def step(self, more: bool = True) -> bool:
-        """Works on a batch of each size; with `more` new games begin. False where nothing was left to do."""
-        while more and len(self._by_number) < self._games:
+    def step(self) -> None:
+        """Works on a batch of each size, and begins games where there is room."""
+        while len(self._tables) < self._games:
             self._begin()
         for scheduler in self._schedulers.values():
             if not scheduler.is_idle:
                 scheduler.step()
         if self._errors:
             raise self._errors[0]
-        return bool(self._by_number)
 
     def close(self) -> None:
         """Gives the evaluators' memory back."""
@@ -165,7 +160,7 @@ class SelfPlay:
         search = free.pop() if free else self._new_search(scheduler.evaluator, game.area)
         opening = int(self._random.exponential(games.opening_share * game.area))
         table = _Table(game, search, opening, bool(self._random.random() < games.check_share))
-        self._by_number[self._begun] = table
+        self._tables[self._begun] = table
         self._think(self._begun)
         self._begun += 1
 
@@ -176,27 +171,28 @@ class SelfPlay:
             share = self.settings.games.boards[board] / sum(self.settings.games.sizes.values())
             # Where two batches are under way at a time, each game has a leaf in one of them.
             size = max(1, round(self._games * share) // evaluator.overlap)
+            self._sizes[board] = size
             self._schedulers[board] = Scheduler(evaluator, self._games, size)
         return self._schedulers[board]
 
     def _new_search(self, evaluator: Evaluator, area: int) -> Search:
-        visits, parameters = max(self._full, self._cheap, key=lambda kind: kind[0])
+        """One with room for the largest searches of the run; noise and visits are set for each move."""
+        search, (_, parameters) = self.settings.search, self._full
+        visits = max(search.cheap_visits, *search.visits.values())
         megabytes = _TREE_VISITS * (visits + 1) * bytes_per_node(area, parts_of(parameters, evaluator)) / 1e6
-        return Search(evaluator, self._roomy(parameters, megabytes), int(self._random.integers(2**62)))
-
-    def _roomy(self, parameters: SearchParameters, megabytes: float) -> SearchParameters:
-        return replace(parameters, tree_megabytes=max(0.1, megabytes))
+        parameters = replace(parameters, tree_megabytes=max(0.1, megabytes))
+        return Search(evaluator, parameters, int(self._random.integers(2**62)))
 
     def _think(self, number: int) -> None:
         """Has the side to move searched."""
-        table = self._by_number[number]
+        table = self._tables[number]
         search, search_settings = table.search, self.settings.search
         is_calm = table.decided == EMPTY or table.is_checked
         table.is_full = not table.opening and bool(self._random.random() < search_settings.full_share)
         visits, parameters = self._full if table.is_full and is_calm else self._cheap
         if table.opening:
             visits = 1
-        search.parameters = self._roomy(parameters, search.parameters.tree_megabytes)
+        search.parameters = parameters
 
         def start() -> Search:
             search.set_position(table.game)
@@ -251,7 +247,7 @@ class SelfPlay:
             table.decided = sure
 
     def _end(self, number: int, table: _Table) -> None:
-        del self._by_number[number]
+        del self._tables[number]
         game = table.game
         self._free[game.width, game.height].append(table.search)
         ending = ending_of(game)
