@@ -25,6 +25,9 @@ from .samples import DRAW, SampleGame
 from .settings import RunSettings
 
 _TREE_VISITS = 4  # how many searches' visits a tree has room for: what it keeps of earlier ones
+# Leaves of a game in a batch, where its search may choose so many at once: each call for one costs about as much as
+# half an evaluation by a small network. Gumbel's root gives all of a round's moves their visits anyway.
+_LEAVES = 2
 _LEAST_SHARE = 1e-3  # of a policy target; less is not worth its bytes
 
 
@@ -169,8 +172,8 @@ class SelfPlay:
         if board not in self._schedulers:
             evaluator = self._make_evaluator()
             share = self.settings.games.boards[board] / sum(self.settings.games.sizes.values())
-            # Where two batches are under way at a time, each game has a leaf in one of them.
-            size = max(1, round(self._games * share) // evaluator.overlap)
+            # Where two batches are under way at a time, each game has its leaves in one of them.
+            size = max(1, round(_LEAVES * self._games * share) // evaluator.overlap)
             self._sizes[board] = size
             self._schedulers[board] = Scheduler(evaluator, self._games, size)
         return self._schedulers[board]

@@ -106,7 +106,7 @@ def test_a_run_in_pieces(settings_file: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     pieces = 0
     options = ["--settings", str(settings_file)]
-    while "done: " not in (said := train(run, *options, "--minutes", "0.2")):
+    while "done: " not in (said := train(run, *options, "--minutes", "0.5")):
         options = []
         assert "the time is up; the same command goes on" in said
         pieces += 1
