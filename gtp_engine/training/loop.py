@@ -299,6 +299,7 @@ class Run:
                     saved = now
         finally:
             loader.close()
+        self.learner.check()
         return (drawn - first) / max(time.monotonic() - began, 1e-9)
 
     def _save_midway(self) -> None:

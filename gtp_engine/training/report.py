@@ -2,7 +2,7 @@
 
 import html
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ def _summary(lines: Sequence[dict[str, Any]]) -> str:
     return f"{len(lines)} cycles, {last['games_in_all']:,} games, {last['samples_in_all']:,} samples, {hours:.2f} hours"
 
 
-def _curves(runs: dict[str, Sequence[dict[str, Any]]]) -> str:
+def _curves(runs: Mapping[str, Sequence[dict[str, Any]]]) -> str:
     """Pictures of the runs as SVG, over the hours."""
     from matplotlib.figure import Figure
 
@@ -82,7 +82,7 @@ def _curves(runs: dict[str, Sequence[dict[str, Any]]]) -> str:
     return content.getvalue()[content.getvalue().index("<svg") :]
 
 
-def _all(runs: dict[str, Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
+def _all(runs: Mapping[str, Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
     return [line for lines in runs.values() for line in lines]
 
 
