@@ -49,9 +49,9 @@ def train(
 ) -> None:
     """Let a network learn from its own games, in the folder RUN.
 
-    A cycle plays games, learns from the last ones and makes a network. The folder holds everything: settings.toml, which
-    says what each setting means, the networks, the games, and a log. Stopped or killed at any time, the same command
-    goes on; Ctrl-C stops.
+    A cycle plays games, learns from the last ones and makes a network. The folder holds everything: settings.toml,
+    which says what each setting means, the networks, the games, and a log. Stopped or killed at any time, the same
+    command goes on; Ctrl-C stops.
 
     \b
     Examples:

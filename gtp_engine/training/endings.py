@@ -1,7 +1,7 @@
 """How a game of self-play ended: margin, winner and whose each point is, from the board alone.
 
-What networks say of dead stones would teach them their own mistakes. Where the rules let dead stones stand, the count is
-Tromp and Taylor's; where players may agree on them, stones are dead that are proven to be: inside the territory of
+What networks say of dead stones would teach them their own mistakes. Where the rules let dead stones stand, the count
+is Tromp and Taylor's; where players may agree on them, stones are dead that are proven to be: inside the territory of
 chains that cannot be taken even if their owner always passes (Benson 1976). The search counts its own two passes no
 otherwise than the first way, so that it takes what is not proven off the board before it passes.
 """
@@ -20,8 +20,8 @@ from .samples import DRAW
 
 @dataclass(frozen=True)
 class Ending:
-    """margin: black's points, komi included. winner: BLACK, WHITE or DRAW. ownership: int8 [area], 1 black's, -1 white's,
-    0 nobody's."""
+    """margin: black's points, komi included. winner: BLACK, WHITE or DRAW.
+    ownership: int8 [area], 1 black's, -1 white's, 0 nobody's."""
 
     margin: float
     winner: int

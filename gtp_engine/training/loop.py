@@ -8,11 +8,10 @@ network.
 import datetime
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import torch
 
 from ..engine import processor_threads
@@ -27,7 +26,7 @@ from ..network.katago_file import write_katago_file
 from ..network.library import load_network
 from ..network.model import Model
 from ..search.thinker import Thinker
-from .learner import Learner, LearnerSettings, faster_precision, rate_at
+from .learner import Learner, LearnerSettings, faster_precision, playing_network, rate_at
 from .loader import Batch, Loader, Samples, drawn_samples
 from .losses import LossWeights
 from .random_games import random_games
@@ -69,7 +68,7 @@ class _Played:
     """What this process saw of a cycle's self-play."""
 
     seconds: float = 0.0
-    counts: Counts = Counts()
+    counts: Counts = field(default=Counts())
 
 
 class Run:
@@ -130,7 +129,7 @@ class Run:
         )
 
     def go(self) -> bool:
-        """Whether all cycles are done. Raises LossNotFinite, ValueError, OSError, RuntimeError; the folder stays good."""
+        """Whether all cycles are done. Raises LossNotFinite, ValueError, OSError, RuntimeError; what is saved stays."""
         self.observer.begin(self.state, self.settings)
         Thinker("uniform", 1, None).warm_up()  # the processes that play find it compiled
         seed = self.settings.cycle.seed + sum(facts.games for facts in shard_facts(self.folder.shards))
@@ -168,7 +167,7 @@ class Run:
             self._learn(samples, settings.learn.random_epochs * len(samples))
             model = self._playing_network(samples)
         else:
-            model = self.learner.average
+            model = playing_network(self.learner.average)
         write_katago_file(model.cpu(), self.folder.network(0))
         self.learner.take_losses()
         self._next_cycle()
@@ -307,7 +306,7 @@ class Run:
         self._save()
 
     def _playing_network(self, samples: Samples) -> Model:
-        return self.learner.playing_network(self._some_batches(samples))
+        return playing_network(self.learner.averaged_network(self._some_batches(samples)))
 
     def _some_batches(self, samples: Samples) -> Iterator[Batch]:
         size = min(self.settings.learn.batch_size, _MEASURED_SAMPLES)

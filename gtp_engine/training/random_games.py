@@ -20,7 +20,7 @@ SOURCE = "random"
 
 
 def random_games(games: GameSettings, count: int, seed: int) -> Iterator[SampleGame]:
-    """So many games, always the same ones for a seed. Their moves teach nothing: to be learned from without a policy."""
+    """So many games, always the same ones for a seed. Their moves are no example: to be learned without a policy."""
     random = np.random.default_rng(seed)
     state = random.integers(0, 2**63, 1, np.uint64)
     for number in range(count):

@@ -84,8 +84,8 @@ class RunFolder:
         known = dict(checkpoint.card)
         if known.pop("format", None) != FORMAT:
             raise ValueError(
-                f"{self.state_file}: of another version ({FORMAT!r} is not in it); go on with the program that made it, or "
-                f"begin a new run from its last network: --from {self.path / 'networks' / 'NNNN.bin.gz'}"
+                f"{self.state_file}: of another version ({FORMAT!r} is not in it); go on with the program that made "
+                f"it, or begin a new run from its last network: --from {self.path / 'networks' / 'NNNN.bin.gz'}"
             )
         names = {item.name for item in fields(RunState)}
         state = RunState(**{name: value for name, value in known.items() if name in names})

@@ -1,8 +1,8 @@
 """Self-play: many games side by side, their searches' leaves in common batches, and what is learned of each game.
 
 What is random about a game (`settings.GameSettings`, `SearchSettings`) keeps the games apart and the samples varied:
-board, rules and komi; first moves drawn from the policy; the search's noise; full searches for some moves, cheap ones for
-the others (Wu 2019, section 3.1). A game that is decided is played to its end, cheaply: so every game has a true result.
+board, rules and komi; first moves drawn from the policy; the search's noise; full searches for some moves, cheap ones
+for the others (Wu 2019, section 3.1). A game that is decided is played to its end, cheaply: each has a true result.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..evaluate.interface import Evaluator
-from ..game.coords import BLACK, EMPTY, colour_letter, index_of_point, opponent
+from ..game.coords import EMPTY, opponent
 from ..game.game import Game
 from ..game.scoring import Score
 from ..search.report import SearchReport
@@ -21,7 +21,7 @@ from ..search.tree import bytes_per_node
 from ..sgf import GameRecord
 from .endings import ending_of
 from .random_games import new_game
-from .samples import DRAW, SampleGame
+from .samples import SampleGame
 from .settings import RunSettings
 
 _TREE_VISITS = 4  # how many searches' visits a tree has room for: what it keeps of earlier ones

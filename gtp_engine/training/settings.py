@@ -4,6 +4,7 @@ A run's folder holds them all in `settings.toml`, written by `to_toml`, so that 
 version may change.
 """
 
+import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from typing import Any
 import tomlkit
 
 from ..evaluate.choices import AUTO, DEVICES, LARGEST_BOARD, PRECISIONS
+from ..game.coords import MIN_SIZE
 from ..game.rules import Rules, default_komi, parse_rules
 from ..network.config import parse_config
 from ..search.parameters import SearchParameters
@@ -40,9 +42,9 @@ def _setting(default: Any, meaning: str, low: float | None = None, high: float |
 class GameSettings:
     """What is played."""
 
-    sizes: dict[str, float] = _setting({"9": 1.0}, "Boards, and how often each is played.", 0, names="sizes")
-    rules: list[str] = _setting(["tromp-taylor", "chinese"], "Rulesets, one drawn for each game; area scoring only.")
-    komi: dict[str, float] = _setting({}, "The fair komi of a size; of the others it is the usual one.", names="sizes")
+    sizes: dict[str, float] = _setting({"9": 1.0}, "Boards, and how often each is played.", 0, names="sizes")  # noqa: RUF009
+    rules: list[str] = _setting(["tromp-taylor", "chinese"], "Rulesets, one drawn for each game; area scoring only.")  # noqa: RUF009
+    komi: dict[str, float] = _setting({}, "The fair komi of a size; of the others it is the usual one.", names="sizes")  # noqa: RUF009
     komi_spread: float = _setting(1.5, "Komi is drawn round the fair one, with this deviation, in halves.", 0)
     wide_komi_share: float = _setting(0.06, "In this share of the games with another deviation:", 0, 1)
     wide_komi_spread: float = _setting(8.0, "this one, so that uneven games are known too.", 0)
@@ -84,7 +86,7 @@ class SearchSettings:
     root: str = _setting(
         "gumbel", 'The search of the root: "gumbel" for few visits, or "puct" with noise.', accepted=("gumbel", "puct")
     )
-    visits: dict[str, int] = _setting(
+    visits: dict[str, int] = _setting(  # noqa: RUF009
         {"0": 32}, "Visits of a full search, from each of these cycles on.", 1, names="cycles"
     )
     full_share: float = _setting(1.0, "Share of moves with a full search; only these are samples.", 0, 1)
@@ -94,7 +96,7 @@ class SearchSettings:
     temperature_moves: int = _setting(6, "... so many first moves, after which it falls ...", 0)
     temperature_halflife: float = _setting(9.0, "... by half in so many moves (0: at once) ...", 0)
     late_temperature: float = _setting(0.15, "... to this.", 0)
-    parameters: dict[str, Any] = _setting({}, "Other parameters of the search, as of --set.", names="parameters")
+    parameters: dict[str, Any] = _setting({}, "Other parameters of the search, as of --set.", names="parameters")  # noqa: RUF009
 
     def full(self, cycle: int) -> tuple[int, SearchParameters]:
         """Visits and parameters of a full search in a cycle."""
@@ -238,8 +240,8 @@ def parse_size(name: str) -> tuple[int, int]:
     """Width and height of `9` or `13x9`; ValueError for others and what is larger than networks take."""
     match = re.fullmatch(r"(\d+)(?:x(\d+))?", name)
     width, height = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-    if not (2 <= min(width, height) and max(width, height) <= LARGEST_BOARD):
-        raise ValueError(f"{name!r} is no board size from 2 to {LARGEST_BOARD}, such as 9 or 13x9")
+    if min(width, height) < MIN_SIZE or max(width, height) > LARGEST_BOARD:
+        raise ValueError(f"{name!r} is no board size from {MIN_SIZE} to {LARGEST_BOARD}, such as 9 or 13x9")
     return width, height
 
 
@@ -282,8 +284,8 @@ def parse_settings(text: str) -> RunSettings:
     version = tables.pop("version", VERSION)
     if version != VERSION:
         raise ValueError(
-            f"{_line(text, '', 'version')}settings of version {version!r}; this program knows version {VERSION}. Begin a "
-            "new run folder, from this one's network with --from, or go on with the program that made it"
+            f"{_line(text, '', 'version')}settings of version {version!r}; this program knows version {VERSION}. Begin "
+            "a new run folder, from this one's network with --from, or go on with the program that made it"
         )
     sections = {item.name: item for item in fields(RunSettings)}
     parts = {}
@@ -355,11 +357,13 @@ def _accepted_table(value: dict[str, Any], metadata: Mapping[str, Any]) -> dict[
 
 def _check_range(value: Any, metadata: Mapping[str, Any]) -> None:
     low, high = metadata["low"], metadata["high"]
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        # Written so that NaN fails.
-        if not ((low is None or value >= low) and (high is None or value <= high) and value - value == 0):
-            expected = f"from {low:g} to {high:g}" if high is not None else f"of {low:g} or more"
-            raise ValueError(f"expected a number {expected}, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return
+    if not math.isfinite(value) or (low is not None and value < low) or (high is not None and value > high):
+        lowest = "" if low is None else f" of {low:g} or more"
+        raise ValueError(
+            f"expected a number{f' from {low:g} to {high:g}' if high is not None else lowest}, got {value!r}"
+        )
 
 
 def _nearest(name: str, known: Mapping[str, Any]) -> str:

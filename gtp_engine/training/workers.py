@@ -4,6 +4,7 @@ The processes only play; what is finished comes here, so that one process writes
 this process has gone, however it ended.
 """
 
+import contextlib
 import multiprocessing
 import signal
 import time
@@ -121,10 +122,8 @@ class Workers:
     def close(self) -> None:
         """Ends them; their games under way are lost."""
         for link in self._links:
-            try:
+            with contextlib.suppress(OSError):
                 link.send(_END)
-            except OSError:
-                pass
             link.close()
         for process in self._processes:
             process.join(_PATIENCE_SECONDS)
