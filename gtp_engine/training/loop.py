@@ -298,8 +298,9 @@ class Run:
                     saved = now
         finally:
             loader.close()
-        self.learner.check()
-        return (drawn - first) / max(time.monotonic() - began, 1e-9)
+        rate = (drawn - first) / max(time.monotonic() - began, 1e-9)
+        self._save_midway()  # matches may be long
+        return rate
 
     def _save_midway(self) -> None:
         self.learner.check()

@@ -15,6 +15,7 @@ import miniature
 import numpy as np
 import pytest
 
+from gtp_engine.match.elo import elo_difference
 from gtp_engine.match.networks import play_networks
 from gtp_engine.sgf import GameRecord, read_sgf_games
 from gtp_engine.training.loop import Observer, Run
@@ -217,6 +218,23 @@ def test_a_damaged_shard_is_left_out_and_its_games_are_played_again(tmp_path: Pa
     assert Run(folder, Silent()).go()
     assert sum(facts.games for facts in shard_facts(folder.shards)) >= settings.cycle.games
     assert (folder.shards / "000001.shard").read_bytes() == b"no shard"
+
+
+def test_matches_decide_who_plays_and_measure_elo(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    match = "1\ngames = 6\nvisits = 4\ngate = true\ngate_games = 4\ngate_score = 1.0"  # more than all is impossible
+    folder.create(miniature.settings(cycles="2", every=match, games="24"))
+    assert Run(folder, Silent()).go()
+    lines = folder.log()
+    assert [(line["player"], line["accepted"], line["against"]) for line in lines] == [
+        ("0000.bin.gz", False, 0),
+        ("0000.bin.gz", False, 1),
+    ]
+    state, _ = folder.load()
+    assert state.player == 0
+    first, second = lines
+    assert first["elo"] == pytest.approx(round(elo_difference((6 * first["score"] + 0.5) / 7), 1), abs=0.5)
+    assert second["elo"] - first["elo"] == pytest.approx(elo_difference((6 * second["score"] + 0.5) / 7), abs=0.5)
 
 
 def test_a_loss_that_is_no_number_stops_before_a_network_is_saved(tmp_path: Path) -> None:
