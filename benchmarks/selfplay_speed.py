@@ -67,7 +67,7 @@ class Bare:
     def rate(self) -> float:
         count, began = 0, time.process_time()
         while (used := time.process_time() - began) < SECONDS:
-            self._evaluator._evaluate(self._inputs, self._rows, 0.0)
+            self._evaluator._evaluate(self._inputs, self._rows)
             count += len(self._rows)
         return count / used
 

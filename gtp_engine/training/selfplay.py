@@ -87,8 +87,8 @@ class _Table:
 class SelfPlay:
     """So many games side by side; finished ones are given to `on_game` and replaced by new ones.
 
-    make_evaluator: gives one for the present network. Boards of different sizes cannot share a batch, nor an
-    evaluator's memory: each size has its own.
+    make_evaluator: gives one for the present network. Boards of different sizes cannot share a batch, and an evaluator
+    has no more than two batches under way: each size has its own.
     """
 
     def __init__(
