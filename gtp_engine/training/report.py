@@ -27,6 +27,7 @@ _SHOWN = ("cycle", "games_in_all", "samples_in_all", "length", "black_wins", "wi
 
 def write_report(folders: Sequence[RunFolder], path: Path) -> None:
     """Draws the logs of runs into the same pictures; ValueError where there is none, or nothing in it."""
+    folders = list({folder.path: folder for folder in folders}.values())
     runs = {}
     for folder in folders:
         if not folder.exists:

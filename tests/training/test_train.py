@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -91,8 +92,9 @@ def test_the_report_draws_the_curves(finished: RunFolder, tmp_path: Path) -> Non
     text = report.read_text()
     assert text.count("<svg") == 1 and "Policy" in text and "3 cycles, " in text
     assert "shard_games = 12" in text
-    train(finished.path, "--report", str(report), "--compare", str(finished.path))
-    assert "evaluations/s" in report.read_text()
+    other = shutil.copytree(finished.path, tmp_path / "other")
+    train(finished.path, "--report", str(report), "--compare", str(other))
+    assert f"{other}: policy" in report.read_text()
 
 
 def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFolder, settings_file: Path) -> None:
