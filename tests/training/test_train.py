@@ -163,16 +163,19 @@ def test_a_run_goes_on_after_kills(settings_file: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_goes_on_after_kills_at_twenty_random_moments(settings_file: Path, tmp_path: Path) -> None:
-    folder, choice = RunFolder(tmp_path / "run"), random.Random(1)
-    kills = 0
+    choice = random.Random(1)
+    kills = runs = 0
     while kills < 20:
-        end = time.monotonic() + choice.uniform(1, 25)
-        options = [] if folder.exists else ["--settings", str(settings_file)]
-        if kill_when(folder.path, options, lambda end=end: time.monotonic() > end):
-            break
-        kills += 1
-    train(folder.path)
-    check_whole(folder, miniature.settings())
+        folder = RunFolder(tmp_path / f"run-{runs}")
+        runs += 1
+        is_done = False
+        while kills < 20 and not is_done:
+            end = time.monotonic() + choice.uniform(1, 16)
+            options = [] if folder.exists else ["--settings", str(settings_file)]
+            is_done = kill_when(folder.path, options, lambda end=end: time.monotonic() > end)
+            kills += not is_done
+        train(folder.path, *([] if folder.exists else ["--settings", str(settings_file)]))
+        check_whole(folder, miniature.settings())
 
 
 def test_control_c_keeps_what_is_done(settings_file: Path, tmp_path: Path) -> None:
