@@ -20,6 +20,7 @@ COMMANDS = {
     "review": "Show the mistakes of a game record.",
     "selfplay": "Let the engine play itself and save the games.",
     "learn": "Let a network learn from game records.",
+    "train": "Let a network learn from its own games.",
     "match": "Let two GTP engines or networks play each other and count.",
     "network": "Say what a network's file is.",
     "benchmark": "Measure visits and playouts per second.",

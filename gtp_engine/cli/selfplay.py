@@ -1,102 +1,174 @@
-"""`gtp_engine selfplay`: the engine plays itself."""
+"""`gtp_engine selfplay`: games of a network, or of playouts, against itself."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import signal
+import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..wording import counted
-from .options import GameOptions, SearchOptions, engine_settings, game_options, search_options
+from .options import DEVICES, PRECISIONS, BoardSize, Komi
 from .outputs import new_folder
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from ..training.selfplay import FinishedGame
+    from ..training.settings import RunSettings
 
-    from ..training.selfplay import SelfplayGame
-
-DEFAULT_VISITS = 400  # half of AlphaZero's 800: a game on 9x9 takes about half a minute on two cores
-_DEFAULTS = {"board_size": "9"}
+_LINE_SECONDS = 30.0
 
 
-@click.command(context_settings={"default_map": _DEFAULTS})
-@click.option("--games", type=click.IntRange(1), default=10, show_default=True, help="How many to play.")
-@game_options
-@search_options
+@click.command()
+@click.option("--games", type=click.IntRange(1), default=100, show_default=True, help="How many to play.")
+@click.option(
+    "--network", metavar="NAME", help="A file or name; none: playouts.  [default: the shipped one, else none]"
+)
+@click.option("--board-size", "sizes", multiple=True, type=BoardSize(), help="May be given again.  [default: 9]")
+@click.option("--komi", type=Komi(), help="The same in all games.  [default: varied round 7]")
+@click.option("--rules", multiple=True, help="May be given again; one is drawn for each game.")
+@click.option("--visits", type=click.IntRange(1), help="Of a full search.  [default: 32]")
+@click.option(
+    "--settings", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A TOML file as of runs."
+)
+@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a search parameter (repeatable).")
+@click.option("--workers", type=click.IntRange(1), help="Processes that play.  [default: one a processor]")
+@click.option("--concurrency", type=click.IntRange(1), help="Games side by side in each of them.  [default: 32]")
+@click.option("--device", type=click.Choice(DEVICES), help="Of a network.")
+@click.option("--precision", type=click.Choice(PRECISIONS), help="Of a network.")
+@click.option("--seed", type=click.IntRange(0), help="With it and one worker the games are the same again.")
 @click.option(
     "--sgf-dir",
     type=click.Path(path_type=Path),
     help="Each run makes a folder of its own in it.  [default: see doctor]",
 )
+@click.option(
+    "--shards", type=click.Path(path_type=Path), help="A folder for the samples.  [default: beside the games]"
+)
 @click.option("--comments", is_flag=True, help="Each move's win rate, score and main line as its comment.")
-def selfplay(games: int, game: GameOptions, search: SearchOptions, sgf_dir: Path | None, comments: bool) -> None:
-    """Let the engine play itself and save the games as SGF.
+def selfplay(games: int, sgf_dir: Path | None, shards: Path | None, **options: Any) -> None:
+    """Let a network play itself: the games as SGF, and as samples to learn from.
 
-    Openings vary: there is noise at the root, and the first moves are drawn by visits (--set root_noise=0 and
-    --set temperature=0 switch that off). Nobody resigns; a game is given up after twice as many moves as the board
-    has points. Without --visits and --seconds a move takes 400 visits. Ctrl-C keeps the games that are finished.
+    Many games are played side by side. Openings, komi and rules vary, moves are searched with noise, and what a search
+    preferred is kept as a sample. Nobody resigns: every game is played out and counted. Ctrl-C keeps the games that are
+    finished.
 
     \b
     Examples:
-      gtp_engine selfplay                                         10 games on 9x9
-      gtp_engine selfplay --games 100 --visits 50 --board-size 7
-      gtp_engine selfplay --games 3 --seed 1 --threads 1          the same games again
+      gtp_engine selfplay                                         100 games on 9x9
+      gtp_engine selfplay --network run/networks/0030.bin.gz --games 1000 --visits 64
+      gtp_engine selfplay --network none --board-size 7 --comments
     """
-    from ..engine import Engine
     from ..paths import games_dir
-    from ..training.selfplay import NOISE
-    from ..training.selfplay import selfplay as play_games
-    from .compiling import wait_until_ready
+    from ..search.thinker import Thinker
 
-    if search.visits is None and search.seconds is None:
-        search = replace(search, visits=DEFAULT_VISITS)
-    search = replace(search, settings=NOISE + search.settings)
-    settings = engine_settings(search, resign=False)
-    finished: list[SelfplayGame] = []
-    with Engine(settings, width=game.width, height=game.height, rules=game.rules, komi=game.komi) as engine:
-        wait_until_ready(engine)
-        folder = new_folder(sgf_dir or games_dir(), "selfplay")
-        try:
-            with _progress(games, engine.game.area) as (bar, on_move):
-                for played in play_games(engine, games, folder, on_move, comments=comments):
-                    finished.append(played)
-                    bar.console.print(f"game {played.number}: {played.result}, {counted(played.moves, 'move')}")
-        except KeyboardInterrupt:
-            click.echo("stopped")
-            raise
-        finally:
-            if not finished:
-                folder.rmdir()
-            click.echo(_summary(finished, folder))
+    settings = _settings(options)
+    network = _network(options["network"])
+    Thinker("uniform", 1, None).warm_up()
+    folder = new_folder(sgf_dir or games_dir(), "selfplay")
+    run = _Run(settings, network, games, folder, shards or folder)
+    try:
+        run.play(options["seed"])
+    except KeyboardInterrupt:
+        click.echo("stopped")
+        raise
+    finally:
+        if not run.finished:
+            folder.rmdir()
+        click.echo(run.summary())
 
 
-@contextmanager
-def _progress(games: int, area: int) -> "Iterator[tuple[Progress, Callable[[int, int], None]]]":
-    """A bar on a terminal, nothing elsewhere; and what moves it, by the share of a usual game's length."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+def _settings(options: dict[str, Any]) -> "RunSettings":
+    from ..training.settings import RunSettings, read_settings
 
-    console = Console(highlight=False)
-    count, left = (MofNCompleteColumn(), TextColumn("games")), (TimeRemainingColumn(), TextColumn("left"))
-    now = TextColumn("{task.description}")
-    with Progress(*count, BarColumn(), *left, now, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=games)
+    settings = read_settings(options["settings"]) if options["settings"] else RunSettings()
+    games, search, machine, cycle = settings.games, settings.search, settings.machine, settings.cycle
+    if options["sizes"]:
+        games = replace(games, sizes={f"{width}x{height}": 1.0 for width, height in options["sizes"]})
+    if options["rules"]:
+        games = replace(games, rules=list(options["rules"]))
+    if options["komi"] is not None:
+        komi = dict.fromkeys(games.sizes, options["komi"])
+        games = replace(games, komi=komi, komi_spread=0.0, wide_komi_share=0.0)
+    if options["visits"]:
+        search = replace(search, visits={"0": options["visits"]})
+    if options["parameters"]:
+        named = [text.partition("=") for text in options["parameters"]]
+        search = replace(
+            search, parameters=search.parameters | {name.strip(): value.strip() for name, _, value in named}
+        )
+    given = {name: options[name] for name in ("workers", "concurrency", "device", "precision") if options[name]}
+    cycle = replace(cycle, comments=cycle.comments or options["comments"])
+    return replace(settings, games=games, search=search, machine=replace(machine, **given), cycle=cycle)
 
-        def on_move(game: int, moves: int) -> None:
-            part = min(0.99, moves / area)
-            bar.update(task, completed=game - 1 + part, description=f"move {moves}")
 
-        yield bar, on_move
-        bar.update(task, completed=games)
+def _network(name: str | None) -> str:
+    """What to play with; ValueError says where a name was looked up."""
+    from ..network.library import list_networks
+    from .options import network_file
+
+    if name is not None:
+        return network_file(name)
+    shipped = [path for path in list_networks() if path.parent.name == "weights"]
+    return str(shipped[0]) if shipped else "none"
 
 
-def _summary(finished: "list[SelfplayGame]", folder: Path) -> str:
-    if not finished:
-        return "no game was finished"
-    black = sum(game.result.startswith("B") for game in finished)
-    white = sum(game.result.startswith("W") for game in finished)
-    length = sum(game.moves for game in finished) / len(finished)
-    count = counted(len(finished), "game")
-    return f"{count}: black won {black}, white {white}; {length:.0f} moves on average; in {folder}"
+class _Run:
+    """Games as they come, and what is said of them."""
+
+    def __init__(self, settings: "RunSettings", network: str, games: int, folder: Path, shards: Path) -> None:
+        from ..training.storage import GameWriter
+
+        self.settings, self.network, self.games, self.folder = settings, network, games, folder
+        self.finished: list[FinishedGame] = []
+        self._writer = GameWriter(shards, folder, settings.cycle.shard_games)
+        self._stopped = False
+
+    def play(self, seed: int | None) -> None:
+        from rich.console import Console
+
+        from ..training.loop import speed_text
+        from ..training.selfplay import Counts
+        from ..training.workers import Workers
+
+        console = Console(highlight=False)
+        signal.signal(signal.SIGINT, self._stop)
+        settings, began, told = self.settings, time.monotonic(), 0.0
+        at_once = -(-self.games // max(settings.machine.workers, 1))
+        machine = replace(settings.machine, concurrency=min(settings.machine.concurrency, at_once))
+        with Workers(replace(settings, machine=machine), seed if seed is not None else time.time_ns()) as workers:
+            workers.play(self.network, 0)
+            try:
+                while len(self.finished) < self.games and not self._stopped:
+                    for game in workers.collect(0.2):
+                        if len(self.finished) < self.games:
+                            self.finished.append(game)
+                            self._writer.add(game, 0)
+                    now = time.monotonic()
+                    if now - told >= (1.0 if console.is_terminal else _LINE_SECONDS):
+                        told = now
+                        facts = speed_text(workers.counts - Counts(), now - began)
+                        end = "\r" if console.is_terminal else "\n"
+                        console.print(f"{len(self.finished)} of {self.games} games, {facts}{self._results()}", end=end)
+            finally:
+                self._writer.flush(0)
+        if self._stopped:
+            raise KeyboardInterrupt
+
+    def _stop(self, number: int, frame: object) -> None:
+        self._stopped = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _results(self) -> str:
+        if not self.finished:
+            return ""
+        black = sum(game.sample.winner == 1 for game in self.finished) / len(self.finished)
+        length = sum(len(game.sample.moves) for game in self.finished) / len(self.finished)
+        return f"; black wins {black:.0%}, {length:.0f} moves a game"
+
+    def summary(self) -> str:
+        if not self.finished:
+            return "no game was finished"
+        checked = [game for game in self.finished if game.is_checked]
+        upsets = f"; {sum(game.is_upset for game in checked)} of {len(checked)} decisions wrong" if checked else ""
+        return f"{counted(len(self.finished), 'game')}{self._results()}{upsets}; in {self.folder}"

@@ -127,7 +127,7 @@ def _answer(board: np.ndarray, state: np.ndarray, candidates: np.ndarray) -> int
 
 
 @njit
-def _anywhere(board: np.ndarray, state: np.ndarray) -> int:
+def anywhere(board: np.ndarray, state: np.ndarray) -> int:
     """A random move that is legal and fills no eye of its own; PASS where there is none."""
     colour = int(board["to_move"])
     count = int(board["empty_count"])
@@ -161,10 +161,26 @@ def play_out(
     while passes < 2 and moves < limit:
         point = _answer(board, state, candidates) if heavy else PASS
         if point == PASS:
-            point = _anywhere(board, state)
+            point = anywhere(board, state)
         passes = passes + 1 if point == PASS else 0
         if first_player[point] == EMPTY:
             first_player[point] = board["to_move"]
+        play(board, point)
+        moves += 1
+    return moves
+
+
+@njit
+def play_recorded(board: np.ndarray, state: np.ndarray, points: np.ndarray) -> int:
+    """Plays uniform random moves until two passes or until `points` (int16) is full of them; their number.
+
+    As in `play_out` ko is the simple one, and a side passes only when it has no move left.
+    """
+    passes = moves = 0
+    while passes < 2 and moves < len(points):
+        point = anywhere(board, state)
+        passes = passes + 1 if point == PASS else 0
+        points[moves] = point
         play(board, point)
         moves += 1
     return moves

@@ -37,7 +37,9 @@ def write_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
         "training": checkpoint.training,
         "card": dict(checkpoint.card),
     }
-    write_whole(path, lambda temporary: torch.save(data, temporary))
+    content = io.BytesIO()
+    torch.save(data, content)  # into a file it would call a full disk a RuntimeError
+    write_whole(path, lambda temporary: temporary.write_bytes(content.getbuffer()))
 
 
 def read_checkpoint(path: Path) -> Checkpoint:

@@ -135,6 +135,15 @@ class Scheduler:
         before = sum(-rank >= priority for rank, _, _ in (*self._running, *self._waiting))
         return before < self.places
 
+    def change_evaluator(self, evaluator: Evaluator) -> None:
+        """Goes on with another evaluator of the same kind, in the searches under way too."""
+        while self._pending:
+            self._collect()
+        self.evaluator = evaluator
+        for _, _, job in (*self._running, *self._waiting):
+            if job._run is not None:
+                job._run.search.evaluator = evaluator
+
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to do."""

@@ -135,7 +135,7 @@ def test_random_moves_are_legal_and_never_fill_an_eye(width: int, height: int) -
         passes = moves = 0
         while passes < 2 and moves < playout.MOVE_CAP_PER_POINT * width * height:
             colour = int(board["to_move"][0])
-            point = playout._anywhere(board[0], numbers)
+            point = playout.anywhere(board[0], numbers)
             if point != PASS:
                 reference = reference_of(board)
                 assert point != board["ko_point"][0]

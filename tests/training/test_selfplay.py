@@ -1,18 +1,169 @@
-"""`gtp_engine selfplay` as a process of its own."""
+"""Self-play: in this process with a small network, and `gtp_engine selfplay` as a process of its own."""
 
 import re
 import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
+import miniature
+import numpy as np
 import pytest
+import torch
 
-from gtp_engine.sgf import read_sgf
+from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.network.config import parse_config
+from gtp_engine.network.katago_file import write_katago_file
+from gtp_engine.network.model import Model
+from gtp_engine.sgf import GameRecord, read_sgf_games
+from gtp_engine.training.endings import ending_of
+from gtp_engine.training.loader import Samples
+from gtp_engine.training.rows import LOSS, WIN
+from gtp_engine.training.samples import DRAW, SampleGame, pack, pack_moves
+from gtp_engine.training.selfplay import FinishedGame, SelfPlay
+from gtp_engine.training.settings import RunSettings, parse_settings
+from gtp_engine.training.shards import read_shard
+from gtp_engine.training.workers import evaluator_for
 
-SELFPLAY = [sys.executable, "-m", "gtp_engine", "selfplay", "--board-size", "5", "--threads", "1", "--seed", "3"]
-LIMIT = 240  # seconds; the first start may compile the core
+LIMIT = 400  # seconds; the first start may compile the core
+SELFPLAY = [sys.executable, "-m", "gtp_engine", "selfplay", "--workers", "1", "--seed", "3", "--board-size", "5"]
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("networks") / "small.bin.gz"
+    model = Model(parse_config("b1c16")).initialise(torch.Generator().manual_seed(1))
+    write_katago_file(model, path)
+    return str(path)
+
+
+def play(settings: RunSettings, network: str, games: int, side_by_side: int = 8) -> list[FinishedGame]:
+    done: list[FinishedGame] = []
+    make = partial(evaluator_for, network, "cpu", "float32")
+    selfplay = SelfPlay(settings, make, done.append, games=side_by_side, seed=1)
+    while len(done) < games:
+        selfplay.step()
+    counts = selfplay.counts
+    assert counts.positions / counts.room > 0.5
+    assert counts.positions > counts.moves > 0
+    selfplay.close()
+    return done
+
+
+def as_samples(settings: str, network: str, games: int) -> list[SampleGame]:
+    return [game.sample for game in play(parse_settings(settings), network, games)]
+
+
+def check_against_record(sample: SampleGame, record: GameRecord) -> None:
+    """The record's moves lead to the sample's result."""
+    game = record.to_game()
+    assert (game.width, game.height, game.komi, game.rules) == (
+        sample.width,
+        sample.height,
+        sample.komi,
+        sample.rules,
+    )
+    np.testing.assert_array_equal(pack_moves(game.moves, game.width, game.height), sample.moves)
+    ending = ending_of(game)
+    assert (ending.margin, ending.winner) == (sample.margin, sample.winner)
+    assert sample.ownership is not None
+    np.testing.assert_array_equal(ending.ownership, sample.ownership)
+    winner = {BLACK: "B+", WHITE: "W+", DRAW: "0"}[sample.winner]
+    assert record.result.startswith(winner)
+    assert game.is_over or len(game.moves) == 2 * game.area
+
+
+def test_games_agree_with_their_records(network: str, tmp_path: Path) -> None:
+    settings = miniature.text(sizes="{ 5 = 1.0, 7x6 = 0.5 }")
+    games = play(parse_settings(settings), network, 20)
+    path = tmp_path / "games.sgf"
+    path.write_text("".join(game.sgf for game in games))
+    records = list(read_sgf_games(path))
+    assert len(records) == len(games)
+    for game, record in zip(games, records, strict=True):
+        check_against_record(game.sample, record)
+        assert record.texts["GN"] == str(game.sample.number)
+    assert len({game.sample.number for game in games}) == len(games)
+    assert len({tuple(game.sample.moves) for game in games}) == len(games)
+    assert len({game.sample.komi for game in games}) > 3
+    assert len({game.sample.rules for game in games}) == 2
+    assert {(game.sample.width, game.sample.height) for game in games} == {(5, 5), (7, 6)}
+
+
+def test_targets_are_the_movers(network: str) -> None:
+    games = as_samples(miniature.SETTINGS, network, 10)
+    samples = Samples(pack(games))
+    weights = np.concatenate([game.weights for game in games if game.weights is not None])
+    numbers = np.arange(len(samples))
+    batch = samples.batch(numbers, np.zeros(len(samples), np.int64))
+    row = 0
+    for game in games:
+        assert game.weights is not None and game.policies is not None and game.ownership is not None
+        for move in np.flatnonzero(game.weights > 0):
+            mover = WHITE if game.moves[move] & 0x8000 else BLACK
+            sign = 1 if mover == BLACK else -1
+            expected = 0.5 if game.winner == DRAW else float(game.winner == mover)
+            assert batch.value[row, WIN] == expected and batch.value[row, LOSS] == 1 - expected
+            assert batch.score[row] == sign * game.margin
+            np.testing.assert_array_equal(batch.ownership[row], sign * game.ownership)
+            target = game.policies[move]
+            assert target is not None
+            dense = np.zeros(game.width * game.height + 1)
+            dense[target[0]] = target[1] / target[1].sum()
+            np.testing.assert_allclose(batch.policy[row], dense, atol=1e-4)
+            assert batch.policy[row].sum() == pytest.approx(1, abs=1e-3)
+            row += 1
+    assert row == len(samples) == np.count_nonzero(weights)
+
+
+def test_cheap_searches_and_openings_are_no_samples(network: str) -> None:
+    text = miniature.text().replace("visits = { 0 = 12 }", "visits = { 0 = 12 }\nfull_share = 0.25\ncheap_visits = 3")
+    games = as_samples(text, network, 12)
+    weights = np.concatenate([game.weights for game in games if game.weights is not None])
+    assert 0.1 < np.mean(weights > 0) < 0.4
+    for game in games:
+        assert game.weights is not None and game.policies is not None
+        assert all(
+            (target is None) == (weight == 0) for target, weight in zip(game.policies, game.weights, strict=True)
+        )
+
+
+def test_decided_games_are_played_on_cheaply(network: str) -> None:
+    changed = "sizes = { 5 = 1.0 }\nsure_winrate = 0.5\nsure_moves = 2\nsure_weight = 0.125\ncheck_share = 0.5"
+    games = play(parse_settings(miniature.text().replace("sizes = { 5 = 1.0 }", changed)), network, 20)
+    assert any(game.is_decided and not game.is_checked for game in games)
+    assert any(game.is_decided and game.is_checked for game in games)
+    for game in games:
+        assert game.sample.weights is not None
+        weights = set(game.sample.weights.tolist()) - {0.0}
+        assert weights <= ({1.0, 0.125} if game.is_decided and not game.is_checked else {1.0})
+
+
+def test_puct_with_noise(network: str) -> None:
+    text = miniature.text().replace("[search]", '[search]\nroot = "puct"')
+    games = as_samples(text, network, 6)
+    for game in games:
+        assert game.policies is not None
+        shares = [target[1] for target in game.policies if target is not None]
+        assert all(share.sum() == pytest.approx(1, abs=0.05) for share in shares)
+
+
+def test_another_network_takes_over_games_under_way(network: str, tmp_path: Path) -> None:
+    done: list[FinishedGame] = []
+    make = partial(evaluator_for, network, "cpu", "float32")
+    selfplay = SelfPlay(miniature.settings(), make, done.append, games=4, seed=1)
+    for _ in range(40):
+        selfplay.step()
+    other = tmp_path / "other.bin.gz"
+    write_katago_file(Model(parse_config("b1c16")).initialise(torch.Generator().manual_seed(2)), other)
+    begun = len(done)
+    selfplay.change_network(partial(evaluator_for, str(other), "cpu", "float32"), 1)
+    while len(done) < begun + 8:
+        selfplay.step()
+    assert {game.sample.source for game in done[begun:]} == {"other"}
+    selfplay.close()
 
 
 def selfplay(folder: Path, *options: str, status: int = 0) -> str:
@@ -23,84 +174,41 @@ def selfplay(folder: Path, *options: str, status: int = 0) -> str:
     return ran.stdout + ran.stderr
 
 
-def games_in(folder: Path) -> list[Path]:
-    (run,) = folder.iterdir()
-    return sorted(run.iterdir())
-
-
-def test_games_are_saved_and_counted(tmp_path: Path) -> None:
-    said = selfplay(tmp_path, "--games", "3", "--visits", "8")
-    files = games_in(tmp_path)
-    assert [file.name for file in files] == ["0001.sgf", "0002.sgf", "0003.sgf"]
-    assert "\x1b" not in said
-    assert re.search(r"3 games: black won \d, white \d; \d+ moves on average; in ", said)
-    for number, file in enumerate(files, 1):
-        record = read_sgf(file)
-        moves = record.to_game().moves
-        assert f"game {number}: {record.result}, {len(moves)} moves" in said
-        assert len(moves) <= 50
-        if record.result != "Void":
-            assert re.fullmatch(r"[BW]\+[\d.]+|0", record.result)
-            assert moves[-1].point == moves[-2].point == 0
-    assert len({tuple(read_sgf(file).to_game().moves) for file in files}) == 3
-
-
-def test_comments_on_request(tmp_path: Path) -> None:
-    selfplay(tmp_path, "--games", "1", "--visits", "8", "--comments")
-    (file,) = games_in(tmp_path)
-    comments = [node.comment for node in read_sgf(file).nodes if node.move]
+def test_the_command_saves_games_and_samples(network: str, tmp_path: Path) -> None:
+    said = selfplay(tmp_path, "--network", network, "--games", "12", "--visits", "8", "--comments", "--komi", "3")
+    (folder,) = tmp_path.iterdir()
+    assert sorted(file.name for file in folder.iterdir()) == ["000001.sgf", "000001.shard"]
+    records = list(read_sgf_games(folder / "000001.sgf"))
+    games = read_shard(folder / "000001.shard")
+    assert len(records) == len(games) == 12
+    assert {record.komi for record in records if isinstance(record, GameRecord)} == {3.0}
+    assert {int(number) for number in games.games["number"]} == {int(record.texts["GN"]) for record in records}
+    comments = [node.comment for node in records[0].nodes if node.move]
     assert all(re.match(r"Win rate: [\d.]+% black\nScore: [BW]\+[\d.]+\nVisits: \d+", text) for text in comments)
+    assert re.search(r"12 games; black wins \d+%, \d+ moves a game.*; in ", said)
+    assert "\x1b" not in said
 
 
-def test_a_seed_repeats_the_games(tmp_path: Path) -> None:
-    runs = []
-    for name in ("one", "two"):
-        selfplay(tmp_path / name, "--games", "2", "--visits", "8")
-        runs.append([read_sgf(file).to_game().moves for file in games_in(tmp_path / name)])
-    assert runs[0] == runs[1]
+def test_playouts_play_too(tmp_path: Path) -> None:
+    said = selfplay(tmp_path, "--network", "none", "--games", "3", "--visits", "8")
+    assert "3 games; black wins" in said
 
 
-def test_control_c_keeps_what_is_finished(tmp_path: Path) -> None:
-    command = [*SELFPLAY, "--sgf-dir", str(tmp_path), "--games", "100000", "--visits", "8"]
-    program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        assert program.stdout is not None
-        end = time.monotonic() + LIMIT
-        while not program.stdout.readline().startswith("game 1:"):
-            assert time.monotonic() < end
-            assert program.poll() is None
-        program.send_signal(signal.SIGINT)
-        said, errors = program.communicate(timeout=LIMIT)
-    finally:
-        program.kill()
-    assert program.returncode == 130, errors
-    assert "stopped" in said
-    assert games_in(tmp_path)
+def test_control_c_keeps_what_is_finished(network: str, tmp_path: Path) -> None:
+    command = [*SELFPLAY, "--sgf-dir", str(tmp_path), "--games", "100000", "--visits", "2", "--network", network]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    deadline = time.monotonic() + LIMIT
+    while not list(tmp_path.glob("*/*.shard")):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130, said
+    assert re.search(r"stopped\n[\d,]+ games; black wins", said)
+    assert "Traceback" not in said
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
-    blocked.write_text("")
+    blocked.touch()
     assert f"Error: cannot make the folder {blocked}/" in selfplay(blocked, "--games", "1", status=1)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
-def test_a_bar_on_a_terminal(tmp_path: Path) -> None:
-    import os
-    import pty
-
-    pid, master = pty.fork()
-    if pid == 0:
-        os.environ["TERM"] = "xterm-256color"
-        os.execv(sys.executable, [*SELFPLAY, "--sgf-dir", str(tmp_path), "--games", "1", "--visits", "8"])
-    said = b""
-    try:
-        while chunk := os.read(master, 65536):
-            said += chunk
-    except OSError:  # Linux says EIO when the program has ended
-        pass
-    _, status = os.waitpid(pid, 0)
-    os.close(master)
-    assert os.waitstatus_to_exitcode(status) == 0
-    assert b"1/1" in said
-    assert b"games" in said

@@ -1,0 +1,129 @@
+"""`gtp_engine train`: a network learns from its own games."""
+
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from ..training.loop import Run
+    from ..training.run_folder import RunFolder
+
+PRESETS = ("gpu", "laptop", "mini")
+
+
+@click.command()
+@click.argument("run", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--preset", type=click.Choice(PRESETS), help="Settings of a new run.  [default: laptop]")
+@click.option(
+    "--settings",
+    "settings_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Settings of a new run: a TOML file in place of a preset.",
+)
+@click.option("--from", "start", metavar="NETWORK", help="A new run begins with this network: a file or a name.")
+@click.option(
+    "--minutes", type=click.FloatRange(0, min_open=True), help="Stop after so long; the same command goes on."
+)
+@click.option(
+    "--report",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Only draw the curves of the run into this HTML file.",
+)
+@click.option(
+    "--compare",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="RUN",
+    help="With --report: another run in the same pictures (repeatable).",
+)
+def train(
+    run: Path,
+    preset: str | None,
+    settings_file: Path | None,
+    start: str | None,
+    minutes: float | None,
+    report: Path | None,
+    compare: tuple[Path, ...],
+) -> None:
+    """Let a network learn from its own games, in the folder RUN.
+
+    A cycle plays games, learns from the last ones and makes a network. The folder holds everything: settings.toml,
+    which says what each setting means, the networks, the games, and a log. Stopped or killed at any time, the same
+    command goes on; Ctrl-C stops.
+
+    \b
+    Examples:
+      gtp_engine train run                              9x9 from nothing, on a laptop
+      gtp_engine train run --minutes 30                 the next half hour of it
+      gtp_engine train run --report curves.html         what it has learned so far
+      gtp_engine train run --report both.html --compare other
+      gtp_engine train other --preset mini              the textbook's AlphaGo Zero
+      gtp_engine gtp --network run/networks/0030.bin.gz
+    """
+    from ..training.run_folder import RunFolder
+
+    folder = RunFolder(run)
+    if compare and not report:
+        raise click.UsageError("--compare needs --report")
+    if report:
+        from ..training.report import write_report
+        from .outputs import check_place
+
+        check_place(report)
+        write_report([folder, *map(RunFolder, compare)], report)
+        click.echo(f"the curves are in {report}")
+        return
+    if not folder.exists:
+        _begin(folder, preset, settings_file)
+    elif preset or settings_file:
+        raise click.UsageError(f"{run} has its settings already: edit {folder.settings_file}, or give another folder")
+    _go_on(folder, minutes, start)
+
+
+def _begin(folder: "RunFolder", preset: str | None, settings_file: Path | None) -> None:
+    from ..training.presets import preset_file
+    from ..training.settings import read_settings
+
+    if preset and settings_file:
+        raise click.UsageError("give --preset or --settings, not both")
+    folder.create(read_settings(settings_file or preset_file(preset or "laptop")))
+
+
+def _go_on(folder: "RunFolder", minutes: float | None, start: str | None) -> None:
+    from ..network.library import find_network
+    from ..training.learner import LossNotFinite
+    from ..training.loop import Run
+    from .train_display import Display
+
+    if start and folder.state_file.exists():
+        raise click.UsageError(f"--from is for new runs; {folder.path} has begun")
+    with Display() as display:
+        path = find_network(start) if start else None
+        run = Run(folder, display, minutes=minutes, start=path)
+        _end_on_signals(run)
+        try:
+            is_done = run.go()
+        except (LossNotFinite, RuntimeError, OSError) as error:
+            from ..wording import reason
+
+            raise click.ClickException(
+                f"{reason(error)}; nothing that was saved is lost: the same command goes on"
+            ) from error
+    if run.stopped:
+        click.echo("stopped; the same command goes on")
+        raise KeyboardInterrupt
+    what = f"done: {folder.network(run.state.player)}" if is_done else "the time is up; the same command goes on"
+    click.echo(what)
+
+
+def _end_on_signals(run: "Run") -> None:
+    """The first Ctrl-C, or the first wish of a system that shuts down, ends the run with all that is done kept."""
+
+    def stop(number: int, frame: object) -> None:
+        run.stopped = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)

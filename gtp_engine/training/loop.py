@@ -1,0 +1,392 @@
+"""The loop: self-play, a window of the last samples, the learner, a new network, and again.
+
+A cycle plays its games with the network of the last one, then learns, then measures. The processes that play wait while
+the learner learns: on a CPU they would only take the processor from each other. Games under way go on with the next
+network.
+"""
+
+import datetime
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from ..engine import processor_threads
+from ..evaluate.choices import AUTO
+from ..evaluate.network import find_device
+from ..log import log
+from ..match.elo import elo_difference
+from ..match.networks import play_networks
+from ..match.results import MatchResult
+from ..network.config import parse_config
+from ..network.katago_file import write_katago_file
+from ..network.library import load_network
+from ..network.model import Model
+from ..search.thinker import Thinker
+from .learner import Learner, LearnerSettings, faster_precision, playing_network, rate_at
+from .loader import Batch, Loader, Samples, drawn_samples
+from .losses import LossWeights
+from .random_games import random_games
+from .run_folder import RunFolder, RunState
+from .samples import join, pack
+from .selfplay import Counts
+from .settings import RunSettings
+from .shards import SUFFIX, read_shards, write_shard
+from .storage import GameWriter, ShardFacts, facts_of, shard_facts
+from .workers import Workers
+
+_SAVE_SECONDS = 120.0  # at most so much learning is done again after a kill
+_POLL_SECONDS = 0.2
+_MEASURED_SAMPLES = 4096  # on which the batch norms of the network that plays are measured
+_RANDOM_PORTION = 1000
+# Of a match's score before it becomes Elo, so that one without a loss gives a number.
+_HALF_A_GAME = 0.5
+
+
+class Stopped(Exception):
+    """The time is up, or somebody has stopped the run."""
+
+
+class Observer(Protocol):
+    """What a run tells while it goes on."""
+
+    def begin(self, state: RunState, settings: RunSettings) -> None:
+        """The run begins, or goes on."""
+
+    def progress(self, cycle: int, phase: str, done: int, total: int, facts: str) -> None:
+        """About once a second."""
+
+    def cycle(self, line: dict[str, Any]) -> None:
+        """A cycle is over: its line of the log."""
+
+
+@dataclass
+class _Played:
+    """What this process saw of a cycle's self-play."""
+
+    seconds: float = 0.0
+    counts: Counts = field(default=Counts())
+
+
+class Run:
+    """A run whose folder is there; `go` does the rest of it, or as much as there is time for.
+
+    minutes: after which it stops by itself; None: when all cycles are done. start: a network to begin with.
+    """
+
+    def __init__(
+        self, folder: RunFolder, observer: Observer, *, minutes: float | None = None, start: Path | None = None
+    ) -> None:
+        self.folder, self.observer = folder, observer
+        self.settings = folder.settings()
+        folder.remove_remains()
+        self.stopped = False
+        """Set it to end the run soon."""
+        self._started = time.monotonic()
+        self._end = None if minutes is None else self._started + 60 * minutes
+        machine = self.settings.machine
+        self._threads = machine.threads or processor_threads()
+        self._device = find_device(machine.device)
+        self.state, checkpoint = folder.load()
+        self._seconds_before = self.state.seconds
+        precision = self.settings.learn.precision
+        self._precision = faster_precision(self._device) if precision == AUTO else precision
+        model = self._first_model(start) if checkpoint is None else checkpoint.model
+        self.learner = Learner(model, self._learner_settings(), self._device)
+        if checkpoint is not None:
+            try:
+                self.learner.load_state(checkpoint.training or {})
+            except ValueError as error:
+                raise ValueError(f"{folder.state_file}: {error}") from error
+        folder.write_log(self.state)
+
+    def _first_model(self, start: Path | None) -> Model:
+        if start is not None:
+            return load_network(start)
+        generator = torch.Generator().manual_seed(self.settings.cycle.seed)
+        return Model(parse_config(self.settings.cycle.network)).initialise(generator)
+
+    def _learner_settings(self) -> LearnerSettings:
+        learn, losses = self.settings.learn, asdict(self.settings.losses)
+        if self.state.cycle == 0:  # random moves are no example
+            losses |= {"policy": 0.0, "opponent": 0.0}
+        total = self.state.warmed + self.settings.cycle.cycles * learn.samples if learn.samples else None
+        return LearnerSettings(
+            batch_size=learn.batch_size,
+            optimizer=learn.optimizer,
+            learning_rate=learn.learning_rate,
+            weight_decay=learn.weight_decay,
+            warm_up=learn.warm_up,
+            total=total if self.state.cycle else None,
+            drop_share=learn.drop_share,
+            last_rate=learn.last_rate,
+            average=learn.average,
+            precision=self._precision,
+            losses=LossWeights(**losses),
+        )
+
+    def go(self) -> bool:
+        """Whether all cycles are done. Raises LossNotFinite, ValueError, OSError, RuntimeError; what is saved stays."""
+        self.observer.begin(self.state, self.settings)
+        Thinker("uniform", 1, None).warm_up()  # the processes that play find it compiled
+        seed = self.settings.cycle.seed + sum(facts.games for facts in shard_facts(self.folder.shards))
+        try:
+            with Workers(self.settings, seed) as workers:
+                while self.state.cycle <= self.settings.cycle.cycles:
+                    if self.state.cycle == 0:
+                        self._begin_with_random_games()
+                    else:
+                        self._cycle(workers)
+        except Stopped:
+            return False
+        return True
+
+    def _check(self) -> None:
+        """Raises Stopped where it is time."""
+        if self.stopped or (self._end is not None and time.monotonic() >= self._end):
+            raise Stopped
+
+    def _tell(self, phase: str, done: int, total: int, facts: str = "") -> None:
+        self.observer.progress(self.state.cycle, phase, done, total, facts)
+
+    def _save(self) -> None:
+        self.state.seconds = self._seconds_before + time.monotonic() - self._started
+        self.folder.save(self.state, self.learner.average, self.learner.state())
+
+    def _begin_with_random_games(self) -> None:
+        """The first network: fresh, or with some knowledge of scores from random games."""
+        settings = self.settings
+        count = settings.cycle.random_games
+        if count:
+            self._write_random_games(count)
+            facts = shard_facts(self.folder.shards, cycle=0)
+            samples = self._samples(facts)
+            self._learn(samples, settings.learn.random_epochs * len(samples))
+            model = self._playing_network(samples)
+        else:
+            model = playing_network(self.learner.average)
+        write_katago_file(model.cpu(), self.folder.network(0))
+        self.learner.take_losses()
+        self._next_cycle()
+        self.state.warmed = self.learner.samples
+        self.learner.settings = self._learner_settings()
+        self._save()
+
+    def _write_random_games(self, count: int) -> None:
+        number = 1
+        games = random_games(self.settings.games, count, self.settings.cycle.seed)
+        portion = []
+        for done, game in enumerate(games, 1):
+            portion.append(game)
+            if len(portion) == _RANDOM_PORTION or done == count:
+                # Names that sort before the others'; the same games again after a kill.
+                path = self.folder.shards / f"000000-{number:03d}{SUFFIX}"
+                write_shard(pack(portion), path, facts_of(portion, cycle=0))
+                portion, number = [], number + 1
+                self._tell("random games", done, count)
+                self._check()
+
+    def _next_cycle(self) -> None:
+        self.state.cycle += 1
+        self.state.begun = self.learner.samples
+
+    def _cycle(self, workers: Workers) -> None:
+        cycle, settings = self.state.cycle, self.settings
+        played = self._play(workers, cycle)
+        facts = shard_facts(self.folder.shards)
+        window = self._window([shard for shard in facts if 1 <= shard.cycle <= cycle])
+        samples = self._samples(window)
+        wanted = settings.learn.samples or settings.learn.epochs * len(samples)
+        rate = self._learn(samples, wanted)
+        learned = self.learner.take_losses()
+        path = self.folder.network(cycle)
+        write_katago_file(self._playing_network(samples).cpu(), path)
+        line: dict[str, Any] = {
+            "cycle": cycle,
+            "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "network": path.name,
+            "player": self.folder.network(self.state.player).name,
+            **_game_facts([shard for shard in facts if shard.cycle == cycle]),
+            "games_in_all": sum(shard.games for shard in facts if shard.cycle),
+            "samples_in_all": sum(shard.samples for shard in facts if shard.cycle),
+            **_speeds(played),
+            "window": len(samples),
+            "learned": self.learner.samples,
+            "learning_rate": rate_at(self.learner.settings, self.learner.samples),
+            "learned_per_s": round(rate, 1),
+            "losses": {name: round(value, 5) for name, value in learned.items()},
+            **self._measure(cycle),
+        }
+        line["seconds"] = round(self._seconds_before + time.monotonic() - self._started)
+        self._next_cycle()
+        self.state.lines.append(line)
+        self._save()
+        self.observer.cycle(line)
+
+    def _play(self, workers: Workers, cycle: int) -> _Played:
+        """Plays what the cycle's games still lack."""
+        settings = self.settings.cycle
+        done = sum(facts.games for facts in shard_facts(self.folder.shards, cycle))
+        if done >= settings.games:
+            return _Played()
+        writer = GameWriter(self.folder.shards, self.folder.records, settings.shard_games)
+        began, before = time.monotonic(), workers.counts
+        told = 0.0
+        workers.play(str(self.folder.network(self.state.player)), cycle)
+        try:
+            while done + writer.waiting < settings.games:
+                self._check()
+                for game in workers.collect(_POLL_SECONDS):
+                    done += len(writer.add(game, cycle))
+                now = time.monotonic()
+                if now - told >= 1.0:
+                    told = now
+                    facts = speed_text(workers.counts - before, now - began)
+                    self._tell("self-play", done + writer.waiting, settings.games, facts)
+            for game in workers.pause():
+                writer.add(game, cycle)
+        finally:
+            writer.flush(cycle)
+        return _Played(time.monotonic() - began, workers.counts - before)
+
+    def _window(self, facts: list[ShardFacts]) -> list[ShardFacts]:
+        """The newest shards that hold as many samples as the window wants."""
+        wanted = self.settings.window.size(sum(shard.samples for shard in facts))
+        chosen: list[ShardFacts] = []
+        while facts and sum(shard.samples for shard in chosen) < wanted:
+            chosen.append(facts.pop())
+        return chosen[::-1]
+
+    def _samples(self, facts: list[ShardFacts]) -> Samples:
+        damaged: list[str] = []
+        sets = list(read_shards([shard.path for shard in facts], lambda error: damaged.append(str(error))))
+        for error in damaged:
+            log(f"left out: {error}")
+        samples = Samples(join(sets), searched_share=self.settings.learn.searched_share) if sets else None
+        if samples is None or not len(samples):
+            raise ValueError(f"{self.folder.shards}: no sample to learn from in {len(facts)} shards")
+        return samples
+
+    def _learn(self, samples: Samples, wanted: int) -> float:
+        """Learns until `wanted` samples are drawn in this cycle; samples a second."""
+        torch.set_num_threads(self._threads)  # evaluators for matches take one
+        drawn = self.learner.samples - self.state.begun
+        size, seed = self.settings.learn.batch_size, self.settings.cycle.seed + 1000 * self.state.cycle
+        began = saved = told = time.monotonic()
+        first = drawn
+        threads = -(-self._threads // 8)
+        loader = Loader(samples, size, seed=seed, drawn=drawn, threads=threads, pinned=self._device.type == "cuda")
+        try:
+            while drawn < wanted:
+                self.learner.step(next(loader))
+                drawn += size
+                now = time.monotonic()
+                if now - told >= 1.0:
+                    told = now
+                    facts = f"{(drawn - first) / (now - began):,.0f} samples/s"
+                    self._tell("learning", drawn, wanted, facts)
+                    try:
+                        self._check()
+                    except Stopped:
+                        self._save_midway()
+                        raise
+                if now - saved >= _SAVE_SECONDS:
+                    self._save_midway()
+                    saved = now
+        finally:
+            loader.close()
+        rate = (drawn - first) / max(time.monotonic() - began, 1e-9)
+        self._save_midway()  # matches may be long
+        return rate
+
+    def _save_midway(self) -> None:
+        self.learner.check()
+        self._save()
+
+    def _playing_network(self, samples: Samples) -> Model:
+        return playing_network(self.learner.averaged_network(self._some_batches(samples)))
+
+    def _some_batches(self, samples: Samples) -> Iterator[Batch]:
+        size = min(self.settings.learn.batch_size, _MEASURED_SAMPLES)
+        for first in range(0, _MEASURED_SAMPLES, size):
+            yield samples.batch(*drawn_samples(first, size, len(samples), self.settings.cycle.seed))
+
+    def _measure(self, cycle: int) -> dict[str, Any]:
+        """Matches of the new network: whether it plays from now on, and Elo where it is time."""
+        match, found = self.settings.match, {}
+        accepted = True
+        if match.gate:
+            tally = self._match(cycle, self.state.player, match.gate_games, "gate").tally
+            accepted = tally.score > match.gate_score
+            found["gate_score"] = round(tally.score, 3)
+        if accepted:
+            self.state.player = cycle
+        found["accepted"] = accepted
+        if match.every and cycle % match.every == 0:
+            rated = {line["cycle"]: line["elo"] for line in self.state.lines if "elo" in line}
+            last = max(rated, default=0)
+            result = self._match(cycle, last, match.games, "Elo")
+            tally = result.tally
+            score = (tally.games * tally.score + _HALF_A_GAME) / (tally.games + 2 * _HALF_A_GAME)
+            found |= {"against": last, "score": round(tally.score, 3), "match_games": tally.games}
+            found["elo"] = round(rated.get(last, 0.0) + elo_difference(score), 1)
+        return found
+
+    def _match(self, new: int, old: int, games: int, purpose: str) -> MatchResult:
+        """The network of one cycle against another's."""
+        boards = self.settings.games.boards
+        width, height = max(boards, key=lambda board: boards[board])
+        machine = self.settings.machine
+
+        def tell(result: MatchResult, _: object) -> None:
+            self._tell(f"match for {purpose}", len(result.games), games, f"{new} against {old}")
+            self._check()
+
+        return play_networks(
+            str(self.folder.network(new)),
+            str(self.folder.network(old)),
+            games=games,
+            visits=self.settings.match.visits,
+            width=width,
+            height=height,
+            rules=self.settings.games.rulesets()[0],
+            seed=self.settings.cycle.seed + new,
+            threads=self._threads,
+            device=machine.device,
+            precision=machine.precision,
+            on_game=tell,
+        )
+
+
+def _game_facts(shards: list[ShardFacts]) -> dict[str, Any]:
+    """Of a cycle's games."""
+    games = sum(shard.games for shard in shards)
+    checked, upsets = (sum(getattr(shard, name) for shard in shards) for name in ("checked", "upsets"))
+    return {
+        "games": games,
+        "samples": sum(shard.samples for shard in shards),
+        "length": round(sum(shard.moves for shard in shards) / max(games, 1), 1),
+        "black_wins": round(sum(shard.black for shard in shards) / max(games, 1), 3),
+        "decided": round(sum(shard.decided for shard in shards) / max(games, 1), 3),
+        "false_decisions": round(upsets / checked, 3) if checked else None,
+    }
+
+
+def _speeds(played: _Played) -> dict[str, Any]:
+    seconds, counts = max(played.seconds, 1e-9), played.counts
+    return {
+        "played_seconds": round(played.seconds, 1),
+        "moves_per_s": round(counts.moves / seconds, 1),
+        "evaluations_per_s": round(counts.positions / seconds, 1),
+        "batch_fill": round(counts.positions / counts.room, 3) if counts.room else None,
+    }
+
+
+def speed_text(counts: Counts, seconds: float) -> str:
+    """How fast self-play is, in words."""
+    seconds = max(seconds, 1e-9)
+    fill = f", batches {counts.positions / counts.room:.0%} full" if counts.room else ""
+    return f"{counts.moves / seconds:,.0f} moves/s, {counts.positions / seconds:,.0f} evaluations/s{fill}"

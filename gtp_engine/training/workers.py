@@ -1,0 +1,211 @@
+"""Self-play in several processes: Python's own part of a search runs in parallel, each has its games and its evaluator.
+
+The processes only play; what is finished comes here, so that one process writes all files. They end by themselves when
+this process has gone, however it ended.
+"""
+
+import contextlib
+import multiprocessing
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from ..engine import processor_threads
+from ..evaluate.interface import Evaluator
+from ..log import log
+from .selfplay import Counts, FinishedGame, SelfPlay
+from .settings import RunSettings
+
+_REPORT_SECONDS = 1.0
+_PATIENCE_SECONDS = 10.0  # for a process that was told to end
+
+
+@dataclass(frozen=True)
+class _Play:
+    """Tells a worker to play on, with this network."""
+
+    network: str
+    cycle: int
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """What went wrong in a worker."""
+
+    error: Exception
+
+
+_PAUSE, _PAUSED, _END = "pause", "paused", "end"
+
+
+class Workers:
+    """Processes that play by themselves between `play` and `pause`; `collect` gives what they have finished.
+
+    seed: of their games. A context manager: they end with it.
+    """
+
+    def __init__(self, settings: RunSettings, seed: int) -> None:
+        self.settings = settings
+        self._seed = seed
+        self._context = multiprocessing.get_context("spawn")
+        self._processes: list[Any] = []
+        self._links: list[Connection] = []
+        self._counts: list[Counts] = []
+
+    def __enter__(self) -> "Workers":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def counts(self) -> Counts:
+        """What all have done since they began, as of a second ago."""
+        return sum(self._counts, Counts())
+
+    def play(self, network: str, cycle: int) -> None:
+        """Begins, or goes on, with this network's file ("none" for playouts) and the settings of that cycle."""
+        if not self._processes:
+            self._start()
+        self._tell(_Play(network, cycle))
+
+    def _start(self) -> None:
+        count = self.settings.machine.workers or processor_threads()
+        for number in range(count):
+            link, other = self._context.Pipe()
+            arguments = (other, self.settings, (self._seed, number))
+            process = self._context.Process(target=_work, args=arguments, name=f"selfplay-{number}", daemon=True)
+            process.start()
+            other.close()
+            self._processes.append(process)
+            self._links.append(link)
+            self._counts.append(Counts())
+
+    def _tell(self, message: object) -> None:
+        for link in self._links:
+            try:
+                link.send(message)
+            except OSError as error:
+                raise _lost() from error
+
+    def collect(self, seconds: float) -> Iterator[FinishedGame]:
+        """The games that were finished within so many seconds. Raises what went wrong in a worker."""
+        for link in wait(self._links, seconds):
+            message = self._receive(link)
+            if isinstance(message, FinishedGame):
+                yield message
+
+    def pause(self) -> Iterator[FinishedGame]:
+        """Has them wait, and gives what they had finished till then; their games go on with the next `play`."""
+        self._tell(_PAUSE)
+        for link in self._links:
+            while (message := self._receive(link)) != _PAUSED:
+                if isinstance(message, FinishedGame):
+                    yield message
+
+    def _receive(self, link: Any) -> object:
+        """The next message of a worker."""
+        try:
+            message = link.recv()
+        except (EOFError, OSError) as error:
+            raise _lost() from error
+        if isinstance(message, _Failure):
+            raise message.error
+        if isinstance(message, Counts):
+            self._counts[self._links.index(link)] = message
+        return message
+
+    def close(self) -> None:
+        """Ends them; their games under way are lost."""
+        for link in self._links:
+            with contextlib.suppress(OSError):
+                link.send(_END)
+            link.close()
+        for process in self._processes:
+            process.join(_PATIENCE_SECONDS)
+            if process.is_alive():
+                process.kill()
+        self._processes, self._links, self._counts = [], [], []
+
+
+def _lost() -> RuntimeError:
+    return RuntimeError("a process that played has gone: ended by somebody, or by the system for lack of memory")
+
+
+def _work(link: Connection, settings: RunSettings, seed: tuple[int, ...]) -> None:
+    """The life of a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that began it
+    try:
+        _Worker(link, settings, seed).run()
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass  # nobody is there any more
+    except Exception as error:
+        try:
+            link.send(_Failure(error if isinstance(error, ValueError | OSError | MemoryError) else _as_text(error)))
+        except OSError:
+            log(f"a process that played has failed: {error!r}")
+
+
+def _as_text(error: Exception) -> RuntimeError:
+    return RuntimeError(f"a process that played has failed: {error!r}")
+
+
+class _Worker:
+    def __init__(self, link: Connection, settings: RunSettings, seed: tuple[int, ...]) -> None:
+        self._link, self._settings, self._seed = link, settings, seed
+        self._selfplay: SelfPlay | None = None
+        self._network = ""
+        self._precision = settings.machine.precision
+        self._reported = 0.0
+
+    def run(self) -> None:
+        message: object = self._link.recv()
+        while message != _END:
+            if isinstance(message, _Play):
+                self._begin(message)
+                self._play_on()
+            message = self._link.recv()
+
+    def _begin(self, message: _Play) -> None:
+        make = partial(self._evaluator, message.network)
+        if self._selfplay is None:
+            games = self._settings.machine.concurrency
+            self._selfplay = SelfPlay(
+                self._settings, make, self._link.send, games=games, seed=self._seed, cycle=message.cycle
+            )
+        elif message.network != self._network:
+            self._selfplay.change_network(make, message.cycle)
+        self._network = message.network
+
+    def _play_on(self) -> None:
+        """Plays until somebody says something, or has gone: then the link is ready too."""
+        assert self._selfplay is not None
+        while not self._link.poll():
+            self._selfplay.step()
+            now = time.monotonic()
+            if now - self._reported >= _REPORT_SECONDS:
+                self._reported = now
+                self._link.send(self._selfplay.counts)
+        self._link.send(self._selfplay.counts)
+        self._link.send(_PAUSED)
+
+    def _evaluator(self, network: str) -> Evaluator:
+        evaluator = evaluator_for(network, self._settings.machine.device, self._precision)
+        self._precision = getattr(evaluator, "precision", self._precision)  # one trial is enough
+        return evaluator
+
+
+def evaluator_for(network: str, device: str, precision: str) -> Evaluator:
+    """One for self-play, of one thread: without a cache, since positions come again turned otherwise."""
+    from ..evaluate.factory import ROLLOUTS, make_evaluator
+
+    if network == ROLLOUTS:
+        return make_evaluator(ROLLOUTS)
+    from ..evaluate.network import NetworkEvaluator
+    from ..network.library import find_network
+
+    return NetworkEvaluator(find_network(network), device=device, precision=precision, cache_megabytes=0.0)

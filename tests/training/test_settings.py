@@ -1,0 +1,74 @@
+"""The settings of runs: presets, TOML in and out, and what is said of wrong ones."""
+
+import pytest
+
+from gtp_engine.training.presets import NAMES, preset_file
+from gtp_engine.training.settings import RunSettings, WindowSettings, parse_settings, read_settings, to_toml
+
+MINI = read_settings(preset_file("mini"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_presets_survive_a_round_trip_with_every_default(name: str) -> None:
+    settings = read_settings(preset_file(name))
+    text = to_toml(settings)
+    assert parse_settings(text) == settings
+    for section in vars(RunSettings()).values():
+        assert all(f"\n{setting} = " in text for setting in vars(section))
+
+
+def test_mini_is_the_textbook() -> None:
+    visits, parameters = MINI.search.full(50)
+    assert (MINI.cycle.network, MINI.cycle.cycles, MINI.cycle.games, visits) == ("b4c64", 100, 50, 100)
+    assert (parameters.c_puct, parameters.root_noise, parameters.gumbel_moves) == (1.5, 0.25, 0)
+    assert parameters.dirichlet_alpha / 81 == pytest.approx(0.3)
+    assert [MINI.search.temperature_at(moves) for moves in (0, 29, 30, 60)] == [1, 1, 0, 0]
+    assert MINI.games.moves_per_point * 81 == pytest.approx(200, abs=0.1)
+    assert (MINI.learn.epochs, MINI.learn.learning_rate, MINI.learn.average) == (10, 1e-3, 0)
+    assert {name for name, weight in vars(MINI.losses).items() if weight} == {"policy", "value"}
+
+
+def test_temperature_falls_by_halves() -> None:
+    search = parse_settings('[search]\nroot = "puct"\ntemperature_moves = 4\ntemperature_halflife = 2').search
+    assert [round(search.temperature_at(moves), 4) for moves in (3, 4, 6, 8)] == [1.0, 1.0, 0.575, 0.3625]
+
+
+def test_visits_by_cycle() -> None:
+    search = parse_settings("[search]\nvisits = { 0 = 16, 10 = 32 }").search
+    assert [search.full(cycle)[0] for cycle in (0, 9, 10, 30)] == [16, 16, 32, 32]
+
+
+def test_window_grows_ever_slower() -> None:
+    window = WindowSettings(least=100, scale=50)
+    sizes = [window.size(samples) for samples in (50, 100, 200, 400, 100_000)]
+    assert sizes[:2] == [50, 100]
+    # 100 + 0.4 (150^0.65 - 50^0.65) / (0.65 * 50^-0.35), by hand
+    assert sizes[2] == 132
+    assert sizes == sorted(sizes) and sizes[4] < 10_000
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("[cycle]\ncycels = 3", r", line 2: unknown setting 'cycels' in \[cycle\]: did you mean 'cycles'\?"),
+        ("\n\n[lern]\nsamples = 3", r", line 3: unknown section 'lern': did you mean 'learn'\?"),
+        ("[learn]\n\nlearning_rate = 'high'", r", line 3: learning_rate: expected a number, got 'high'"),
+        ("[cycle]\ngames = 1.5", r", line 2: games: expected a whole number, got 1.5"),
+        ("[cycle]\ngames = true", r", line 2: games: expected a whole number, got True"),
+        ("[cycle]\ngames = 0", r", line 2: games: expected a number of 1 or more, got 0"),
+        ("[learn]\nlearning_rate = nan", r", line 2: learning_rate: expected a number of 0 or more, got nan"),
+        ("[games]\nsizes = { 30 = 1.0 }", r", line 2: sizes: '30' is no board size from 2 to 19"),
+        ("[games]\nsizes = { 9 = 0.0 }", r"no board size has a weight above 0"),
+        ("[games]\nrules = ['japanese']", r"the rules 'japanese' count territory"),
+        ("[search]\nroot = 'uct'", r", line 2: root: expected gumbel or puct, got 'uct'"),
+        ("[search]\nvisits = { 5 = 10 }", r", line 2: visits: expected a value for cycle 0"),
+        ("[search.parameters]\nc_putc = 1", r"unknown parameter 'c_putc': expected c_puct"),
+        ("[cycle]\nnetwork = 'b6'", r"no network is called 'b6'"),
+        ("games = 3", r", line 1: unknown setting outside of the sections 'games'|unknown"),
+        ("version = 7", r", line 1: settings of version 7; this program knows version 1. Begin a new run folder"),
+        ("[cycle", r"Expected"),
+    ],
+)
+def test_errors_name_the_line_and_the_nearest_name(text: str, error: str) -> None:
+    with pytest.raises(ValueError, match=error):
+        parse_settings(text)

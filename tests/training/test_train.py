@@ -1,0 +1,282 @@
+"""The loop: a miniature run learns, goes on after any end, and says what is wrong."""
+
+import errno
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import miniature
+import numpy as np
+import pytest
+
+from gtp_engine.match.elo import elo_difference
+from gtp_engine.match.networks import play_networks
+from gtp_engine.sgf import GameRecord, read_sgf_games
+from gtp_engine.training.loop import Observer, Run
+from gtp_engine.training.run_folder import RunFolder
+from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.shards import read_shard
+from gtp_engine.training.storage import shard_facts
+
+LIMIT = 600  # seconds; the first start may compile the core
+TRAIN = [sys.executable, "-m", "gtp_engine", "train"]
+
+
+@pytest.fixture(scope="module")
+def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("settings") / "miniature.toml"
+    path.write_text(miniature.text())
+    return path
+
+
+@pytest.fixture(scope="module")
+def finished(settings_file: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A run that was never disturbed."""
+    run = tmp_path_factory.mktemp("runs") / "run"
+    said = train(run, "--settings", str(settings_file))
+    assert "done: " in said
+    return RunFolder(run)
+
+
+def train(run: Path, *options: str, status: int = 0) -> str:
+    ran = subprocess.run([*TRAIN, str(run), *options], capture_output=True, text=True, timeout=LIMIT)
+    assert ran.returncode == status, ran.stdout + ran.stderr
+    assert "Traceback" not in ran.stderr
+    return ran.stdout + ran.stderr
+
+
+def check_whole(folder: RunFolder, settings: RunSettings) -> None:
+    """Nothing is lost or there twice: cycles, networks, games, records."""
+    cycles = range(1, settings.cycle.cycles + 1)
+    lines = [json.loads(line) for line in folder.log_file.read_text().splitlines()]
+    assert [line["cycle"] for line in lines] == list(cycles)
+    assert sorted(path.name for path in folder.networks.iterdir()) == [f"{cycle:04d}.bin.gz" for cycle in (0, *cycles)]
+    numbers: list[int] = []
+    for line in lines:
+        shards = shard_facts(folder.shards, line["cycle"])
+        assert sum(shard.games for shard in shards) == line["games"] >= settings.cycle.games
+        assert sum(shard.samples for shard in shards) == line["samples"]
+        for shard in shards:
+            games = read_shard(shard.path)
+            records = list(read_sgf_games(folder.records / f"{shard.path.stem}.sgf"))
+            written = [int(record.texts["GN"]) for record in records if isinstance(record, GameRecord)]
+            assert games.games["number"].tolist() == written
+            numbers += written
+    assert len(set(numbers)) == len(numbers)
+    assert len(list(folder.records.iterdir())) == len([facts for facts in shard_facts(folder.shards) if facts.cycle])
+    random_games = [read_shard(facts.path) for facts in shard_facts(folder.shards, 0)]
+    assert sum(len(games) for games in random_games) == settings.cycle.random_games
+    state, _ = folder.load()
+    learned = settings.cycle.cycles * settings.learn.samples
+    assert state.begun - state.warmed == learned
+    assert not list(folder.path.rglob(".*")), "temporary files were left"
+
+
+def test_a_miniature_run_ends_with_a_network_that_beats_its_start(finished: RunFolder) -> None:
+    check_whole(finished, miniature.settings())
+    last, first = str(finished.network(3)), str(finished.network(0))
+    result = play_networks(last, first, games=60, visits=8, width=5, komi=0.5, seed=1, precision="float32")
+    assert result.tally.score > 0.6
+
+
+def test_the_report_draws_the_curves(finished: RunFolder, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    train(finished.path, "--report", str(report))
+    text = report.read_text()
+    assert text.count("<svg") == 1 and "Policy" in text and "3 cycles, " in text
+    assert "shard_games = 12" in text
+    other = shutil.copytree(finished.path, tmp_path / "other")
+    train(finished.path, "--report", str(report), "--compare", str(other))
+    assert f"{other}: policy" in report.read_text()
+
+
+def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFolder, settings_file: Path) -> None:
+    before = finished.log_file.read_text()
+    assert "done: " in train(finished.path)
+    assert finished.log_file.read_text() == before
+    assert "has its settings already" in train(finished.path, "--preset", "mini", status=2)
+    assert "is for new runs" in train(finished.path, "--from", str(finished.network(1)), status=2)
+
+
+def test_a_run_in_pieces(settings_file: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    pieces = 0
+    options = ["--settings", str(settings_file)]
+    while "done: " not in (said := train(run, *options, "--minutes", "0.5")):
+        options = []
+        assert "the time is up; the same command goes on" in said
+        pieces += 1
+        assert pieces < 60
+    assert pieces
+    check_whole(RunFolder(run), miniature.settings())
+
+
+def kill_when(run: Path, options: list[str], moment: Any) -> bool:
+    """Starts the run and kills it at a moment; whether it had ended before."""
+    process = subprocess.Popen(
+        [*TRAIN, str(run), *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + LIMIT
+    while process.poll() is None and not moment():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    children = children_of(process.pid)
+    process.kill()
+    _, said = process.communicate()
+    assert process.returncode in (0, -signal.SIGKILL), said
+    while any(Path(f"/proc/{child}").exists() for child in children):  # they must not play on alone
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return process.returncode == 0
+
+
+def children_of(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def test_a_run_goes_on_after_kills(settings_file: Path, tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    moments = [
+        lambda: folder.settings_file.exists(),
+        lambda: any(folder.shards.glob("000000-*.shard")),
+        lambda: (folder.shards / "000002.shard").exists(),
+        lambda: folder.network(1).exists(),
+        lambda: (folder.records / "000007.sgf").exists(),
+        lambda: folder.network(3).exists(),
+    ]
+    for moment in moments:
+        options = [] if folder.exists else ["--settings", str(settings_file)]
+        assert not kill_when(folder.path, options, moment)
+    train(folder.path)
+    check_whole(folder, miniature.settings())
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_after_kills_at_twenty_random_moments(settings_file: Path, tmp_path: Path) -> None:
+    choice = random.Random(1)
+    kills = runs = 0
+    while kills < 20:
+        folder = RunFolder(tmp_path / f"run-{runs}")
+        runs += 1
+        is_done = False
+        while kills < 20 and not is_done:
+            end = time.monotonic() + choice.uniform(1, 16)
+            options = [] if folder.exists else ["--settings", str(settings_file)]
+            is_done = kill_when(folder.path, options, lambda end=end: time.monotonic() > end)
+            kills += not is_done
+        train(folder.path, *([] if folder.exists else ["--settings", str(settings_file)]))
+        check_whole(folder, miniature.settings())
+
+
+def test_control_c_keeps_what_is_done(settings_file: Path, tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    command = [*TRAIN, str(folder.path), "--settings", str(settings_file)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    while not (folder.shards / "000001.shard").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130, said
+    assert "stopped; the same command goes on" in said and "Traceback" not in said
+
+
+class Silent(Observer):
+    pass
+
+
+def test_a_full_disk_stops_the_run_and_it_goes_on_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = RunFolder(tmp_path / "run")
+    settings = miniature.settings(cycles="1")
+    folder.create(settings)
+    write = Path.write_bytes
+
+    def refuse(path: Path, data: bytes) -> int:
+        if path.suffix == ".shard" and (folder.shards / "000001.shard").exists():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    with pytest.raises(OSError, match="No space left on device") as error:
+        Run(folder, Silent()).go()
+    assert str(error.value.filename).endswith("000002.shard")
+    monkeypatch.undo()
+    assert Run(folder, Silent()).go()
+    check_whole(folder, settings)
+
+
+def test_a_damaged_shard_is_left_out_and_its_games_are_played_again(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    settings = miniature.settings(cycles="1", random_games="0")
+    folder.create(settings)
+    (folder.shards / "000001.shard").write_bytes(b"no shard")
+    assert Run(folder, Silent()).go()
+    assert sum(facts.games for facts in shard_facts(folder.shards)) >= settings.cycle.games
+    assert (folder.shards / "000001.shard").read_bytes() == b"no shard"
+
+
+def test_matches_decide_who_plays_and_measure_elo(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    match = "1\ngames = 6\nvisits = 4\ngate = true\ngate_games = 4\ngate_score = 1.0"  # more than all is impossible
+    folder.create(miniature.settings(cycles="2", every=match, games="24"))
+    assert Run(folder, Silent()).go()
+    lines = folder.log()
+    assert [(line["player"], line["accepted"], line["against"]) for line in lines] == [
+        ("0000.bin.gz", False, 0),
+        ("0000.bin.gz", False, 1),
+    ]
+    state, _ = folder.load()
+    assert state.player == 0
+    first, second = lines
+    assert first["elo"] == pytest.approx(round(elo_difference((6 * first["score"] + 0.5) / 7), 1), abs=0.5)
+    assert second["elo"] - first["elo"] == pytest.approx(elo_difference((6 * second["score"] + 0.5) / 7), abs=0.5)
+
+
+def test_a_loss_that_is_no_number_stops_before_a_network_is_saved(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(miniature.text(learning_rate="1e30", warm_up="0"))
+    said = train(tmp_path / "run", "--settings", str(file), status=1)
+    assert "loss became nan" in said and "lower learning rate" in said
+    assert not list(RunFolder(tmp_path / "run").networks.iterdir())
+
+
+def test_wrong_folders_and_settings_are_one_line(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(miniature.settings())
+    text = folder.settings_file.read_text()
+    folder.settings_file.write_text(text.replace("cycles = 3", "cycels = 3"))
+    assert "unknown setting 'cycels' in [cycle]: did you mean 'cycles'?" in train(folder.path, status=1)
+    folder.settings_file.write_text(text.replace("version = 1", "version = 2"))
+    assert "settings.toml, line 1: settings of version 2; this program knows version 1" in train(folder.path, status=1)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "letter.txt").touch()
+    assert "neither a run's folder nor empty" in train(tmp_path / "other", status=1)
+
+
+def test_a_state_of_another_version_says_how_to_go_on(finished: RunFolder, tmp_path: Path) -> None:
+    import torch
+
+    data = torch.load(finished.state_file, weights_only=True)
+    data["card"]["format"] = "gtp_engine run 0"
+    folder = RunFolder(tmp_path / "run")
+    folder.create(miniature.settings())
+    torch.save(data, folder.state_file)
+    assert "of another version" in (said := train(folder.path, status=1))
+    assert "--from" in said
+
+
+def test_two_networks_of_a_run_differ(finished: RunFolder) -> None:
+    contents = [finished.network(cycle).read_bytes() for cycle in range(4)]
+    assert len(set(contents)) == 4
+    lines = finished.log()
+    assert lines[-1]["losses"]["policy"] < np.log(26)
