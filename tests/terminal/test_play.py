@@ -2,6 +2,7 @@
 
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -182,7 +183,8 @@ class Terminal:
         """Reads on until the pattern appears in what was said since the last time."""
         end = time.monotonic() + LIMIT
         while not (match := re.search(pattern, self.said)):
-            assert time.monotonic() < end, self.said
+            ready, _, _ = select.select([self._master], [], [], max(0.0, end - time.monotonic()))
+            assert ready, f"no {pattern!r} within {LIMIT} s: {self.said}"
             try:
                 self.said += os.read(self._master, 65536).decode(errors="replace")
             except OSError as error:  # Linux says EIO when the program has ended
@@ -223,6 +225,7 @@ def test_control_c_makes_the_engine_move_and_then_leaves(terminal: Terminal, tmp
     terminal.send("\x03")
     terminal.expect("white plays")
     terminal.expect("black> ")
+    time.sleep(0.5)  # readline shows its prompt before it looks for signals
     terminal.send("\x03")
     terminal.expect("saved to")
     assert terminal.wait() == 130
