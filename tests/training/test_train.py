@@ -105,11 +105,12 @@ def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFold
     assert "is for new runs" in train(finished.path, "--from", str(finished.network(1)), status=2)
 
 
+@pytest.mark.slow
 def test_a_run_in_pieces(settings_file: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     pieces = 0
     options = ["--settings", str(settings_file)]
-    while "done: " not in (said := train(run, *options, "--minutes", "0.5")):
+    while "done: " not in (said := train(run, *options, "--minutes", "0.1")):
         options = []
         assert "the time is up; the same command goes on" in said
         pieces += 1
@@ -144,6 +145,7 @@ def children_of(pid: int) -> list[int]:
         return []
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_after_kills(settings_file: Path, tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     moments = [
