@@ -127,6 +127,7 @@ class _Run:
     def play(self, seed: int | None) -> None:
         from rich.console import Console
 
+        from ..engine import processor_threads
         from ..training.loop import speed_text
         from ..training.selfplay import Counts
         from ..training.workers import Workers
@@ -134,7 +135,7 @@ class _Run:
         console = Console(highlight=False)
         signal.signal(signal.SIGINT, self._stop)
         settings, began, told = self.settings, time.monotonic(), 0.0
-        at_once = -(-self.games // max(settings.machine.workers, 1))
+        at_once = -(-self.games // (settings.machine.workers or processor_threads()))
         machine = replace(settings.machine, concurrency=min(settings.machine.concurrency, at_once))
         with Workers(replace(settings, machine=machine), seed if seed is not None else time.time_ns()) as workers:
             workers.play(self.network, 0)

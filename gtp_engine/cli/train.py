@@ -9,6 +9,7 @@ import click
 if TYPE_CHECKING:
     from ..training.loop import Run
     from ..training.run_folder import RunFolder
+    from ..training.settings import RunSettings
 
 PRESETS = ("gpu", "laptop", "mini")
 
@@ -77,18 +78,22 @@ def train(
         return
     if not folder.exists:
         _begin(folder, preset, settings_file)
-    elif preset or settings_file:
+    elif (preset or settings_file) and _given(preset, settings_file) != folder.settings():
         raise click.UsageError(f"{run} has its settings already: edit {folder.settings_file}, or give another folder")
     _go_on(folder, minutes, start)
 
 
 def _begin(folder: "RunFolder", preset: str | None, settings_file: Path | None) -> None:
+    if preset and settings_file:
+        raise click.UsageError("give --preset or --settings, not both")
+    folder.create(_given(preset, settings_file))
+
+
+def _given(preset: str | None, settings_file: Path | None) -> "RunSettings":
     from ..training.presets import preset_file
     from ..training.settings import read_settings
 
-    if preset and settings_file:
-        raise click.UsageError("give --preset or --settings, not both")
-    folder.create(read_settings(settings_file or preset_file(preset or "laptop")))
+    return read_settings(settings_file or preset_file(preset or "laptop"))
 
 
 def _go_on(folder: "RunFolder", minutes: float | None, start: str | None) -> None:
@@ -97,10 +102,10 @@ def _go_on(folder: "RunFolder", minutes: float | None, start: str | None) -> Non
     from ..training.loop import Run
     from .train_display import Display
 
-    if start and folder.state_file.exists():
-        raise click.UsageError(f"--from is for new runs; {folder.path} has begun")
+    path = find_network(start) if start else None
+    if path and folder.state_file.exists() and folder.load()[0].start != str(path):
+        raise click.UsageError(f"--from is for new runs; {folder.path} has begun otherwise")
     with Display() as display:
-        path = find_network(start) if start else None
         run = Run(folder, display, minutes=minutes, start=path)
         _end_on_signals(run)
         try:

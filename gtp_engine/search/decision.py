@@ -121,7 +121,7 @@ class _Ending:
 
     def _rest_of_search(self, report: SearchReport) -> SearchReport:
         limits = self._request.limits
-        if limits is None or limits.seconds is None:
+        if limits is None or limits.seconds is None or (limits.visits is not None and report.visits >= limits.visits):
             return report
         limits = replace(limits, seconds=limits.seconds * (1 - _FIRST_SHARE))
         return self._thinker.search(replace(self._request, limits=limits, root_moves=self._no_pass()))

@@ -33,6 +33,7 @@ def make_report(
     tree, game = game_tree.arrays, game_tree.game
     banned = root.banned_until[game.to_move] > 0
     children = game_tree.children()
+    children = children[~banned[tree.nodes["move"][children]]]
     totals, counts = game_tree.owned
     shape = (game.height, game.width)
     rows = tree.nodes["move"][children]
@@ -65,10 +66,9 @@ def _rank_moves(
     children: np.ndarray,
     owned: np.ndarray | None,
 ) -> tuple[MoveReport, ...]:
-    """The root's children but the banned ones, best first."""
+    """Children of the root, best first."""
     tree, game = game_tree.arrays, game_tree.game
     nodes = tree.nodes[children]
-    banned = root.banned_until[game.to_move, nodes["move"]] > 0
     means = _means(nodes)
     winrate, utility = 1 - means["winrate"], -means["utility"]
     radius = parameters.lcb_stdevs * means["utility_error"]
@@ -77,7 +77,7 @@ def _rank_moves(
         scores = improved_scores(tree, game_tree.root, root.halving.scores, root.halving.priors)[nodes["move"]]
         order = [int(index) for index in np.lexsort((-scores, -nodes["visits"]))]
     else:
-        order = best_first(selection, utility - radius, banned, parameters.choice)
+        order = best_first(selection, utility - radius, parameters.choice)
     reports = []
     for rank, index in enumerate(order):
         line, visits = _main_line(tree, int(children[index]), game.width, game.height)
@@ -126,11 +126,9 @@ def _selection_weights(
     return np.minimum(weights, np.ceil(np.maximum(wanted, 0)))
 
 
-def best_first(weights: np.ndarray, lower_bound: np.ndarray, banned: np.ndarray, choice: str) -> list[int]:
-    """The moves' indices, the best first: by weight, the best lower bound moved to the front where `choice` is "lcb".
-    Banned ones (bool) are left out.
-    """
-    order = [int(index) for index in np.lexsort((-lower_bound, -weights)) if not banned[index]]
+def best_first(weights: np.ndarray, lower_bound: np.ndarray, choice: str) -> list[int]:
+    """The moves' indices, the best first: by weight, the best lower bound in front where `choice` is "lcb"."""
+    order = [int(index) for index in np.lexsort((-lower_bound, -weights))]
     if choice == "lcb" and order:
         eligible = [index for index in order if weights[index] >= _LEAST_SHARE_FOR_BOUNDS * weights[order[0]]]
         best = max(eligible, key=lambda index: lower_bound[index])

@@ -78,8 +78,6 @@ class Search:
         self.parameters = parameters or SearchParameters()
         self._random = np.random.default_rng(seed)
         self.tree = GameTree(self.parameters, parts_of(self.parameters, evaluator))
-        self._rule = rule_of(self.parameters)
-        self._averaging = _averaging_of(self.parameters)
         self._workspace = new_workspace()
         self._free: list[_Batch] = []
         self._pending: deque[_Batch] = deque()  # submitted, the oldest first
@@ -149,7 +147,10 @@ class Search:
         return self.report(seconds, ownership=ownership, moves_ownership=moves_ownership)
 
     def begin(self, limits: Limits, root_moves: RootMoves | None = None, *, ownership: bool = False) -> None:
-        """Prepares the root for `select`; with `ownership` the tree keeps it from now on."""
+        """Prepares the root for `select`, with the parameters as they are now; with `ownership` the tree keeps it from
+        now on."""
+        self._rule = rule_of(self.parameters)
+        self._averaging = _averaging_of(self.parameters)
         if ownership and limits.visits is not None and not self.tree.root_knows_ownership():
             self.clear()  # its visits would count towards the limit, and leave too few that know ownership
         halves = self.parameters.gumbel_moves > 0 and limits.visits is not None

@@ -176,6 +176,7 @@ class Learner:
             "state": STATE,
             "samples": self.samples,
             "steps": self.steps,
+            "optimizer_name": self.settings.optimizer,
             "model": self.model.state_dict(),
             "average": self.average.state_dict(),
             "optimizer": self._optimizer.state_dict(),
@@ -186,10 +187,14 @@ class Learner:
         """Goes on where `state` was taken; ValueError where it is not such a state, or another network's."""
         if state.get("state") != STATE:
             raise ValueError(f"no state of this learner ({STATE!r} is not in it)")
+        used = state.get("optimizer_name", self.settings.optimizer)
+        if used != self.settings.optimizer:
+            raise ValueError(f"it has learned by {used}, the settings say {self.settings.optimizer}")
         try:
             self.model.load_state_dict(state["model"])
             self.average.load_state_dict(state["average"])
             self._optimizer.load_state_dict(state["optimizer"])
+            self._optimizer.param_groups[0]["weight_decay"] = self.settings.weight_decay  # torch takes the old one
             self.samples, self.steps = int(state["samples"]), int(state["steps"])
             self._means.sums = {name: pair.to(self.device) for name, pair in state["means"].items()}
         except (RuntimeError, KeyError, TypeError) as error:

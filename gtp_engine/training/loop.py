@@ -101,6 +101,8 @@ class Run:
                 self.learner.load_state(checkpoint.training or {})
             except ValueError as error:
                 raise ValueError(f"{folder.state_file}: {error}") from error
+        elif start is not None:
+            self._begin_with_network(str(start))
         folder.write_log(self.state)
 
     def _first_model(self, start: Path | None) -> Model:
@@ -141,6 +143,7 @@ class Run:
                     else:
                         self._cycle(workers)
         except Stopped:
+            self._save()
             return False
         return True
 
@@ -156,6 +159,12 @@ class Run:
         self.state.seconds = self._seconds_before + time.monotonic() - self._started
         self.folder.save(self.state, self.learner.average, self.learner.state())
 
+    def _begin_with_network(self, start: str) -> None:
+        """Its file is needed no more from now on; it learns nothing from random games."""
+        self.state.start = start
+        write_katago_file(playing_network(self.learner.average).cpu(), self.folder.network(0))
+        self._begin_first_cycle()
+
     def _begin_with_random_games(self) -> None:
         """The first network: fresh, or with some knowledge of scores from random games."""
         settings = self.settings
@@ -170,6 +179,9 @@ class Run:
             model = playing_network(self.learner.average)
         write_katago_file(model.cpu(), self.folder.network(0))
         self.learner.take_losses()
+        self._begin_first_cycle()
+
+    def _begin_first_cycle(self) -> None:
         self._next_cycle()
         self.state.warmed = self.learner.samples
         self.learner.settings = self._learner_settings()
@@ -220,6 +232,8 @@ class Run:
             "losses": {name: round(value, 5) for name, value in learned.items()},
             **self._measure(cycle),
         }
+        if line["accepted"]:
+            self.state.player = cycle
         line["seconds"] = round(self._seconds_before + time.monotonic() - self._started)
         self._next_cycle()
         self.state.lines.append(line)
@@ -322,8 +336,6 @@ class Run:
             tally = self._match(cycle, self.state.player, match.gate_games, "gate").tally
             accepted = tally.score > match.gate_score
             found["gate_score"] = round(tally.score, 3)
-        if accepted:
-            self.state.player = cycle
         found["accepted"] = accepted
         if match.every and cycle % match.every == 0:
             rated = {line["cycle"]: line["elo"] for line in self.state.lines if "elo" in line}

@@ -86,10 +86,15 @@ def losses(raw: RawOutputs, batch: Batch, config: NetworkConfig) -> dict[str, Lo
 
 def policy_loss(logits: Tensor, target: Tensor, batch: Batch) -> Tensor:
     """Cross entropy over the points on the board and the pass."""
-    if not batch.full_board:
-        on_board = functional.pad(batch.planes[:, 0].flatten(1), (0, 1), value=1) > 0
-        logits = logits.masked_fill(~on_board, _OFF)
-    return -(target * logits.log_softmax(1)).sum(1)
+    return -(target * policy_logits(logits, batch).log_softmax(1)).sum(1)
+
+
+def policy_logits(logits: Tensor, batch: Batch) -> Tensor:
+    """[n, points + 1], those off the board excluded."""
+    if batch.full_board:
+        return logits
+    on_board = functional.pad(batch.planes[:, 0].flatten(1), (0, 1), value=1) > 0
+    return logits.masked_fill(~on_board, _OFF)
 
 
 def value_logits(raw: RawOutputs, batch: Batch) -> Tensor:
@@ -123,7 +128,7 @@ def accuracies(raw: RawOutputs, batch: Batch) -> dict[str, Loss]:
 
     top1, top5: the target's best move is the network's, or among its best five. winner: who won is held to win.
     """
-    logits, weights = raw.policy[:, 0].float(), batch.weights
+    logits, weights = policy_logits(raw.policy[:, 0].float(), batch), batch.weights
     best = batch.policy.argmax(1, keepdim=True)
     rank = (logits > logits.gather(1, best)).sum(1)
     sides = raw.value[:, rows.WIN] > raw.value[:, rows.LOSS]

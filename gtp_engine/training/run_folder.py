@@ -28,7 +28,7 @@ class RunState:
 
     cycle: the one under way, 0 for what is before the first. begun: samples that the learner had seen when this cycle
     began to learn; warmed: when cycle 1 did. player: the cycle whose network plays. seconds: of all pieces so far.
-    lines: of the log, plain data.
+    lines: of the log, plain data. start: the network's file that it began with, "" for none.
     """
 
     cycle: int = 0
@@ -37,6 +37,7 @@ class RunState:
     player: int = 0
     seconds: float = 0.0
     lines: list[dict[str, Any]] = field(default_factory=list)
+    start: str = ""
 
 
 class RunFolder:

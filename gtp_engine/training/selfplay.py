@@ -124,10 +124,13 @@ class SelfPlay:
         positions = sum(scheduler.positions for scheduler in schedulers)
         return Counts(self._moves, positions, sum(scheduler.batches for scheduler in schedulers), room)
 
-    def change_network(self, make_evaluator: Callable[[], Evaluator], cycle: int) -> None:
-        """Goes on with another network and a cycle's settings: games under way too."""
-        self._make_evaluator = make_evaluator
+    def begin_cycle(self, cycle: int) -> None:
+        """Goes on with a cycle's settings: games under way too."""
         self._full = self.settings.search.full(cycle)
+
+    def change_network(self, make_evaluator: Callable[[], Evaluator]) -> None:
+        """Goes on with another network: games under way too."""
+        self._make_evaluator = make_evaluator
         for board, scheduler in self._schedulers.items():
             old, new = scheduler.evaluator, make_evaluator()
             scheduler.change_evaluator(new)

@@ -177,8 +177,10 @@ class _Worker:
             self._selfplay = SelfPlay(
                 self._settings, make, self._link.send, games=games, seed=self._seed, cycle=message.cycle
             )
-        elif message.network != self._network:
-            self._selfplay.change_network(make, message.cycle)
+        else:
+            self._selfplay.begin_cycle(message.cycle)
+            if message.network != self._network:
+                self._selfplay.change_network(make)
         self._network = message.network
 
     def _play_on(self) -> None:

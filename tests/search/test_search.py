@@ -302,9 +302,17 @@ def test_temperature_spreads_the_choice() -> None:
 
 def test_lower_bound_prefers_the_surer_of_two_alike() -> None:
     visits, bound = np.array([100, 90, 5]), np.array([0.1, 0.2, 0.9])
-    banned = np.zeros(3, bool)
-    assert best_first(visits, bound, banned, "lcb")[0] == 1
-    assert best_first(visits, bound, banned, "visits") == [0, 1, 2]
+    assert best_first(visits, bound, "lcb")[0] == 1
+    assert best_first(visits, bound, "visits") == [0, 1, 2]
+
+
+def test_a_forbidden_move_does_not_weigh_down_the_others() -> None:
+    search, free = searched(Game(5), 400)
+    best = free.moves[0].point
+    report = search.run(Limits(visits=50), root_moves=RootMoves(avoid=((BLACK, best, 1),)))
+    assert best not in [move.point for move in report.moves]
+    assert max(move.selection for move in report.moves) == max(move.weight for move in report.moves)
+    assert best not in {search.choose(report, 1.0) for _ in range(20)}
 
 
 def test_one_visit_chooses_by_the_policy() -> None:

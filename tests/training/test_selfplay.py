@@ -159,7 +159,7 @@ def test_another_network_takes_over_games_under_way(network: str, tmp_path: Path
     other = tmp_path / "other.bin.gz"
     write_katago_file(Model(parse_config("b1c16")).initialise(torch.Generator().manual_seed(2)), other)
     begun = len(done)
-    selfplay.change_network(partial(evaluator_for, str(other), "cpu", "float32"), 1)
+    selfplay.change_network(partial(evaluator_for, str(other), "cpu", "float32"))
     while len(done) < begun + 8:
         selfplay.step()
     assert {game.sample.source for game in done[begun:]} == {"other"}

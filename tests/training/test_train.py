@@ -15,9 +15,11 @@ from typing import Any
 import miniature
 import numpy as np
 import pytest
+import torch
 
 from gtp_engine.match.elo import elo_difference
 from gtp_engine.match.networks import play_networks
+from gtp_engine.network.library import load_network
 from gtp_engine.sgf import GameRecord, read_sgf_games
 from gtp_engine.training.loop import Observer, Run
 from gtp_engine.training.run_folder import RunFolder
@@ -103,6 +105,19 @@ def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFold
     assert finished.log_file.read_text() == before
     assert "has its settings already" in train(finished.path, "--preset", "mini", status=2)
     assert "is for new runs" in train(finished.path, "--from", str(finished.network(1)), status=2)
+
+
+def test_a_run_from_a_network_begins_with_it(finished: RunFolder, settings_file: Path, tmp_path: Path) -> None:
+    run, start = RunFolder(tmp_path / "run"), finished.network(2)
+    command = ["--settings", str(settings_file), "--from", str(start), "--minutes", "0.001"]
+    for _ in range(2):  # the same command goes on
+        assert "the time is up" in train(run.path, *command)
+    state, checkpoint = run.load()
+    assert state.cycle == 1 and state.start == str(start) and checkpoint is not None
+    first, given = (load_network(path).state_dict() for path in (run.network(0), start))
+    assert all(torch.equal(first[name], given[name]) for name in given)
+    assert not shard_facts(run.shards, 0)
+    assert "has begun otherwise" in train(run.path, "--from", str(finished.network(1)), status=2)
 
 
 @pytest.mark.slow
