@@ -17,3 +17,8 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text whole or not at all."""
+    write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))

@@ -89,14 +89,15 @@ def learn(games: tuple[Path, ...], out: Path | None, **options: Any) -> None:
 
 
 def _set_threads(threads: int | None) -> int:
-    """Gives torch the threads; the loader gets one for every eight, since it does a tenth of the work."""
+    """Gives torch the threads; how many the loader gets."""
     import torch
 
     from ..engine import processor_threads
+    from ..training.loader import loader_threads
 
     threads = threads or processor_threads()
     torch.set_num_threads(threads)
-    return -(-threads // 8)
+    return loader_threads(threads)
 
 
 def _settings(

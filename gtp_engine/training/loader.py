@@ -127,6 +127,11 @@ class Loader:
         self._pool.shutdown(cancel_futures=True)
 
 
+def loader_threads(threads: int) -> int:
+    """How many of the threads that learn a loader wants beside them: it does about a tenth of their work."""
+    return -(-threads // 8)
+
+
 def drawn_samples(first: int, count: int, total: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Numbers and symmetries of the samples drawn as number `first` and following, out of `total`."""
     draws = np.arange(first, first + count, dtype=np.uint64)

@@ -27,7 +27,7 @@ from ..network.library import load_network
 from ..network.model import Model
 from ..search.thinker import Thinker
 from .learner import Learner, LearnerSettings, faster_precision, playing_network, rate_at
-from .loader import Batch, Loader, Samples, drawn_samples
+from .loader import Batch, Loader, Samples, drawn_samples, loader_threads
 from .losses import LossWeights
 from .random_games import random_games
 from .run_folder import RunFolder, RunState
@@ -291,7 +291,7 @@ class Run:
         size, seed = self.settings.learn.batch_size, self.settings.cycle.seed + 1000 * self.state.cycle
         began = saved = told = time.monotonic()
         first = drawn
-        threads = -(-self._threads // 8)
+        threads = loader_threads(self._threads)
         loader = Loader(samples, size, seed=seed, drawn=drawn, threads=threads, pinned=self._device.type == "cuda")
         try:
             while drawn < wanted:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..files import write_text
 from .run_folder import RunFolder
 from .settings import to_toml
-from .storage import write_text
 
 # Each picture: its title, its vertical axis, and the fields of a log line in it; "losses." is inside that table.
 _PICTURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from ..files import write_text
 from ..network.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from ..network.model import Model
 from .settings import RunSettings, read_settings, to_toml
-from .storage import write_text
 
 FORMAT = "gtp_engine run 1"
 

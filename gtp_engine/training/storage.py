@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..files import write_whole
+from ..files import write_text
 from ..game.coords import BLACK
 from .samples import SampleGame, pack
 from .selfplay import FinishedGame
@@ -98,8 +98,3 @@ def facts_of(games: Sequence[SampleGame], cycle: int) -> dict[str, int]:
     moves = sum(len(game.moves) for game in games)
     black = sum(game.winner == BLACK for game in games)
     return {"cycle": cycle, "games": len(games), "samples": samples, "moves": moves, "black": black}
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a text whole or not at all."""
-    write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))

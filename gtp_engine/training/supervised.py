@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from ..files import write_whole
+from ..files import write_text
 from ..network.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from ..network.config import parse_config
 from ..network.katago_file import write_katago_file
@@ -154,7 +154,7 @@ def begin_or_resume(folder: Path, settings: SupervisedSettings) -> SupervisedSet
         unfinished.unlink(missing_ok=True)
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(path, lambda temporary: temporary.write_text(json.dumps(data, indent=1) + "\n"))
+        write_text(path, json.dumps(data, indent=1) + "\n")
         return settings
     try:
         before = json.loads(path.read_text())
@@ -167,7 +167,7 @@ def begin_or_resume(folder: Path, settings: SupervisedSettings) -> SupervisedSet
             raise ValueError(
                 f"{folder} holds a run with {name} = {old!r}, not {new!r}: give another folder, or the same"
             )
-    write_whole(path, lambda temporary: temporary.write_text(json.dumps(data, indent=1) + "\n"))
+    write_text(path, json.dumps(data, indent=1) + "\n")
     return settings
 
 
@@ -315,7 +315,7 @@ class Log:
                     break
                 lines.append(line)
                 self.last = entry["samples"], entry["seconds"]
-        write_whole(path, lambda temporary: temporary.write_text("".join(line + "\n" for line in lines)))
+        write_text(path, "".join(line + "\n" for line in lines))
 
     def write(self, entry: Mapping[str, Any]) -> None:
         """Adds a line."""
