@@ -103,8 +103,8 @@ def average_children(tree: Tree, node: int, averaging: Averaging) -> None:
 def _prune_noise(nodes: np.ndarray, node: int, loss: float) -> tuple[float, float]:
     """Sets the weight with which each child counts; the sum of them, and the mean of their utilities for the node.
 
-    Children stand in the order of their priors (`tree`). One that is worse than the mean of those before it keeps twice its
-    share by prior, and of what is beyond that exp(-difference / loss).
+    Children stand in the order of their priors (`tree`). One that is worse than the mean of those before it keeps twice
+    its share by prior, and of what is beyond that exp(-difference / loss).
     """
     record = nodes[node]
     whole = counted = utility = prior = 0.0

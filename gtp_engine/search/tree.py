@@ -156,8 +156,8 @@ def add_node(tree: Tree, parent: int, move: int, prior: float | np.float32) -> i
 
 @inline
 def _append_child(nodes: np.ndarray, parent: int, child: int) -> None:
-    """Children stand in the order in which they were made: by their priors, the largest first, but where a root's noise,
-    RAVE or forbidden moves chose otherwise."""
+    """Children stand in the order in which they were made: by their priors, the largest first, but where a root's
+    noise, RAVE or forbidden moves chose otherwise."""
     last = nodes[parent]["first_child"]
     if last == NOBODY:
         nodes[parent]["first_child"] = child
