@@ -183,7 +183,8 @@ def _sides(
         own = parameters[player] or default_parameters(network)
         check_profile(evaluator.name, evaluator.takes_profile, own.profile)
         megabytes = _TREE_VISITS * (visits + 1) * bytes_per_node(start.area, parts_of(own, evaluator)) / 1e6
-        sides[player] = _Side(network, evaluator, scheduler, replace(own, tree_megabytes=max(0.1, megabytes)))
+        megabytes = min(own.tree_megabytes, max(0.1, megabytes))
+        sides[player] = _Side(network, evaluator, scheduler, replace(own, tree_megabytes=megabytes))
     return sides
 
 
