@@ -1,0 +1,44 @@
+"""How strong a network is on 9x9, for its card: against a random player, random playouts or GNU Go.
+
+Komi 7, Chinese rules, random openings, both colours, two games at a time. Games and results are kept in `work/`, one
+folder a state of the code, network and kind of match; a second run goes on from there.
+"""
+
+import argparse
+import hashlib
+import shlex
+import sys
+from pathlib import Path
+
+from fingerprint import WORK, fingerprint
+from versus_gnugo import gnugo, play
+
+from gtp_engine.network.library import find_network, network_name
+
+OPENING_MOVES = 2
+PLAYOUT_VISITS = 100
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("network", help="a file or a name")
+    parser.add_argument("--against", choices=("random", "rollouts", "gnugo"), default="gnugo", help="default: gnugo")
+    parser.add_argument("--games", type=int, default=100, help="default: 100")
+    parser.add_argument("--visits", type=int, default=200, help="of the network (default: 200)")
+    options = parser.parse_args()
+    path = find_network(options.network)
+    engine = [sys.executable, "-m", "gtp_engine", "gtp", "--threads", "1", "--no-resign"]
+    ours = [*engine, "--network", str(path), "--visits", str(options.visits)]
+    others = {
+        "random": [sys.executable, str(Path(__file__).with_name("random_player.py"))],
+        "rollouts": [*engine, "--network", "none", "--visits", str(PLAYOUT_VISITS)],
+    }
+    other = shlex.join(others[options.against]) if options.against in others else gnugo(10)
+    weights = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
+    kind = f"{network_name(path)} {weights} {options.visits} visits, {options.against}"
+    folder = WORK / f"network_strength-{fingerprint()} {kind}"
+    play(ours, other, folder, options.games, opening_moves=OPENING_MOVES, concurrency=2)
+
+
+if __name__ == "__main__":
+    main()
