@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..training.loop import Run
     from ..training.run_folder import RunFolder
     from ..training.settings import RunSettings
+    from ..training.workers import Players
 
 PRESETS = ("gpu", "laptop", "mini")
 
@@ -26,6 +29,11 @@ PRESETS = ("gpu", "laptop", "mini")
 @click.option("--from", "start", metavar="NETWORK", help="A new run begins with this network: a file or a name.")
 @click.option(
     "--minutes", type=click.FloatRange(0, min_open=True), help="Stop after so long; the same command goes on."
+)
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Play on a Ray cluster: auto (the one this machine is in), host:port, or local (one of this machine alone).",
 )
 @click.option(
     "--report",
@@ -45,6 +53,7 @@ def train(
     settings_file: Path | None,
     start: str | None,
     minutes: float | None,
+    cluster: str | None,
     report: Path | None,
     compare: tuple[Path, ...],
 ) -> None:
@@ -76,11 +85,15 @@ def train(
         write_report([folder, *map(RunFolder, compare)], report)
         click.echo(f"the curves are in {report}")
         return
+    if cluster:
+        from ..training.cluster import connect
+
+        connect(cluster)
     if not folder.exists:
         _begin(folder, preset, settings_file)
     elif (preset or settings_file) and _given(preset, settings_file) != folder.settings():
         raise click.UsageError(f"{run} has its settings already: edit {folder.settings_file}, or give another folder")
-    _go_on(folder, minutes, start)
+    _go_on(folder, minutes, start, on_cluster=bool(cluster))
 
 
 def _begin(folder: "RunFolder", preset: str | None, settings_file: Path | None) -> None:
@@ -96,7 +109,7 @@ def _given(preset: str | None, settings_file: Path | None) -> "RunSettings":
     return read_settings(settings_file or preset_file(preset or "laptop"))
 
 
-def _go_on(folder: "RunFolder", minutes: float | None, start: str | None) -> None:
+def _go_on(folder: "RunFolder", minutes: float | None, start: str | None, *, on_cluster: bool) -> None:
     from ..network.library import find_network
     from ..training.learner import LossNotFinite
     from ..training.loop import Run
@@ -106,7 +119,7 @@ def _go_on(folder: "RunFolder", minutes: float | None, start: str | None) -> Non
     if path and folder.state_file.exists() and folder.load()[0].start != str(path):
         raise click.UsageError(f"--from is for new runs; {folder.path} has begun otherwise")
     with Display() as display:
-        run = Run(folder, display, minutes=minutes, start=path)
+        run = Run(folder, display, minutes=minutes, start=path, players=_players(on_cluster))
         _end_on_signals(run)
         try:
             is_done = run.go()
@@ -121,6 +134,16 @@ def _go_on(folder: "RunFolder", minutes: float | None, start: str | None) -> Non
         raise KeyboardInterrupt
     what = f"done: {folder.network(run.state.player)}" if is_done else "the time is up; the same command goes on"
     click.echo(what)
+
+
+def _players(on_cluster: bool) -> "Callable[[RunSettings, int], Players]":
+    if on_cluster:
+        from ..training.cluster import Actors
+
+        return Actors
+    from ..training.workers import Workers
+
+    return Workers
 
 
 def _end_on_signals(run: "Run") -> None:

@@ -7,7 +7,7 @@ network.
 
 import datetime
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -36,7 +36,7 @@ from .selfplay import Counts
 from .settings import RunSettings
 from .shards import SUFFIX, read_shards, write_shard
 from .storage import GameWriter, ShardFacts, facts_of, shard_facts
-from .workers import Workers
+from .workers import Players, Workers
 
 _SAVE_SECONDS = 120.0  # at most so much learning is done again after a kill
 _POLL_SECONDS = 0.2
@@ -74,13 +74,20 @@ class _Played:
 class Run:
     """A run whose folder is there; `go` does the rest of it, or as much as there is time for.
 
-    minutes: after which it stops by itself; None: when all cycles are done. start: a network to begin with.
+    minutes: after which it stops by itself; None: when all cycles are done. start: a network to begin with. players:
+    makes what plays, given the settings and a seed.
     """
 
     def __init__(
-        self, folder: RunFolder, observer: Observer, *, minutes: float | None = None, start: Path | None = None
+        self,
+        folder: RunFolder,
+        observer: Observer,
+        *,
+        minutes: float | None = None,
+        start: Path | None = None,
+        players: Callable[[RunSettings, int], Players] = Workers,
     ) -> None:
-        self.folder, self.observer = folder, observer
+        self.folder, self.observer, self._players = folder, observer, players
         self.settings = folder.settings()
         folder.remove_remains()
         self.stopped = False
@@ -136,12 +143,12 @@ class Run:
         Thinker("uniform", 1, None).warm_up()  # the processes that play find it compiled
         seed = self.settings.cycle.seed + sum(facts.games for facts in shard_facts(self.folder.shards))
         try:
-            with Workers(self.settings, seed) as workers:
+            with self._players(self.settings, seed) as players:
                 while self.state.cycle <= self.settings.cycle.cycles:
                     if self.state.cycle == 0:
                         self._begin_with_random_games()
                     else:
-                        self._cycle(workers)
+                        self._cycle(players)
         except Stopped:
             self._save()
             return False
@@ -205,9 +212,9 @@ class Run:
         self.state.cycle += 1
         self.state.begun = self.learner.samples
 
-    def _cycle(self, workers: Workers) -> None:
+    def _cycle(self, players: Players) -> None:
         cycle, settings = self.state.cycle, self.settings
-        played = self._play(workers, cycle)
+        played = self._play(players, cycle)
         facts = shard_facts(self.folder.shards)
         window = self._window([shard for shard in facts if 1 <= shard.cycle <= cycle])
         samples = self._samples(window)
@@ -240,31 +247,31 @@ class Run:
         self._save()
         self.observer.cycle(line)
 
-    def _play(self, workers: Workers, cycle: int) -> _Played:
+    def _play(self, players: Players, cycle: int) -> _Played:
         """Plays what the cycle's games still lack."""
         settings = self.settings.cycle
         done = sum(facts.games for facts in shard_facts(self.folder.shards, cycle))
         if done >= settings.games:
             return _Played()
         writer = GameWriter(self.folder.shards, self.folder.records, settings.shard_games)
-        began, before = time.monotonic(), workers.counts
+        began, before = time.monotonic(), players.counts
         told = 0.0
-        workers.play(str(self.folder.network(self.state.player)), cycle)
+        players.play(str(self.folder.network(self.state.player)), cycle)
         try:
             while done + writer.waiting < settings.games:
                 self._check()
-                for game in workers.collect(_POLL_SECONDS):
+                for game in players.collect(_POLL_SECONDS):
                     done += len(writer.add(game, cycle))
                 now = time.monotonic()
                 if now - told >= 1.0:
                     told = now
-                    facts = speed_text(workers.counts - before, now - began)
+                    facts = speed_text(players.counts - before, now - began)
                     self._tell("self-play", done + writer.waiting, settings.games, facts)
-            for game in workers.pause():
+            for game in players.pause():
                 writer.add(game, cycle)
         finally:
             writer.flush(cycle)
-        return _Played(time.monotonic() - began, workers.counts - before)
+        return _Played(time.monotonic() - began, players.counts - before)
 
     def _window(self, facts: list[ShardFacts]) -> list[ShardFacts]:
         """The newest shards that hold as many samples as the window wants."""

@@ -8,11 +8,11 @@ import contextlib
 import multiprocessing
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import Any, Protocol, Self
 
 from ..engine import processor_threads
 from ..evaluate.interface import Evaluator
@@ -42,11 +42,35 @@ class _Failure:
 _PAUSE, _PAUSED, _END = "pause", "paused", "end"
 
 
-class Workers:
+class Players(Protocol):
     """Processes that play by themselves between `play` and `pause`; `collect` gives what they have finished.
 
-    seed: of their games. A context manager: they end with it.
+    A context manager: they end with it.
     """
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+    @property
+    def counts(self) -> Counts:
+        """What all have done since they began, as of a second ago."""
+
+    def play(self, network: str, cycle: int) -> None:
+        """Begins, or goes on, with this network's file ("none" for playouts) and the settings of that cycle."""
+
+    def collect(self, seconds: float) -> Iterator[FinishedGame]:
+        """The games that were finished within so many seconds. Raises what went wrong in a process."""
+
+    def pause(self) -> Iterator[FinishedGame]:
+        """Has them wait, and gives what they had finished till then; their games go on with the next `play`."""
+
+    def close(self) -> None:
+        """Ends them; their games under way are lost."""
+
+
+class Workers(Players):
+    """`Players` on this machine. seed: of their games."""
 
     def __init__(self, settings: RunSettings, seed: int) -> None:
         self.settings = settings
@@ -56,7 +80,7 @@ class Workers:
         self._links: list[Connection] = []
         self._counts: list[Counts] = []
 
-    def __enter__(self) -> "Workers":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -64,11 +88,9 @@ class Workers:
 
     @property
     def counts(self) -> Counts:
-        """What all have done since they began, as of a second ago."""
         return sum(self._counts, Counts())
 
     def play(self, network: str, cycle: int) -> None:
-        """Begins, or goes on, with this network's file ("none" for playouts) and the settings of that cycle."""
         if not self._processes:
             self._start()
         self._tell(_Play(network, cycle))
@@ -93,14 +115,12 @@ class Workers:
                 raise _lost() from error
 
     def collect(self, seconds: float) -> Iterator[FinishedGame]:
-        """The games that were finished within so many seconds. Raises what went wrong in a worker."""
         for link in wait(self._links, seconds):
             message = self._receive(link)
             if isinstance(message, FinishedGame):
                 yield message
 
     def pause(self) -> Iterator[FinishedGame]:
-        """Has them wait, and gives what they had finished till then; their games go on with the next `play`."""
         self._tell(_PAUSE)
         for link in self._links:
             while (message := self._receive(link)) != _PAUSED:
@@ -120,7 +140,6 @@ class Workers:
         return message
 
     def close(self) -> None:
-        """Ends them; their games under way are lost."""
         for link in self._links:
             with contextlib.suppress(OSError):
                 link.send(_END)
@@ -156,44 +175,62 @@ def _as_text(error: Exception) -> RuntimeError:
 
 class _Worker:
     def __init__(self, link: Connection, settings: RunSettings, seed: tuple[int, ...]) -> None:
-        self._link, self._settings, self._seed = link, settings, seed
-        self._selfplay: SelfPlay | None = None
-        self._network = ""
-        self._precision = settings.machine.precision
+        self._link = link
+        self._player = Player(settings, seed, link.send)
         self._reported = 0.0
 
     def run(self) -> None:
         message: object = self._link.recv()
         while message != _END:
             if isinstance(message, _Play):
-                self._begin(message)
+                self._player.begin(message.network, message.cycle)
                 self._play_on()
             message = self._link.recv()
 
-    def _begin(self, message: _Play) -> None:
-        make = partial(self._evaluator, message.network)
-        if self._selfplay is None:
-            games = self._settings.machine.concurrency
-            self._selfplay = SelfPlay(
-                self._settings, make, self._link.send, games=games, seed=self._seed, cycle=message.cycle
-            )
-        else:
-            self._selfplay.begin_cycle(message.cycle)
-            if message.network != self._network:
-                self._selfplay.change_network(make)
-        self._network = message.network
-
     def _play_on(self) -> None:
         """Plays until somebody says something, or has gone: then the link is ready too."""
-        assert self._selfplay is not None
         while not self._link.poll():
-            self._selfplay.step()
+            self._player.step()
             now = time.monotonic()
             if now - self._reported >= _REPORT_SECONDS:
                 self._reported = now
-                self._link.send(self._selfplay.counts)
-        self._link.send(self._selfplay.counts)
+                self._link.send(self._player.counts)
+        self._link.send(self._player.counts)
         self._link.send(_PAUSED)
+
+
+class Player:
+    """The self-play of one process: `begin`, then `step` for as long as it is to play; the games go on at each `begin`.
+
+    seed: of its games, which `on_game` takes.
+    """
+
+    def __init__(self, settings: RunSettings, seed: tuple[int, ...], on_game: Callable[[FinishedGame], None]) -> None:
+        self._settings, self._seed, self._on_game = settings, seed, on_game
+        self._selfplay: SelfPlay | None = None
+        self._network = ""
+        self._precision = settings.machine.precision
+
+    @property
+    def counts(self) -> Counts:
+        return self._selfplay.counts if self._selfplay else Counts()
+
+    def begin(self, network: str, cycle: int) -> None:
+        """Begins, or goes on, with this network's file and the settings of that cycle."""
+        make = partial(self._evaluator, network)
+        if self._selfplay is None:
+            games = self._settings.machine.concurrency
+            self._selfplay = SelfPlay(self._settings, make, self._on_game, games=games, seed=self._seed, cycle=cycle)
+        else:
+            self._selfplay.begin_cycle(cycle)
+            if network != self._network:
+                self._selfplay.change_network(make)
+        self._network = network
+
+    def step(self) -> None:
+        """Works on a batch of each board size."""
+        assert self._selfplay is not None
+        self._selfplay.step()
 
     def _evaluator(self, network: str) -> Evaluator:
         evaluator = evaluator_for(network, self._settings.machine.device, self._precision)

@@ -1,7 +1,6 @@
 """The loop: a miniature run learns, goes on after any end, and says what is wrong."""
 
 import errno
-import json
 import os
 import random
 import shutil
@@ -16,15 +15,13 @@ import miniature
 import numpy as np
 import pytest
 import torch
+from running import check_whole, children_of
 
 from gtp_engine.match.elo import elo_difference
 from gtp_engine.match.networks import play_networks
 from gtp_engine.network.library import load_network
-from gtp_engine.sgf import GameRecord, read_sgf_games
 from gtp_engine.training.loop import Observer, Run
 from gtp_engine.training.run_folder import RunFolder
-from gtp_engine.training.settings import RunSettings
-from gtp_engine.training.shards import read_shard
 from gtp_engine.training.storage import shard_facts
 
 LIMIT = 600  # seconds; the first start may compile the core
@@ -52,33 +49,6 @@ def train(run: Path, *options: str, status: int = 0) -> str:
     assert ran.returncode == status, ran.stdout + ran.stderr
     assert "Traceback" not in ran.stderr
     return ran.stdout + ran.stderr
-
-
-def check_whole(folder: RunFolder, settings: RunSettings) -> None:
-    """Nothing is lost or there twice: cycles, networks, games, records."""
-    cycles = range(1, settings.cycle.cycles + 1)
-    lines = [json.loads(line) for line in folder.log_file.read_text().splitlines()]
-    assert [line["cycle"] for line in lines] == list(cycles)
-    assert sorted(path.name for path in folder.networks.iterdir()) == [f"{cycle:04d}.bin.gz" for cycle in (0, *cycles)]
-    numbers: list[int] = []
-    for line in lines:
-        shards = shard_facts(folder.shards, line["cycle"])
-        assert sum(shard.games for shard in shards) == line["games"] >= settings.cycle.games
-        assert sum(shard.samples for shard in shards) == line["samples"]
-        for shard in shards:
-            games = read_shard(shard.path)
-            records = list(read_sgf_games(folder.records / f"{shard.path.stem}.sgf"))
-            written = [int(record.texts["GN"]) for record in records if isinstance(record, GameRecord)]
-            assert games.games["number"].tolist() == written
-            numbers += written
-    assert len(set(numbers)) == len(numbers)
-    assert len(list(folder.records.iterdir())) == len([facts for facts in shard_facts(folder.shards) if facts.cycle])
-    random_games = [read_shard(facts.path) for facts in shard_facts(folder.shards, 0)]
-    assert sum(len(games) for games in random_games) == settings.cycle.random_games
-    state, _ = folder.load()
-    learned = settings.cycle.cycles * settings.learn.samples
-    assert state.begun - state.warmed == learned
-    assert not list(folder.path.rglob(".*")), "temporary files were left"
 
 
 def test_a_miniature_run_ends_with_a_network_that_beats_its_start(finished: RunFolder) -> None:
@@ -151,13 +121,6 @@ def kill_when(run: Path, options: list[str], moment: Any) -> bool:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     return process.returncode == 0
-
-
-def children_of(pid: int) -> list[int]:
-    try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
 
 
 @pytest.mark.slow

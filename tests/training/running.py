@@ -1,0 +1,44 @@
+"""What tests of whole runs look at: the folder of a finished run, and processes."""
+
+import json
+from pathlib import Path
+
+from gtp_engine.sgf import GameRecord, read_sgf_games
+from gtp_engine.training.run_folder import RunFolder
+from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.shards import read_shard
+from gtp_engine.training.storage import shard_facts
+
+
+def check_whole(folder: RunFolder, settings: RunSettings) -> None:
+    """Nothing is lost or there twice: cycles, networks, games, records."""
+    cycles = range(1, settings.cycle.cycles + 1)
+    lines = [json.loads(line) for line in folder.log_file.read_text().splitlines()]
+    assert [line["cycle"] for line in lines] == list(cycles)
+    assert sorted(path.name for path in folder.networks.iterdir()) == [f"{cycle:04d}.bin.gz" for cycle in (0, *cycles)]
+    numbers: list[int] = []
+    for line in lines:
+        shards = shard_facts(folder.shards, line["cycle"])
+        assert sum(shard.games for shard in shards) == line["games"] >= settings.cycle.games
+        assert sum(shard.samples for shard in shards) == line["samples"]
+        for shard in shards:
+            games = read_shard(shard.path)
+            records = list(read_sgf_games(folder.records / f"{shard.path.stem}.sgf"))
+            written = [int(record.texts["GN"]) for record in records if isinstance(record, GameRecord)]
+            assert games.games["number"].tolist() == written
+            numbers += written
+    assert len(set(numbers)) == len(numbers)
+    assert len(list(folder.records.iterdir())) == len([facts for facts in shard_facts(folder.shards) if facts.cycle])
+    random_games = [read_shard(facts.path) for facts in shard_facts(folder.shards, 0)]
+    assert sum(len(games) for games in random_games) == settings.cycle.random_games
+    state, _ = folder.load()
+    learned = settings.cycle.cycles * settings.learn.samples
+    assert state.begun - state.warmed == learned
+    assert not list(folder.path.rglob(".*")), "temporary files were left"
+
+
+def children_of(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
