@@ -1,5 +1,6 @@
 """`gtp_engine learn`: a network learns from game records."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     import torch
 
     from ..training.gather import Gathered
+    from ..training.ranks import Ranks
     from ..training.supervised import Report, SupervisedSettings
 
 SHOWN_ERRORS = 20
@@ -61,21 +63,32 @@ def learn(games: tuple[Path, ...], out: Path | None, **options: Any) -> None:
       gtp_engine learn kgs/ pro.zip --out run --config b10c128 --rank 4d --since 2000 --minutes 60
       gtp_engine gtp --network run/b6c96.bin.gz
     """
+    from ..training.ranks import Ranks
+    from ..training.together import follow
+
+    with Ranks(os.environ) as ranks:
+        if ranks.rank == 0:
+            _learn(ranks, games, out, options)
+        elif not follow(ranks):
+            raise click.exceptions.Exit(1)
+
+
+def _learn(ranks: "Ranks", games: tuple[Path, ...], out: Path | None, options: dict[str, Any]) -> None:
     from ..evaluate.network import find_device
     from ..paths import data_dir
     from ..training.learner import LossNotFinite
     from ..training.supervised import learn as learn_from
 
     out = out or data_dir() / "runs" / f"learn-{options['config']}"
-    device = find_device(options["device"])
-    threads = _set_threads(options["threads"])
+    device = ranks.device(find_device(options["device"]))
+    threads = _set_threads(options["threads"], ranks)
     display = _Display()
     settings = _settings(games, options, out, device)
     click.echo(f"learning in {out}")
     try:
         with display:
             is_done = learn_from(
-                settings, out, display, device=device, loader_threads=threads, minutes=options["minutes"]
+                settings, out, display, device=device, loader_threads=threads, minutes=options["minutes"], ranks=ranks
             )
     except LossNotFinite as error:
         raise click.ClickException(str(error)) from error
@@ -88,14 +101,14 @@ def learn(games: tuple[Path, ...], out: Path | None, **options: Any) -> None:
         click.echo("the time is up; the same command goes on")
 
 
-def _set_threads(threads: int | None) -> int:
+def _set_threads(threads: int | None, ranks: "Ranks") -> int:
     """Gives torch the threads; how many the loader gets."""
     import torch
 
     from ..engine import processor_threads
     from ..training.loader import loader_threads
 
-    threads = threads or processor_threads()
+    threads = ranks.threads(threads or processor_threads())
     torch.set_num_threads(threads)
     return loader_threads(threads)
 

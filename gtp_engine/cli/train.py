@@ -1,5 +1,6 @@
 """`gtp_engine train`: a network learns from its own games."""
 
+import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..training.loop import Run
+    from ..training.ranks import Ranks
     from ..training.run_folder import RunFolder
     from ..training.settings import RunSettings
     from ..training.workers import Players
@@ -85,15 +87,27 @@ def train(
         write_report([folder, *map(RunFolder, compare)], report)
         click.echo(f"the curves are in {report}")
         return
-    if cluster:
-        from ..training.cluster import connect
+    from ..training.ranks import Ranks
+    from ..training.together import follow
 
-        connect(cluster)
+    with Ranks(os.environ) as ranks:
+        if ranks.rank == 0:
+            if cluster:
+                from ..training.cluster import connect
+
+                connect(cluster)
+            _begin_or_check(folder, preset, settings_file)
+            _go_on(folder, minutes, start, bool(cluster), ranks)
+        elif not follow(ranks):
+            raise click.exceptions.Exit(1)
+
+
+def _begin_or_check(folder: "RunFolder", preset: str | None, settings_file: Path | None) -> None:
     if not folder.exists:
         _begin(folder, preset, settings_file)
     elif (preset or settings_file) and _given(preset, settings_file) != folder.settings():
-        raise click.UsageError(f"{run} has its settings already: edit {folder.settings_file}, or give another folder")
-    _go_on(folder, minutes, start, on_cluster=bool(cluster))
+        text = f"{folder.path} has its settings already: edit {folder.settings_file}, or give another folder"
+        raise click.UsageError(text)
 
 
 def _begin(folder: "RunFolder", preset: str | None, settings_file: Path | None) -> None:
@@ -109,7 +123,7 @@ def _given(preset: str | None, settings_file: Path | None) -> "RunSettings":
     return read_settings(settings_file or preset_file(preset or "laptop"))
 
 
-def _go_on(folder: "RunFolder", minutes: float | None, start: str | None, *, on_cluster: bool) -> None:
+def _go_on(folder: "RunFolder", minutes: float | None, start: str | None, on_cluster: bool, ranks: "Ranks") -> None:
     from ..network.library import find_network
     from ..training.learner import LossNotFinite
     from ..training.loop import Run
@@ -119,7 +133,7 @@ def _go_on(folder: "RunFolder", minutes: float | None, start: str | None, *, on_
     if path and folder.state_file.exists() and folder.load()[0].start != str(path):
         raise click.UsageError(f"--from is for new runs; {folder.path} has begun otherwise")
     with Display() as display:
-        run = Run(folder, display, minutes=minutes, start=path, players=_players(on_cluster))
+        run = Run(folder, display, minutes=minutes, start=path, players=_players(on_cluster), ranks=ranks)
         _end_on_signals(run)
         try:
             is_done = run.go()

@@ -128,10 +128,12 @@ class Activation(nn.Module):
 class BatchNorm(nn.Module):
     """Batch normalisation whose statistics are those of the points on the board.
 
-    momentum: how fast running statistics follow the batches: over the last few hundred.
+    momentum: how fast running statistics follow the batches: over the last few hundred. combine: where several
+    processes share a batch, makes count, mean and variance of their parts those of the whole.
     """
 
     momentum: float = 0.01
+    combine: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]] | None = None
     running_mean: Tensor
     running_var: Tensor
 
@@ -147,10 +149,11 @@ class BatchNorm(nn.Module):
         if not self.training:
             scale, shift = self.scale_and_shift()
             return torch.addcmul(_of_channels(shift).to(x.dtype), x, _of_channels(scale).to(x.dtype))
-        if board.mask is None:
+        if board.mask is None and self.combine is None:
             statistics = self.running_mean, self.running_var
             return functional.batch_norm(x, *statistics, self.weight, self.bias, True, self.momentum, self.epsilon)
-        mean, variance = self._statistics(x.float(), board.mask)
+        mask = torch.ones_like(x[:, :1], dtype=torch.float32) if board.mask is None else board.mask
+        mean, variance = self._statistics(x.float(), mask)
         scale, shift = self._scale_and_shift(mean, variance)
         return (x * _of_channels(scale) + _of_channels(shift)).to(x.dtype)
 
@@ -170,6 +173,8 @@ class BatchNorm(nn.Module):
         count = mask.sum()
         mean = (x * mask).sum((0, 2, 3)) / count
         variance = ((x - _of_channels(mean)).square() * mask).sum((0, 2, 3)) / count
+        if self.combine:
+            count, mean, variance = self.combine(count, mean, variance)
         with torch.no_grad():
             self.running_mean.lerp_(mean, self.momentum)
             # As torch.nn.BatchNorm2d: the running variance is the unbiased one.

@@ -20,6 +20,7 @@ from ..network.layers import BatchNorm
 from ..network.model import Model
 from .loader import Batch
 from .losses import LossWeights, Means, accuracies, losses, total
+from .ranks import Ranks
 
 RATES = {"adamw": 2e-3, "sgd": 0.05}  # of each optimizer, for batches of some hundred samples
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -78,10 +79,17 @@ def rate_at(settings: LearnerSettings, samples: int) -> float:
 class Learner:
     """Changes a network by batches. The model given is the one that is changed, and belongs to the learner.
 
-    samples: seen so far. `check` is to be called before anything is saved.
+    samples: seen so far. `check` is to be called before anything is saved. ranks: the processes that learn it
+    together; each has a learner of its own and takes its part of every batch.
     """
 
-    def __init__(self, model: Model, settings: LearnerSettings, device: torch.device | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        settings: LearnerSettings,
+        device: torch.device | None = None,
+        ranks: Ranks | None = None,
+    ) -> None:
         self.settings = settings
         self.device = device or torch.device("cpu")
         self.model = model.to(self.device).train()
@@ -92,25 +100,32 @@ class Learner:
         self.samples = 0
         self.steps = 0
         self._optimizer = _optimizer(self.model, settings)
-        self._means = Means()
+        self._ranks = ranks or Ranks.alone()
+        self._means = Means(self._ranks.add_up)
+        self._called: nn.Module | None = None  # the model, as one that all learn
 
     def step(self, batch: Batch) -> None:
-        """Learns from one batch; nothing here waits for a GPU."""
+        """Learns from one batch, or from this process's part of it; nothing here waits for a GPU."""
+        self._ranks.begin_step()
+        if self._called is None:
+            self._called = self._ranks.parallel(self.model)
         batch = batch.to(self.device)
         rate = rate_at(self.settings, self.samples)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         with self._autocast():
-            raw = self.model(batch.planes.float(), batch.scalars, full_board=batch.full_board)
+            raw = self._called(batch.planes.float(), batch.scalars, full_board=batch.full_board)
         found = losses(raw, batch, self.model.config)
         self._optimizer.zero_grad(set_to_none=True)
         total(found, self.settings.losses).backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
         self._optimizer.step()
-        self.samples += len(batch)
+        samples = self._ranks.count * len(batch)
+        self.samples += samples
         self.steps += 1
-        self._follow(len(batch))
+        self._follow(samples)
         self._means.add(found)
+        self._ranks.end_step()
 
     def _follow(self, samples: int) -> None:
         """Moves the average towards the network; fast at first, as there is nothing to average yet."""

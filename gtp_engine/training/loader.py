@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from queue import Empty, SimpleQueue
+from typing import Any
 
 import numpy as np
 import torch
@@ -72,6 +73,13 @@ class Samples:
     def __len__(self) -> int:
         return len(self.positions)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process, which makes workspaces of its own."""
+        return {name: value for name, value in vars(self).items() if name != "_free"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _free=SimpleQueue())
+
     def batch(self, numbers: np.ndarray, symmetries: np.ndarray, *, pinned: bool = False) -> Batch:
         """The samples of these numbers (0 to len - 1), turned by `symmetries`. pinned: for a GPU to fetch."""
         rows = new_rows(len(numbers), self.width, self.height)
@@ -93,14 +101,26 @@ class Loader:
     """Endless batches of the samples, each epoch in another order, each sample turned by a symmetry of its own.
 
     drawn: samples drawn before; with the same seed the batches that follow are the same, whenever the loader was made.
-    threads: that prepare batches ahead.
+    threads: that prepare batches ahead. part: this process's number and how many share a batch; it gets every so many
+    of its rows.
     """
 
     def __init__(
-        self, samples: Samples, batch_size: int, *, seed: int, drawn: int = 0, threads: int = 1, pinned: bool = False
+        self,
+        samples: Samples,
+        batch_size: int,
+        *,
+        seed: int,
+        drawn: int = 0,
+        threads: int = 1,
+        pinned: bool = False,
+        part: tuple[int, int] = (0, 1),
     ) -> None:
         if not len(samples):
             raise ValueError("there is no sample to learn from")
+        self._first, self._parts = part
+        if batch_size % self._parts:
+            raise ValueError(f"batches of {batch_size} cannot be shared evenly by {self._parts} processes")
         self.samples, self.batch_size, self.seed, self.drawn, self.pinned = samples, batch_size, seed, drawn, pinned
         self._pool = ThreadPoolExecutor(threads, "loader")
         self._waiting: deque[Future[Batch]] = deque()
@@ -120,7 +140,8 @@ class Loader:
 
     def _batch(self, first: int) -> Batch:
         numbers, symmetries = drawn_samples(first, self.batch_size, len(self.samples), self.seed)
-        return self.samples.batch(numbers, symmetries, pinned=self.pinned)
+        mine = slice(self._first, None, self._parts)
+        return self.samples.batch(numbers[mine], symmetries[mine], pinned=self.pinned)
 
     def close(self) -> None:
         """Stops the threads."""

@@ -30,12 +30,14 @@ from .learner import Learner, LearnerSettings, faster_precision, playing_network
 from .loader import Batch, Loader, Samples, drawn_samples, loader_threads
 from .losses import LossWeights
 from .random_games import random_games
+from .ranks import Ranks
 from .run_folder import RunFolder, RunState
 from .samples import join, pack
 from .selfplay import Counts
 from .settings import RunSettings
 from .shards import SUFFIX, read_shards, write_shard
 from .storage import GameWriter, ShardFacts, facts_of, shard_facts
+from .together import begin_lesson
 from .workers import Players, Workers
 
 _SAVE_SECONDS = 120.0  # at most so much learning is done again after a kill
@@ -75,7 +77,7 @@ class Run:
     """A run whose folder is there; `go` does the rest of it, or as much as there is time for.
 
     minutes: after which it stops by itself; None: when all cycles are done. start: a network to begin with. players:
-    makes what plays, given the settings and a seed.
+    makes what plays, given the settings and a seed. ranks: of the processes that learn together this is the first.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class Run:
         minutes: float | None = None,
         start: Path | None = None,
         players: Callable[[RunSettings, int], Players] = Workers,
+        ranks: Ranks | None = None,
     ) -> None:
         self.folder, self.observer, self._players = folder, observer, players
         self.settings = folder.settings()
@@ -96,13 +99,14 @@ class Run:
         self._end = None if minutes is None else self._started + 60 * minutes
         machine = self.settings.machine
         self._threads = machine.threads or processor_threads()
-        self._device = find_device(machine.device)
+        self._ranks = ranks or Ranks.alone()
+        self._device = self._ranks.device(find_device(machine.device))
         self.state, checkpoint = folder.load()
         self._seconds_before = self.state.seconds
         precision = self.settings.learn.precision
         self._precision = faster_precision(self._device) if precision == AUTO else precision
         model = self._first_model(start) if checkpoint is None else checkpoint.model
-        self.learner = Learner(model, self._learner_settings(), self._device)
+        self.learner = Learner(model, self._learner_settings(), self._device, self._ranks)
         if checkpoint is not None:
             try:
                 self.learner.load_state(checkpoint.training or {})
@@ -293,13 +297,22 @@ class Run:
 
     def _learn(self, samples: Samples, wanted: int) -> float:
         """Learns until `wanted` samples are drawn in this cycle; samples a second."""
-        torch.set_num_threads(self._threads)  # evaluators for matches take one
+        threads = self._ranks.threads(self._threads)
+        torch.set_num_threads(threads)  # evaluators for matches take one
         drawn = self.learner.samples - self.state.begun
         size, seed = self.settings.learn.batch_size, self.settings.cycle.seed + 1000 * self.state.cycle
         began = saved = told = time.monotonic()
         first = drawn
-        threads = loader_threads(self._threads)
-        loader = Loader(samples, size, seed=seed, drawn=drawn, threads=threads, pinned=self._device.type == "cuda")
+        loader = Loader(
+            samples,
+            size,
+            seed=seed,
+            drawn=drawn,
+            threads=loader_threads(threads),
+            pinned=self._device.type == "cuda",
+            part=(self._ranks.rank, self._ranks.count),
+        )
+        begin_lesson(self._ranks, self.learner, loader)
         try:
             while drawn < wanted:
                 self.learner.step(next(loader))

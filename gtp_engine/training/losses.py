@@ -10,6 +10,7 @@ its files do not hold, mean and deviation are taught here by themselves, with la
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -148,15 +149,22 @@ def total(found: dict[str, Loss], factors: LossWeights) -> Tensor:
 
 
 class Means:
-    """Means of losses (and of other numbers) over many batches, summed where they arise: reading them is what waits."""
+    """Means of losses (and of other numbers) over many batches, summed where they arise: reading them is what waits.
 
-    def __init__(self) -> None:
+    add_up: where several processes share a batch, makes sums over their parts those of the whole, in place.
+    """
+
+    def __init__(self, add_up: Callable[[Tensor], None] | None = None) -> None:
         self.sums: dict[str, Tensor] = {}  # [2]: of the losses, and of their weights
+        self._add_up = add_up
 
     def add(self, found: dict[str, Loss]) -> None:
         """Adds a batch."""
-        for name, loss in found.items():
-            pair = torch.stack(((loss.of_row.detach() * loss.weight).sum(), loss.weight.sum()))
+        of_batch = [x for loss in found.values() for x in (loss.of_row.detach() * loss.weight, loss.weight)]
+        pairs = torch.stack([x.sum() for x in of_batch]).view(-1, 2)
+        if self._add_up:
+            self._add_up(pairs)
+        for name, pair in zip(found, pairs, strict=True):
             self.sums[name] = pair if name not in self.sums else self.sums[name] + pair
 
     def read(self) -> dict[str, float]:

@@ -27,7 +27,9 @@ from ..network.model import Model
 from .gather import Gathered, gather
 from .learner import Learner, LearnerSettings, playing_network, rate_at
 from .loader import Batch, Loader, Samples, drawn_samples
+from .ranks import Ranks
 from .records import Filters
+from .together import begin_lesson
 
 SETTINGS, GAMES, CHECKPOINT, LOG = "settings.json", "games", "checkpoint.pt", "log.jsonl"
 FORMAT = "gtp_engine learn 1"
@@ -112,8 +114,10 @@ def learn(
     loader_threads: int = 1,
     minutes: float | None = None,
     save_seconds: float = SAVE_SECONDS,
+    ranks: Ranks | None = None,
 ) -> bool:
-    """Learns until all samples are learned (True), or for so many minutes (False).
+    """Learns until all samples are learned (True), or for so many minutes (False). ranks: of the processes that learn
+    together this is the first.
 
     Raises ValueError where the folder holds another run or no game is left, LossNotFinite, and OSError.
     """
@@ -134,7 +138,8 @@ def learn(
         raise ValueError(f"there is no game to learn from: all {len(held)} are of the validation's share")
     learned, validated = found.games.choose(~held), found.games.choose(held)
     observer.gathered(found, len(learned), len(validated))
-    run = Run(settings, folder, Samples(learned), Samples(validated), device or torch.device("cpu"), loader_threads)
+    machine = device or torch.device("cpu"), loader_threads, ranks or Ranks.alone()
+    run = Run(settings, folder, Samples(learned), Samples(validated), *machine)
     return run.go(limit, save_seconds, observer)
 
 
@@ -201,12 +206,13 @@ class Run:
         validated: Samples,
         device: torch.device,
         loader_threads: int,
+        ranks: Ranks,
     ) -> None:
         self.settings, self.folder, self.learned, self.validated = settings, folder, learned, validated
         generator = torch.Generator().manual_seed(settings.seed)
         model = Model(parse_config(settings.config)).initialise(generator)
         self.total = settings.learner.total or len(learned)  # all of them once
-        self.learner = Learner(model, replace(settings.learner, total=self.total), device)
+        self.learner = Learner(model, replace(settings.learner, total=self.total), device, ranks)
         self.seconds = 0.0  # of learning, over all pieces
         checkpoint = folder / CHECKPOINT
         if checkpoint.exists():
@@ -223,7 +229,9 @@ class Run:
             drawn=self.learner.samples,
             threads=loader_threads,
             pinned=device.type == "cuda",
+            part=(ranks.rank, ranks.count),
         )
+        self._ranks = ranks
 
     @property
     def network_file(self) -> Path:
@@ -233,6 +241,7 @@ class Run:
         """Learns until all is done (True) or the time is up (False); what is learned is saved either way."""
         total = self.total
         saved = started = time.monotonic()
+        begin_lesson(self._ranks, self.learner, self.loader)
         try:
             while self.learner.samples < total and not limit.is_over():
                 self.learner.step(next(self.loader))

@@ -1,0 +1,62 @@
+"""Several processes learn one network: they learn what one alone learns."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import learned_together
+import miniature
+import pytest
+import torch
+from running import check_whole
+
+from gtp_engine.training.loader import Loader
+from gtp_engine.training.ranks import Ranks
+from gtp_engine.training.run_folder import RunFolder
+
+LIMIT = 600  # seconds; the first start may compile the core
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+
+
+def run(*arguments: str, status: int = 0) -> str:
+    """What it says under torchrun."""
+    tests = Path(__file__).parent
+    path = os.pathsep.join([str(tests), str(tests.parents[1]), os.environ.get("PYTHONPATH", "")])
+    ran = subprocess.run(
+        [*TORCHRUN, *arguments], capture_output=True, text=True, timeout=LIMIT, env=os.environ | {"PYTHONPATH": path}
+    )
+    assert ran.returncode == status, ran.stdout + ran.stderr
+    return ran.stdout + ran.stderr
+
+
+def test_each_takes_its_part_of_a_batch() -> None:
+    samples = learned_together.sets()[1]
+    whole = next(Loader(samples, 12, seed=3))
+    for part in range(3):
+        mine = next(Loader(samples, 12, seed=3, part=(part, 3)))
+        assert len(mine) == 4
+        assert torch.equal(mine.planes, whole.planes[part::3])
+        assert torch.equal(mine.policy, whole.policy[part::3])
+    with pytest.raises(ValueError, match="batches of 10 cannot be shared evenly by 3 processes"):
+        Loader(samples, 10, seed=3, part=(0, 3))
+
+
+def test_two_learn_what_one_learns(tmp_path: Path) -> None:
+    """With and without masks: gradients, batch norms' statistics, averages and losses."""
+    run(str(Path(learned_together.__file__)), str(tmp_path / "two.pt"))
+    two = torch.load(tmp_path / "two.pt", weights_only=True)
+    one = learned_together.result(learned_together.learn(Ranks.alone()))
+    assert two["samples"] == one["samples"] == 2 * learned_together.STEPS * learned_together.BATCH
+    assert two["losses"] == pytest.approx(one["losses"], rel=1e-4)
+    torch.testing.assert_close(two["tensors"], one["tensors"], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_a_run_of_two_writes_each_file_once(tmp_path: Path) -> None:
+    settings = {"cycles": "2", "random_games": "40", "samples": "640", "warm_up": "64"}
+    (tmp_path / "settings.toml").write_text(miniature.text(**settings))
+    folder = RunFolder(tmp_path / "run")
+    said = run("-m", "gtp_engine", "train", str(folder.path), "--settings", str(tmp_path / "settings.toml"))
+    assert said.count("done: ") == said.count("begins") == 1
+    check_whole(folder, miniature.settings(**settings))
