@@ -4,12 +4,14 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
 
 import gtp_engine
+from gtp_engine.network.library import BOARDS_FILE
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,6 +34,16 @@ def test_constraints_pin_every_requirement() -> None:
     wanted = options["options"]["install_requires"] + options["options.extras_require"]["dev"]
     names = {re.split(r"[ <>=!]", line)[0] for line in wanted.strip().splitlines()}
     assert names <= pinned
+
+
+def test_shipped_networks_are_installed_with_their_cards() -> None:
+    weights = ROOT / "weights"
+    assert setup_cfg()["options.package_data"]["gtp_engine.weights"].split(", ") == ["*.bin.gz", "*.md", BOARDS_FILE]
+    names = {path.name.removesuffix(".bin.gz") for path in weights.glob("*.bin.gz")}
+    assert names == set(tomllib.loads((weights / BOARDS_FILE).read_text()))
+    for name in names:
+        assert (weights / f"{name}.bin.gz").stat().st_size <= 15e6
+        assert (weights / f"{name}.md").is_file()
 
 
 def test_every_public_name_exists() -> None:
