@@ -62,6 +62,7 @@ def learn(games: tuple[Path, ...], out: Path | None, **options: Any) -> None:
       gtp_engine gtp --network run/b6c96.bin.gz
     """
     from ..evaluate.network import find_device
+    from ..lock import only_one_in
     from ..paths import data_dir
     from ..training.learner import LossNotFinite
     from ..training.supervised import learn as learn_from
@@ -71,9 +72,10 @@ def learn(games: tuple[Path, ...], out: Path | None, **options: Any) -> None:
     threads = _set_threads(options["threads"])
     display = _Display()
     settings = _settings(games, options, out, device)
-    click.echo(f"learning in {out}")
+    out.mkdir(parents=True, exist_ok=True)
     try:
-        with display:
+        with only_one_in(out), display:
+            click.echo(f"learning in {out}")
             is_done = learn_from(
                 settings, out, display, device=device, loader_threads=threads, minutes=options["minutes"]
             )

@@ -6,7 +6,8 @@ The folder holds
 - `games/`: the records as shards (`gather`)
 - `checkpoint.pt`: the network that plays and all of the learner's state
 - `NAME.bin.gz`: the network that plays, in KataGo's format
-- `log.jsonl`: a line for each report; what was written after the checkpoint that a run goes on from is cut off.
+- `log.jsonl`: a line for each report; what was written after the checkpoint that a run goes on from is cut off
+- `lock`: held by the program that is at work (`lock.only_one_in`).
 """
 
 import json
