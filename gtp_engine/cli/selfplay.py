@@ -147,6 +147,7 @@ class _Run:
                         if len(self.finished) < self.games:
                             self.finished.append(game)
                             self._writer.add(game, 0)
+                    self._writer.flush_late(0)
                     now = time.monotonic()
                     if now - told >= (1.0 if console.is_terminal else _LINE_SECONDS):
                         told = now

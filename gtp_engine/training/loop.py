@@ -255,6 +255,7 @@ class Run:
                 self._check()
                 for game in workers.collect(_POLL_SECONDS):
                     done += len(writer.add(game, cycle))
+                done += len(writer.flush_late(cycle))
                 now = time.monotonic()
                 if now - told >= 1.0:
                     told = now
