@@ -31,7 +31,8 @@ def test_every_package_is_listed() -> None:
 def test_constraints_pin_every_requirement() -> None:
     pinned = {line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().split() if "==" in line}
     options = setup_cfg()
-    wanted = options["options"]["install_requires"] + options["options.extras_require"]["dev"]
+    extras = options["options.extras_require"]
+    wanted = options["options"]["install_requires"] + extras["dev"] + extras["train"]
     names = {re.split(r"[ <>=!]", line)[0] for line in wanted.strip().splitlines()}
     assert names <= pinned
 
