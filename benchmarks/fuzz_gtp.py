@@ -277,7 +277,8 @@ class Engine:
     """The process with the responses it owes."""
 
     def __init__(self, folder: Path) -> None:
-        command = [sys.executable, "-m", "gtp_engine", "gtp", "--visits", "1", "--threads", "1", "--seed", "1"]
+        fast = ["--network", "none", "--visits", "1", "--threads", "1", "--seed", "1"]
+        command = [sys.executable, "-m", "gtp_engine", "gtp", *fast]
         path = os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])
         pipe = subprocess.PIPE
         environment = os.environ | {"PYTHONPATH": path}

@@ -72,10 +72,11 @@ def run(command: str, file: Path, results: Path, timeout: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, help="problem files (default: those beside the checkout)")
-    parser.add_argument("--engine", help="GTP command line (default: this engine, 1 s a move, 2 threads)")
+    parser.add_argument("--engine", help="GTP command line (default: this engine's playouts, 1 s a move, 2 threads)")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for an answer (default: 300)")
     options = parser.parse_args()
-    ours = shlex.join([sys.executable, "-m", "gtp_engine", "gtp", "--seconds", "1", "--threads", "2"])
+    playouts = ["--network", "none", "--seconds", "1", "--threads", "2"]
+    ours = shlex.join([sys.executable, "-m", "gtp_engine", "gtp", *playouts])
     name = hashlib.sha256(options.engine.encode()).hexdigest()[:10] if options.engine else fingerprint()
     files = [file.resolve() for file in options.files] or sorted(PROBLEMS.glob("*.tst"))
     if not files:

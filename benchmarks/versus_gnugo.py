@@ -1,4 +1,4 @@
-"""Strength against GNU Go: 9x9, komi 7, Chinese rules, 1 s a move and 2 threads for us, varied openings, both colours.
+"""Playouts against GNU Go: 9x9, komi 7, Chinese rules, 1 s a move and 2 threads for us, varied openings, both colours.
 
 Games and results are kept in `work/`, one folder a state of the code; a second run goes on from there.
 """
@@ -57,9 +57,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=100, help="default: 100")
     parser.add_argument("--level", type=int, default=10, help="GNU Go's level (default: 10)")
-    parser.add_argument("--engine", default="", help="further words of our command line, such as --set c_puct=1.5")
+    parser.add_argument("--engine", default="", help="further words of our command line, such as --network NAME")
     options = parser.parse_args()
-    ours = [sys.executable, "-m", "gtp_engine", "gtp", "--seconds", "1", "--threads", "2", *shlex.split(options.engine)]
+    ours = [sys.executable, "-m", "gtp_engine", "gtp", "--network", "none", "--seconds", "1", "--threads", "2"]
+    ours += shlex.split(options.engine)
     folder = WORK / f"versus_gnugo-{fingerprint()}"
     if options.level != 10 or options.engine:
         folder = folder.with_name(f"{folder.name} level {options.level} {options.engine}".strip().replace("/", "_"))

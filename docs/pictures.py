@@ -22,7 +22,7 @@ from gtp_engine.terminal.panel import (
 
 FOLDER = Path(__file__).parent
 MOVES = 24
-SETTINGS = EngineSettings(visits=10_000, threads=1, seed=7)
+SETTINGS = EngineSettings("none", visits=10_000, threads=1, seed=7)
 NAMES = {BLACK: "you", WHITE: "gtp_engine"}
 
 

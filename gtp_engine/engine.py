@@ -9,14 +9,14 @@ import math
 import os
 import time
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .evaluate.choices import AUTO, LARGEST_BOARD, too_large
+from .evaluate.choices import AUTO, LARGEST_BOARD, network_on, too_large
 from .game.coords import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from .game.rules import RULESETS, Rules, default_komi
 from .network.library import network_name
@@ -49,7 +49,7 @@ _LIMIT_NAMES = {"visits": "visits", "maxVisits": "visits", "seconds": "seconds",
 
 
 def new_thinker(settings: "EngineSettings") -> Thinker:
-    """What thinks as the settings say, without a game."""
+    """What thinks as the settings say, without a game; their network is named (`EngineSettings.on_board`)."""
     machine = settings.threads, settings.seed, settings.device, settings.precision
     return Thinker(settings.network, *machine, strict=settings.strict)
 
@@ -65,17 +65,18 @@ def processor_threads() -> int:
 class EngineSettings:
     """How an engine thinks and behaves.
 
-    network: the evaluator, see `evaluate.factory`. threads: CPU threads. device, precision: where and how exactly a
-    network is computed, see `evaluate.network`. strict: boards that are too large for the network are refused, and not
-    played by rollouts. seed: with it, fixed visits and one thread a game repeats exactly.
-    parameters: of the search; None for what suits the network.
+    network: the evaluator, see `evaluate.factory`; "auto" for the shipped network that is meant for the board, or
+    rollouts. threads: CPU threads. device, precision: where and how exactly a network is computed, see
+    `evaluate.network`. strict: boards that are too large for the network are refused, and not played by rollouts.
+    seed: with it, fixed visits and one thread a game repeats exactly.
+    parameters: of the search by name, where they are to differ from those that suit the network.
     visits, seconds: limits for a move, None where not given; without both and without a clock it is 5 s.
     level: 1 (weakest) to 10, or "max"; ValueError for another.
     ponder: whether it thinks in the opponent's time.
     resign: whether it may resign, when its win rate was below `resign_threshold` for `resign_moves` moves in a row.
     """
 
-    network: str = "none"
+    network: str = AUTO
     threads: int = field(default_factory=processor_threads)
     device: str = AUTO
     precision: str = AUTO
@@ -88,14 +89,24 @@ class EngineSettings:
     resign: bool = True
     resign_threshold: float = 0.05
     resign_moves: int = 3
-    parameters: SearchParameters | None = None
+    parameters: Mapping[str, str | float | bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_level(self.level)
-        if self.parameters is not None and self.parameters.profile and self.network in WITHOUT_NETWORK:
-            raise ValueError(
-                f"the profile {self.parameters.profile} needs a network that imitates people: --network FILE"
-            )
+        profile = self.search_parameters(self.network).profile
+        if profile and self.network in (AUTO, *WITHOUT_NETWORK):
+            raise ValueError(f"the profile {profile} needs a network that imitates people: --network FILE")
+
+    def search_parameters(self, network: str) -> SearchParameters:
+        """What suits that network, with these parameters; ValueError for a wrong one."""
+        parameters = default_parameters(network)
+        for name, value in self.parameters.items():
+            parameters = parameters.with_value(name, value)
+        return parameters
+
+    def on_board(self, width: int, height: int) -> "EngineSettings":
+        """The same with the network for that board by name."""
+        return replace(self, network=network_on(self.network, width, height))
 
 
 @dataclass(frozen=True)
@@ -139,18 +150,11 @@ class Engine:
         self._hopeless_moves = {BLACK: 0, WHITE: 0}
         self._thread = SearchThread()
         weakref.finalize(self, self._thread.close, _LAST_WAIT)
+        self._network = ""
+        self._thinker = new_thinker(self.settings)
+        self.ready: Future[None]
+        """Done when the core is compiled and the board's evaluator loaded; holds the error where that failed."""
         self.set_board_size(width, height)
-        given = self.settings
-        self._thinker = thinker = new_thinker(given)
-        parameters = self.parameters
-
-        def begin() -> None:
-            thinker.warm_up()
-            thinker.announce(parameters)
-            thinker.check_profile(parameters.profile)
-
-        self.ready: Future[None] = self._thread.submit(begin)
-        """Done when the core is compiled and the evaluator loaded; holds the error where that failed."""
 
     def __enter__(self) -> "Engine":
         return self
@@ -161,7 +165,7 @@ class Engine:
     @property
     def name(self) -> str:
         """What game records call it: the program with its network and its level."""
-        network, level = self.settings.network, self.settings.level
+        network, level = self._network, self.settings.level
         words = ["gtp_engine"]
         if network not in WITHOUT_NETWORK:
             words.append(network_name(Path(network)))
@@ -209,11 +213,27 @@ class Engine:
         height = width if height is None else height
         if not (MIN_SIZE <= width <= MAX_SIZE and MIN_SIZE <= height <= MAX_SIZE):
             raise ValueError(f"unacceptable size {width}x{height}: expected {MIN_SIZE} to {MAX_SIZE} each way")
-        network = self.settings.network
+        network = network_on(self.settings.network, width, height)
         if self.settings.strict and network not in WITHOUT_NETWORK and max(width, height) > LARGEST_BOARD:
             raise ValueError(f"unacceptable size {width}x{height}: {too_large('the network', LARGEST_BOARD)}")
         self._width, self._height = width, height
         self.clear_board()
+        self._use(network)
+
+    def _use(self, network: str) -> None:
+        """Has the search thread make this evaluator, unless it is the one that it has."""
+        if network == self._network:
+            return
+        self._network = network
+        thinker, parameters = self._thinker, self.parameters
+
+        def get_ready() -> None:
+            thinker.change_network(network)
+            thinker.warm_up()
+            thinker.announce(parameters)
+            thinker.check_profile(parameters.profile)
+
+        self.ready = self._thread.submit(get_ready)
 
     def clear_board(self) -> None:
         """Begins a game with full clocks on the empty board; komi, rules and time settings stay."""
@@ -262,6 +282,7 @@ class Engine:
         self._width, self._height = game.width, game.height
         self._rules, self._sent_komi = game.rules, game.komi
         self.clock.restart()
+        self._use(network_on(self.settings.network, game.width, game.height))
 
     def _change(self) -> None:
         """The game is not simply going on: what was counted of it is void."""
@@ -273,7 +294,7 @@ class Engine:
     @property
     def parameters(self) -> SearchParameters:
         """The search's parameters; `set_parameter` changes them."""
-        return self.settings.parameters or default_parameters(self.settings.network)
+        return self.settings.search_parameters(self._network)
 
     @staticmethod
     def parameter_names() -> list[str]:
@@ -294,10 +315,11 @@ class Engine:
         if name in _LIMIT_NAMES:
             change: dict[str, Any] = {_LIMIT_NAMES[name]: _limit(name, value)}
         else:
-            change = {"parameters": self.parameters.with_value(name, value)}
+            change = {"parameters": {**self.settings.parameters, find_parameter(name): value}}
         settings = replace(self.settings, **change)
-        if settings.parameters is not None and settings.parameters.profile != self.parameters.profile:
-            self._thinker.check_profile(settings.parameters.profile)
+        profile = settings.search_parameters(self._network).profile
+        if profile != self.parameters.profile:
+            self._thinker.check_profile(profile)
         self.settings = settings
 
     # Searches.

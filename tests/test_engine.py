@@ -127,7 +127,7 @@ def test_a_game_with_seed_visits_and_one_thread_repeats():
 def test_a_count_in_between_changes_no_later_move(monkeypatch):
     def play(seconds: float) -> list[tuple[int, int]]:
         monkeypatch.setattr(thinker, "_JUDGING_SECONDS", seconds)
-        with Engine(EngineSettings(threads=1, seed=5, visits=40), width=5) as engine:
+        with Engine(EngineSettings("none", threads=1, seed=5, visits=40), width=5) as engine:
             engine.best_move()
             engine.final_score().result(PATIENCE)
             for _ in range(5):
@@ -308,7 +308,7 @@ def test_an_engine_nobody_closes_does_not_keep_a_program():
 def test_records_name_the_network_and_the_level() -> None:
     file = str(Path(__file__).parent / "data" / "networks" / "tiny.bin.gz")
     for settings, name in (
-        (EngineSettings(), "gtp_engine"),
+        (EngineSettings("none"), "gtp_engine"),
         (EngineSettings(network="uniform", level=3), "gtp_engine level 3"),
         (EngineSettings(network=file, level=10), "gtp_engine tiny level 10"),
     ):

@@ -4,12 +4,14 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
 
 import gtp_engine
+from gtp_engine.network.library import BOARDS_FILE
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -30,9 +32,19 @@ def test_constraints_pin_every_requirement() -> None:
     pinned = {line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().split() if "==" in line}
     options = setup_cfg()
     extras = options["options.extras_require"]
-    wanted = options["options"]["install_requires"] + extras["dev"] + extras["cluster"]
+    wanted = options["options"]["install_requires"] + extras["dev"] + extras["cluster"] + extras["train"]
     names = {re.split(r"[ <>=!]", line)[0] for line in wanted.strip().splitlines()}
     assert names <= pinned
+
+
+def test_shipped_networks_are_installed_with_their_cards() -> None:
+    weights = ROOT / "weights"
+    assert setup_cfg()["options.package_data"]["gtp_engine.weights"].split(", ") == ["*.bin.gz", "*.md", BOARDS_FILE]
+    names = {path.name.removesuffix(".bin.gz") for path in weights.glob("*.bin.gz")}
+    assert names == set(tomllib.loads((weights / BOARDS_FILE).read_text()))
+    for name in names:
+        assert (weights / f"{name}.bin.gz").stat().st_size <= 15e6
+        assert (weights / f"{name}.md").is_file()
 
 
 def test_every_public_name_exists() -> None:
@@ -67,7 +79,7 @@ def test_importing_the_package_is_light() -> None:
 
 # A module imports only from floors below its own, or from its own folder.
 FLOORS = [
-    {"paths", "compiled", "wording", "log", "files"},
+    {"paths", "compiled", "wording", "log", "files", "lock"},
     {"game", "network"},
     {"evaluate", "sgf"},
     {"search"},

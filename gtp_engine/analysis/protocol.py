@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import __version__
-from ..evaluate.interface import Evaluator
 from ..game.game import Game
 from ..log import log
 from ..search.report import SearchReport
@@ -38,6 +37,7 @@ class _Line:
     text: bytes
     id: str
     left: int
+    scheduler: Scheduler
 
 
 @dataclass(eq=False, slots=True)
@@ -55,28 +55,27 @@ class _Position:
 class Conversation:
     """Answers the lines of an inbox by `write`, which takes a whole line and may raise what ends it all.
 
-    parameters of a query hold for `evaluator`; places: how many positions are searched at once. All of it belongs to
-    one thread. models: what `query_models` says.
+    scheduler_on: gives what searches on boards of that width and height, always the same for the same. All of it
+    belongs to one thread. models: gives what `query_models` says.
     """
 
     def __init__(
         self,
-        evaluator: Evaluator,
+        scheduler_on: Callable[[int, int], Scheduler],
         defaults: Defaults,
         inbox: Inbox,
         write: Callable[[str], None],
         *,
-        places: int,
         seed: int | None = None,
-        models: tuple[dict[str, Any], ...] = (),
+        models: Callable[[], list[dict[str, Any]]] = list,
     ) -> None:
-        self.evaluator = evaluator
         self.defaults = defaults
         self.inbox = inbox
         self.models = models
         self._write = write
         self._seed = seed
-        self._scheduler = Scheduler(evaluator, places)
+        self._scheduler_on = scheduler_on
+        self._schedulers: dict[Scheduler, None] = {}  # those in use, in order
         self._waiting: list[tuple[int, int, int, _Line]] = []  # a heap: priority, number, turn, query
         self._numbers = itertools.count()
         self._at_work: set[_Position] = set()
@@ -89,10 +88,11 @@ class Conversation:
             if self.inbox.is_over and (not wait_for_all or not (self._waiting or self._at_work)):
                 return
             self._feed()
-            if self._scheduler.is_idle:
+            busy = [scheduler for scheduler in self._schedulers if not scheduler.is_idle]
+            for scheduler in busy:
+                scheduler.step()
+            if not busy:
                 self.inbox.wait()
-            else:
-                self._scheduler.step()
 
     def _send(self, fields: dict[str, Any]) -> None:
         self._write(json.dumps(fields, sort_keys=True, separators=(",", ":")) + "\n")
@@ -136,7 +136,9 @@ class Conversation:
         query.check_moves()
         for field, text in query.warnings:
             self._send({"warning": text, "field": field, "id": query.id})
-        entry = _Line(line, query.id, len(query.turns))
+        scheduler = self._scheduler_on(query.start.width, query.start.height)
+        self._schedulers[scheduler] = None
+        entry = _Line(line, query.id, len(query.turns), scheduler)
         for turn, priority in zip(query.turns, query.priorities, strict=True):
             heapq.heappush(self._waiting, (-priority, next(self._numbers), turn, entry))
         return len(query.turns)
@@ -149,9 +151,10 @@ class Conversation:
         if action == "query_version":
             extra = {"version": __version__, "git_hash": "<omitted>"}
         elif action == "query_models":
-            extra = {"models": list(self.models)}
+            extra = {"models": self.models()}
         elif action == "clear_cache":
-            self.evaluator.clear_cache()
+            for scheduler in self._schedulers:
+                scheduler.evaluator.clear_cache()
         elif action == "terminate":
             if not isinstance(fields.get("terminateId"), str):
                 raise QueryError(
@@ -170,7 +173,7 @@ class Conversation:
 
         for position in self._at_work:
             if is_meant(position.line, position.turn) and position.job is not None:
-                self._scheduler.cancel(position.job)
+                position.line.scheduler.cancel(position.job)
         ended = [entry for entry in self._waiting if is_meant(entry[3], entry[2])]
         if ended:
             self._waiting = [entry for entry in self._waiting if not is_meant(entry[3], entry[2])]
@@ -182,13 +185,13 @@ class Conversation:
     # What is searched.
 
     def _feed(self) -> None:
-        """Hands positions to the scheduler as far as they would have their turn at once."""
-        while self._waiting and self._scheduler.has_place_for(-self._waiting[0][0]):
+        """Hands positions to their schedulers as far as they would have their turn at once."""
+        while self._waiting and self._waiting[0][3].scheduler.has_place_for(-self._waiting[0][0]):
             rank, _, turn, line = heapq.heappop(self._waiting)
             position = self._position(line, turn)
             self._at_work.add(position)
             position.job = self._job(position, -rank)
-            self._scheduler.add(position.job)
+            line.scheduler.add(position.job)
 
     def _position(self, line: _Line, turn: int) -> _Position:
         """The position of a query that was found to be good."""
@@ -207,7 +210,7 @@ class Conversation:
         query = position.query
 
         def start() -> Search:
-            position.search = Search(self.evaluator, query.parameters, self._seed)
+            position.search = Search(position.line.scheduler.evaluator, query.parameters, self._seed)
             position.search.set_position(position.game)
             return position.search
 

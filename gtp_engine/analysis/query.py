@@ -4,6 +4,7 @@ Fields, their ranges and what is an error or a warning follow KataGo's docs/Anal
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,11 +57,11 @@ class QueryError(ValueError):
 class Defaults:
     """What holds where a query does not say otherwise.
 
-    Boards up to `largest_board` are accepted. takes_profile: whether the network imitates people, and whom it imitates
-    is to be said here or there.
+    parameters: those for boards of a width and height. Boards up to `largest_board` are accepted. takes_profile:
+    whether the network imitates people, and whom it imitates is to be said here or there.
     """
 
-    parameters: SearchParameters
+    parameters: Callable[[int, int], SearchParameters]
     limits: Limits
     largest_board: int
     wide_root_noise: float = WIDE_ROOT_NOISE
@@ -117,7 +118,6 @@ class _Parser:
         self.fields = fields
         self.defaults = defaults
         self.warnings: list[tuple[str, str]] = []
-        self.parameters = defaults.parameters
         self.limits = defaults.limits
         self.perspective = defaults.perspective
         self.wide_root_noise = defaults.wide_root_noise
@@ -126,6 +126,7 @@ class _Parser:
     def query(self) -> Query:
         self.width = self._board_side("boardXSize")
         self.height = self._board_side("boardYSize")
+        self.parameters = self.defaults.parameters(self.width, self.height)
         moves = self._moves("moves", required=True)
         start = self._start(moves)
         turns, priorities = self._turns(len(moves))

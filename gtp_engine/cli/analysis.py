@@ -4,14 +4,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..evaluate.choices import AUTO, network_on
 from . import INTERRUPTED
-from .options import SearchOptions, analysis_options, engine_settings
+from .options import LARGEST, SearchOptions, analysis_options, engine_settings
 
 if TYPE_CHECKING:
     from ..engine import EngineSettings
     from ..evaluate.interface import Evaluator
+    from ..search.scheduler import Scheduler
+    from ..search.thinker import Thinker
 
 DEFAULT_VISITS = 500  # as in KataGo's analysis_example.cfg
+FIRST_BOARD = 19  # for which it gets ready before the first query
 
 
 @click.command()
@@ -53,47 +57,69 @@ def _converse(settings: "EngineSettings", write: Any, *, wait_for_all: bool) -> 
     from ..analysis.inbox import Inbox
     from ..analysis.protocol import Conversation
     from ..analysis.query import Defaults
-    from ..analysis.review import LEAVES_EACH
-    from ..engine import new_thinker
     from ..log import log
-    from ..search.parameters import default_parameters
     from ..search.search import Limits
 
     inbox = Inbox()
     inbox.start(0)
-    thinker = new_thinker(settings)
-    thinker.warm_up()
-    evaluator = thinker.evaluator()
-    parameters = settings.parameters or default_parameters(settings.network)
-    thinker.announce(parameters)
+    networks = _Networks(settings)
+    evaluator = networks.scheduler_on(FIRST_BOARD, FIRST_BOARD).evaluator
     visits = DEFAULT_VISITS if settings.visits is None and settings.seconds is None else settings.visits
+    defaults = Defaults(
+        lambda width, height: settings.search_parameters(network_on(settings.network, width, height)),
+        Limits(visits, settings.seconds),
+        LARGEST if settings.network == AUTO else evaluator.largest_board,
+        takes_profile=evaluator.takes_profile,
+    )
     conversation = Conversation(
-        evaluator,
-        Defaults(
-            parameters, Limits(visits, settings.seconds), evaluator.largest_board, takes_profile=evaluator.takes_profile
-        ),
-        inbox,
-        write,
-        places=max(1, evaluator.batch_size // LEAVES_EACH),
-        seed=settings.seed,
-        models=_models(evaluator, settings.network),
+        networks.scheduler_on, defaults, inbox, write, seed=settings.seed, models=networks.models
     )
     log("Started, ready to begin handling requests")  # KataGo's words, which some scripts wait for
     conversation.run(wait_for_all=wait_for_all)
-    thinker.close()
+    networks.close()
 
 
-def _models(evaluator: "Evaluator", network: str) -> tuple[dict[str, Any], ...]:
-    """What KataGo's `query_models` says of a network; nothing without one."""
-    from ..search.parameters import WITHOUT_NETWORK
+class _Networks:
+    """What searches on which boards: one for each network that they ask for, made then."""
 
-    if network in WITHOUT_NETWORK:
-        return ()
+    def __init__(self, settings: "EngineSettings") -> None:
+        self._settings = settings
+        self._found: dict[str, tuple[Thinker, Scheduler]] = {}
+
+    def scheduler_on(self, width: int, height: int) -> "Scheduler":
+        from ..analysis.review import LEAVES_EACH
+        from ..engine import new_thinker
+        from ..search.scheduler import Scheduler
+
+        here = self._settings.on_board(width, height)
+        if here.network not in self._found:
+            thinker = new_thinker(here)
+            thinker.warm_up()
+            thinker.announce(here.search_parameters(here.network))
+            evaluator = thinker.evaluator()
+            scheduler = Scheduler(evaluator, places=max(1, evaluator.batch_size // LEAVES_EACH))
+            self._found[here.network] = thinker, scheduler
+        return self._found[here.network][1]
+
+    def models(self) -> list[dict[str, Any]]:
+        """What KataGo's `query_models` says of them; nothing of what is no network."""
+        from ..search.parameters import WITHOUT_NETWORK
+
+        networks = ((name, scheduler.evaluator) for name, (_, scheduler) in self._found.items())
+        return [_model(name, evaluator) for name, evaluator in networks if name not in WITHOUT_NETWORK]
+
+    def close(self) -> None:
+        for thinker, _ in self._found.values():
+            thinker.close()
+
+
+def _model(network: str, evaluator: "Evaluator") -> dict[str, Any]:
+    """What KataGo's `query_models` says of a network."""
     from ..evaluate.network import NetworkEvaluator
     from ..network.library import find_network
 
     assert isinstance(evaluator, NetworkEvaluator)
-    model = {
+    return {
         "name": str(find_network(network)),
         "internalName": evaluator.config.name,
         "maxBatchSize": evaluator.batch_size,
@@ -101,4 +127,3 @@ def _models(evaluator: "Evaluator", network: str) -> tuple[dict[str, Any], ...]:
         "version": evaluator.config.version,
         "usingFP16": "true" if evaluator.precision == "float16" else "false",
     }
-    return (model,)

@@ -1,9 +1,11 @@
 """`gtp_engine benchmark`: how fast this machine searches."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
+from ..evaluate.choices import AUTO, network_on
 from ..wording import counted
 from .options import BoardSize, SearchOptions, analysis_options
 
@@ -22,7 +24,7 @@ SECONDS, NETWORK_SECONDS = 3.0, 2.0
     "sizes",
     type=BoardSize(),
     multiple=True,
-    help="N or WIDTHxHEIGHT (repeatable).  [default: 9, 13, 19; with a network 19]",
+    help="N or WIDTHxHEIGHT (repeatable).  [default: 9, 13, 19; with --network 19]",
 )
 @analysis_options
 def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None:
@@ -37,9 +39,9 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
 
     \b
     Examples:
-      gtp_engine benchmark
+      gtp_engine benchmark                         what the engine takes on 9x9, 13x13 and 19x19
       gtp_engine benchmark --network kata1-b18c384 --board-size 9 --board-size 19
-      gtp_engine benchmark --board-size 9 --threads 1 --visits 20000
+      gtp_engine benchmark --network none --board-size 9 --threads 1 --visits 20000
       gtp_engine benchmark --network uniform       the tree alone, with an evaluator that costs nothing
     """
     from dataclasses import replace
@@ -47,17 +49,20 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
     from ..search.parameters import WITHOUT_NETWORK
     from .options import engine_settings
 
-    is_network = search.network not in WITHOUT_NETWORK
-    if search.visits is None and search.seconds is None:
-        search = replace(search, seconds=NETWORK_SECONDS if is_network else SECONDS)
     settings = engine_settings(replace(search, seed=search.seed or 0))
-    if is_network:
-        _measure_network(sizes or NETWORK_SIZES, settings)
-    else:
-        _measure_search(sizes or SIZES, settings)
+    is_named = settings.network not in (AUTO, *WITHOUT_NETWORK)
+    boards: dict[str, list[tuple[int, int]]] = {}
+    for size in sizes or (NETWORK_SIZES if is_named else SIZES):
+        boards.setdefault(network_on(settings.network, *size), []).append(size)
+    for network, its_boards in boards.items():
+        is_network = network not in WITHOUT_NETWORK
+        here = replace(settings, network=network)
+        if search.visits is None and search.seconds is None:
+            here = replace(here, seconds=NETWORK_SECONDS if is_network else SECONDS)
+        (_measure_network if is_network else _measure_search)(its_boards, here)
 
 
-def _measure_search(sizes: tuple[tuple[int, int], ...], settings: "EngineSettings") -> None:
+def _measure_search(sizes: Sequence[tuple[int, int]], settings: "EngineSettings") -> None:
     from ..engine import Engine
     from .compiling import wait_until_ready
     from .machine import processor
@@ -74,7 +79,7 @@ def _measure_search(sizes: tuple[tuple[int, int], ...], settings: "EngineSetting
             click.echo(f"{f'{width}x{height}':>7} {moves:>7} {visits:>10,.0f} {playouts:>11}")
 
 
-def _measure_network(sizes: tuple[tuple[int, int], ...], settings: "EngineSettings") -> None:
+def _measure_network(sizes: Sequence[tuple[int, int]], settings: "EngineSettings") -> None:
     """Threads and batches, a table for each size of the board."""
     from ..engine import new_thinker
     from .machine import gpu, processor
@@ -83,7 +88,7 @@ def _measure_network(sizes: tuple[tuple[int, int], ...], settings: "EngineSettin
     thinker = new_thinker(settings)
     thinker.warm_up()
     evaluator = thinker.network()
-    profile = settings.parameters.profile if settings.parameters else ""
+    profile = settings.search_parameters(settings.network).profile
     thinker.check_profile(profile)
     machine = processor() if evaluator.device.type == "cpu" else gpu()
     click.echo(f"{machine}; {evaluator.name}, {evaluator.precision}")

@@ -7,13 +7,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import click
 
 from .. import __version__, paths
-from ..network.library import list_networks
+from ..evaluate.choices import AUTO, LARGEST_BOARD, ROLLOUTS
+from ..network.library import default_networks, list_networks, network_name
 from ..search.parameters import WITHOUT_NETWORK
 from ..wording import counted, reason
 from .clients import client_lines, engine_command
@@ -27,12 +29,12 @@ NETWORK_VISITS = 32  # seconds even with a large network
 
 
 @click.command()
-@click.option("--network", default="none", show_default=True, metavar="NAME", help="Check and enter this network too.")
+@click.option("--network", metavar="NAME", help="Check and enter this network.  [default: the shipped ones]")
 @click.option("--profile", type=Profile(), default="", metavar="NAME", help=PROFILE_HELP)
-def doctor(network: str, profile: str) -> None:
+def doctor(network: str | None, profile: str) -> None:
     """Check the installation and print the lines that GUIs and servers need.
 
-    It says where a downloaded network belongs, and which ones are found.
+    It says where a downloaded network belongs, which ones are found, and which the engine takes on which boards.
 
     \b
     Examples:
@@ -42,7 +44,7 @@ def doctor(network: str, profile: str) -> None:
 
     The exit status is 1 if a check fails.
     """
-    command, options = engine_command(), network_options(network, profile)
+    command, options = engine_command(), network_options(network or AUTO, profile)
     _section("Program", _program())
     _section("Folders", _folders())
     _section("Networks", _networks())
@@ -95,15 +97,20 @@ def _networks() -> list[tuple[str, str]]:
         ("folder", f"{folder}{_writable(folder)}: put downloaded networks here, or name their files"),
         ("download", "KataGo's networks, .bin.gz: https://katagotraining.org/networks/"),
     ]
-    found = [("found", f"{path}, {path.stat().st_size / 1e6:.1f} MB") for path in list_networks()]
-    return [*rows, *(found or [("found", "none: the engine plays by random playouts")])]
+    defaults = default_networks()
+    for path in list_networks():
+        boards = "; the default on boards of {} to {}".format(*defaults[path]) if path in defaults else ""
+        rows.append(("found", f"{path}, {path.stat().st_size / 1e6:.1f} MB{boards}"))
+    return [*rows, ("otherwise" if defaults else "default", "random playouts")]
 
 
 def network_options(network: str, profile: str = "") -> list[str]:
     """The options of `gtp` that choose it, with the file's absolute path; ValueError where there is none."""
     file = network_file(network)
+    if file == AUTO:
+        return []
     if file in WITHOUT_NETWORK:
-        return [] if file == "none" else ["--network", file]
+        return ["--network", file]
     return ["--network", str(Path(file).absolute()), *(["--profile", profile] if profile else [])]
 
 
@@ -119,8 +126,12 @@ def _checks(command: list[str], options: list[str], profile: str) -> list[tuple[
         ("search", _check_search),
         ("SGF", _check_sgf),
     ]
-    if options:
-        checks.append(("network", lambda: _check_network(options[1], profile)))
+    if not options:
+        checks += [
+            ("network", partial(_check_network, str(path), "", most)) for path, (_, most) in default_networks().items()
+        ]
+    elif options[1] not in WITHOUT_NETWORK:
+        checks.append(("network", partial(_check_network, options[1], profile, LARGEST_BOARD)))
     return [*checks, ("GTP", lambda: _check_gtp([*command, "gtp", *options]))]
 
 
@@ -138,7 +149,7 @@ def _check_compiled() -> str:
     from ..engine import Engine, EngineSettings
 
     start = time.perf_counter()
-    with Engine(EngineSettings(threads=1)) as engine:
+    with Engine(EngineSettings(ROLLOUTS, threads=1)) as engine:
         wait_until_ready(engine)
     return f"ready in {time.perf_counter() - start:.1f} s"
 
@@ -153,7 +164,7 @@ def _check_search() -> str:
         "white": ("A4 B4 C4 D4 E4 F4 G4", "A2 B2 C2 D2 E2 F2"),
     }
     stones = {colour: [parse_vertex(name, 7, 7) for name in " ".join(rows[colour]).split()] for colour in rows}
-    with Engine(EngineSettings(visits=400, seed=1, threads=1), width=7) as engine:
+    with Engine(EngineSettings(ROLLOUTS, visits=400, seed=1, threads=1), width=7) as engine:
         engine.set_up(stones["black"], stones["white"])
         report = engine.evaluate()
     best = vertex(report.moves[0].point, 7, 7)
@@ -162,16 +173,15 @@ def _check_search() -> str:
     return f"{report.visits / report.seconds:,.0f} visits/s on one thread"
 
 
-def _check_network(network: str, profile: str) -> str:
+def _check_network(network: str, profile: str, size: int) -> str:
     """A search on the empty board."""
     from ..engine import Engine, EngineSettings
-    from ..search.parameters import default_parameters
 
-    parameters = default_parameters(network).with_value("profile", profile)
-    with Engine(EngineSettings(network=network, visits=NETWORK_VISITS, parameters=parameters)) as engine:
+    settings = EngineSettings(network, visits=NETWORK_VISITS, parameters={"profile": profile})
+    with Engine(settings, width=size) as engine:
         wait_until_ready(engine)
         report = engine.evaluate()
-    return f"{report.visits / report.seconds:,.0f} visits/s on 19x19"
+    return f"{network_name(Path(network))}, {report.visits / report.seconds:,.0f} visits/s on {size}x{size}"
 
 
 def _check_sgf() -> str:

@@ -75,6 +75,7 @@ def learn(games: tuple[Path, ...], out: Path | None, **options: Any) -> None:
 
 def _learn(ranks: "Ranks", games: tuple[Path, ...], out: Path | None, options: dict[str, Any]) -> None:
     from ..evaluate.network import find_device
+    from ..lock import only_one_in
     from ..paths import data_dir
     from ..training.learner import LossNotFinite
     from ..training.supervised import learn as learn_from
@@ -84,9 +85,10 @@ def _learn(ranks: "Ranks", games: tuple[Path, ...], out: Path | None, options: d
     threads = _set_threads(options["threads"], ranks)
     display = _Display()
     settings = _settings(games, options, out, device)
-    click.echo(f"learning in {out}")
+    out.mkdir(parents=True, exist_ok=True)
     try:
-        with display:
+        with only_one_in(out), display:
+            click.echo(f"learning in {out}")
             is_done = learn_from(
                 settings, out, display, device=device, loader_threads=threads, minutes=options["minutes"], ranks=ranks
             )

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def network(files: tuple[str, ...]) -> None:
     """Say what networks are: version, size, what they predict.
 
-    One network is described, of several a table is made; without FILE the networks are listed that are found by name.
+    One network is described, with its card where one lies beside it (NAME.md); of several a table is made; without FILE
+    the networks are listed that are found by name.
 
     \b
     Examples:
@@ -29,7 +30,7 @@ def network(files: tuple[str, ...]) -> None:
 
     The exit status is 1 if a file is no network.
     """
-    from ..network.library import find_network, list_networks, network_folders
+    from ..network.library import card_of, find_network, list_networks, network_folders
 
     names = files or tuple(map(str, list_networks()))
     if not names:
@@ -38,6 +39,8 @@ def network(files: tuple[str, ...]) -> None:
         path = find_network(files[0])
         for title, text in _description(path, _config(path)):
             click.echo(f"{title:<12} {text}")
+        if card := card_of(path):
+            click.echo(f"\n{card.read_text('utf-8').strip()}")
         return
     bad = sum(not _print_row(name) for name in names)
     if bad:

@@ -13,7 +13,7 @@ from ..evaluate.inputs import PLANES, SCALARS, new_workspace, position_of, write
 from ..evaluate.network import NetworkEvaluator
 from ..game.game import Game
 from ..network.records import METADATA
-from ..search.parameters import SearchParameters, default_parameters
+from ..search.parameters import SearchParameters
 from ..search.search import Limits, Search
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def measure(evaluator: NetworkEvaluator, game: Game, settings: "EngineSettings")
     """
     path, device, precision = Path(settings.network), evaluator.device.type, evaluator.precision
     on_cpu = device == "cpu"
-    parameters = settings.parameters or default_parameters(settings.network)
+    parameters = settings.search_parameters(settings.network)
     batches = (parameters.batch_size,) if parameters.batch_size else CPU_BATCHES if on_cpu else GPU_BATCHES
     for threads in thread_counts(settings.threads) if on_cpu else [settings.threads]:
         used = NetworkEvaluator(path, threads=threads, device=device, precision=precision)

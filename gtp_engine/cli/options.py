@@ -253,7 +253,11 @@ def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--threads", type=click.IntRange(1, 256), metavar="N", help="Processor threads.  [default: all]")
     @click.option("--seed", type=click.IntRange(0), metavar="N", help="Repeats exactly with --visits and --threads 1.")
     @click.option(
-        "--network", default="none", show_default=True, metavar="NAME", help="A network's file or name; none: rollouts."
+        "--network",
+        default=choices.AUTO,
+        show_default=True,
+        metavar="NAME",
+        help="A network's file or name; auto: the shipped one for the board, if there is one; none: rollouts.",
     )
     @click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True, help="Of a network.")
     @click.option("--precision", type=click.Choice(PRECISIONS), default="auto", show_default=True, help="Of a network.")
@@ -297,9 +301,11 @@ def engine_settings(options: SearchOptions, **others: Any) -> "EngineSettings":
     """`others` are further fields of EngineSettings. Raises ValueError for an unknown search parameter, and for a
     network that is not there: nobody shall wait for the engine's start to learn that."""
     from gtp_engine.engine import EngineSettings
+    from gtp_engine.search.parameters import split_setting
+
     fields = {name: value for name, value in vars(options).items() if value is not None and name != "settings"}
     fields["network"] = network_file(options.network)
-    return EngineSettings(**fields, parameters=search_parameters(options.network, options.settings), **others)
+    return EngineSettings(**fields, parameters=dict(map(split_setting, options.settings)), **others)
 
 
 def search_parameters(network: str, settings: tuple[str, ...]) -> "SearchParameters | None":
@@ -310,9 +316,9 @@ def search_parameters(network: str, settings: tuple[str, ...]) -> "SearchParamet
 
 
 def network_file(network: str) -> str:
-    """The path of a network's file, by its name or itself; the names of what needs no file as they are. ValueError says
-    where was looked."""
+    """The path of a network's file, by its name or itself; AUTO and the names of what needs no file as they are.
+    ValueError says where was looked."""
     from gtp_engine.network.library import find_network
     from gtp_engine.search.parameters import WITHOUT_NETWORK
 
-    return network if network in WITHOUT_NETWORK else str(find_network(network))
+    return network if network in (choices.AUTO, *WITHOUT_NETWORK) else str(find_network(network))

@@ -10,7 +10,7 @@ from .options import GameOptions, SearchOptions, engine_settings, game_options, 
 
 COLOURS = ("black", "white", "random", "both")
 
-# Random playouts are strongest on 9x9, and a first game there takes ten minutes instead of two hours.
+# A first game on 9x9 takes ten minutes instead of two hours.
 _DEFAULTS = {"board_size": "9"}
 
 
@@ -35,10 +35,9 @@ def play(
 ) -> None:
     """Play a game in the terminal.
 
-    The board is 9x9 unless another size is given: a whole game takes minutes there, and the engine without a network
-    plays best there. Type moves as D4, or pass, undo, hint, analyze, score, resign, save FILE, help, quit. Commands can
-    be piped in; the end of the input saves the game. Ctrl-C makes the engine move at once; at the prompt it saves and
-    leaves. The game is saved as SGF after every move.
+    The board is 9x9 unless another size is given: a whole game takes minutes there. Type moves as D4, or pass, undo,
+    hint, analyze, score, resign, save FILE, help, quit. Commands can be piped in; the end of the input saves the game.
+    Ctrl-C makes the engine move at once; at the prompt it saves and leaves. The game is saved as SGF after every move.
 
     \b
     Examples:

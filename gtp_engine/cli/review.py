@@ -56,7 +56,6 @@ def review(
       gtp_engine review old.sgf --komi 0 --rules japanese
     """
     from ..engine import new_thinker
-    from ..search.parameters import default_parameters
     from ..sgf import read_sgf
 
     record = read_sgf(file)
@@ -64,10 +63,10 @@ def review(
         raise ValueError(f"{file}: there are no moves to review")
     record.to_game(0, rules=rules)  # What cannot be played on at all is said before the engine starts.
     _check_outputs(sgf_out, plot)
-    settings = engine_settings(search)
+    settings = engine_settings(search).on_board(record.width, record.height)
     thinker = new_thinker(settings)
     thinker.warm_up()
-    parameters = settings.parameters or default_parameters(settings.network)
+    parameters = settings.search_parameters(settings.network)
     thinker.announce(parameters)
     thinker.check_profile(parameters.profile)
     reviews, errors, interrupted = _review_moves(record, thinker.evaluator(), settings, rules, komi)
@@ -110,7 +109,7 @@ def _review_moves(
     from ..search.search import Limits
     from ..sgf import SgfError
 
-    parameters = settings.parameters or default_parameters(settings.network)
+    parameters = settings.search_parameters(settings.network)
     if max(record.width, record.height) > evaluator.largest_board:
         if settings.strict:
             raise ValueError(too_large(evaluator.name, evaluator.largest_board))

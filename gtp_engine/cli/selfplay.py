@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..evaluate.choices import AUTO, network_on
 from ..wording import counted
-from .options import DEVICES, PRECISIONS, BoardSize, Komi
+from .options import DEVICES, PRECISIONS, BoardSize, Komi, network_file
 from .outputs import new_folder
 
 if TYPE_CHECKING:
@@ -22,7 +23,11 @@ _LINE_SECONDS = 30.0
 @click.command()
 @click.option("--games", type=click.IntRange(1), default=100, show_default=True, help="How many to play.")
 @click.option(
-    "--network", metavar="NAME", help="A file or name; none: playouts.  [default: the shipped one, else none]"
+    "--network",
+    default=AUTO,
+    show_default=True,
+    metavar="NAME",
+    help="A file or name; auto: the shipped one for the board, if there is one; none: playouts.",
 )
 @click.option("--board-size", "sizes", multiple=True, type=BoardSize(), help="May be given again.  [default: 9]")
 @click.option("--komi", type=Komi(), help="The same in all games.  [default: varied round 7]")
@@ -63,7 +68,7 @@ def selfplay(games: int, sgf_dir: Path | None, shards: Path | None, **options: A
     from ..search.thinker import Thinker
 
     settings = _settings(options)
-    network = _network(options["network"])
+    network = _network(options["network"], settings)
     Thinker("uniform", 1, None).warm_up()
     folder = new_folder(sgf_dir or games_dir(), "selfplay")
     run = _Run(settings, network, games, folder, shards or folder)
@@ -102,15 +107,12 @@ def _settings(options: dict[str, Any]) -> "RunSettings":
     return replace(settings, games=games, search=search, machine=replace(machine, **given), cycle=cycle)
 
 
-def _network(name: str | None) -> str:
-    """What to play with; ValueError says where a name was looked up."""
-    from ..network.library import list_networks
-    from .options import network_file
-
-    if name is not None:
-        return network_file(name)
-    shipped = [path for path in list_networks() if path.parent.name == "weights"]
-    return str(shipped[0]) if shipped else "none"
+def _network(name: str, settings: "RunSettings") -> str:
+    """What to play with; ValueError says where a name was looked up, UsageError that no network is for all boards."""
+    networks = {network_on(network_file(name), *board) for board in settings.games.boards}
+    if len(networks) > 1:
+        raise click.UsageError("these boards have different networks: name one with --network, or play them apart")
+    return networks.pop()
 
 
 class _Run:
@@ -145,6 +147,7 @@ class _Run:
                         if len(self.finished) < self.games:
                             self.finished.append(game)
                             self._writer.add(game, 0)
+                    self._writer.flush_late(0)
                     now = time.monotonic()
                     if now - told >= (1.0 if console.is_terminal else _LINE_SECONDS):
                         told = now

@@ -124,6 +124,7 @@ def _given(preset: str | None, settings_file: Path | None) -> "RunSettings":
 
 
 def _go_on(folder: "RunFolder", minutes: float | None, start: str | None, on_cluster: bool, ranks: "Ranks") -> None:
+    from ..lock import only_one_in
     from ..network.library import find_network
     from ..training.learner import LossNotFinite
     from ..training.loop import Run
@@ -132,7 +133,7 @@ def _go_on(folder: "RunFolder", minutes: float | None, start: str | None, on_clu
     path = find_network(start) if start else None
     if path and folder.state_file.exists() and folder.load()[0].start != str(path):
         raise click.UsageError(f"--from is for new runs; {folder.path} has begun otherwise")
-    with Display() as display:
+    with only_one_in(folder.path), Display() as display:
         run = Run(folder, display, minutes=minutes, start=path, players=_players(on_cluster), ranks=ranks)
         _end_on_signals(run)
         try:

@@ -1,8 +1,8 @@
 """Makes the evaluator that a `--network` option names."""
 
+from .choices import ROLLOUTS
 from .interface import Evaluator
 
-ROLLOUTS = "none"
 UNIFORM = "uniform"
 
 

@@ -1,9 +1,11 @@
 """Names of networks to files, and files to networks.
 
 A network is looked up among those shipped with the program, in a checkout's `weights/` and in the user's folder
-(`paths.networks_dir`), in this order. Only `load_network` imports torch.
+(`paths.networks_dir`), in this order. Which of the shipped ones is for which boards says `networks.toml` beside them.
+Only `load_network` imports torch.
 """
 
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,15 +17,44 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".bin.gz", ".bin", ".txt.gz", ".txt", ".pt")
 ZIP_MAGIC = b"PK"  # what torch saves begins so
+BOARDS_FILE = "networks.toml"  # of the shipped ones: which is for which boards
+
+
+def shipped_folders() -> list[Path]:
+    """Where the networks lie that come with the program."""
+    package = find_spec("gtp_engine.weights")
+    root = paths.checkout()
+    folders = [Path(package.origin).parent] if package and package.origin else []
+    return list(dict.fromkeys([*folders, *([root / "weights"] if root else [])]))
 
 
 def network_folders() -> list[Path]:
     """Where networks are looked up."""
-    shipped = find_spec("gtp_engine.weights")
-    root = paths.checkout()
-    folders = [Path(shipped.origin).parent] if shipped and shipped.origin else []
-    folders += [root / "weights"] if root else []
-    return list(dict.fromkeys([*folders, paths.networks_dir()]))
+    return [*shipped_folders(), paths.networks_dir()]
+
+
+def default_networks() -> dict[Path, tuple[int, int]]:
+    """The shipped networks that are taken where none is named, and their boards: the longer side's least and most
+    points."""
+    found = {}
+    for folder in shipped_folders():
+        table = folder / BOARDS_FILE
+        for name, (least, most) in tomllib.loads(table.read_text("utf-8")).items() if table.is_file() else ():
+            if (path := folder / f"{name}.bin.gz").is_file():
+                found[path] = least, most
+    return found
+
+
+def default_network(width: int, height: int) -> Path | None:
+    """The shipped network for a board, if there is one."""
+    boards = default_networks().items()
+    return next((path for path, (least, most) in boards if least <= max(width, height) <= most), None)
+
+
+def card_of(path: Path) -> Path | None:
+    """What is said of a network, in Markdown beside its file, if there is anything."""
+    card = path.with_name(f"{network_name(path)}.md")
+    return card if card.is_file() else None
 
 
 def list_networks() -> list[Path]:

@@ -154,10 +154,15 @@ def find_parameter(name: str) -> str:
 
 def parse_setting(parameters: SearchParameters, text: str) -> SearchParameters:
     """The parameters with one `NAME=VALUE` applied; ValueError for a wrong form, name or value."""
+    return parameters.with_value(*split_setting(text))
+
+
+def split_setting(text: str) -> tuple[str, str]:
+    """Our name of a parameter and the value of one `NAME=VALUE`; ValueError for a wrong form or name."""
     name, equals, value = text.partition("=")
     if not equals:
         raise ValueError(f"invalid setting {text!r}: expected NAME=VALUE")
-    return parameters.with_value(name.strip(), value.strip())
+    return find_parameter(name.strip()), value.strip()
 
 
 def _convert(name: str, value: str | float | bool) -> Any:

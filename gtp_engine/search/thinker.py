@@ -177,6 +177,11 @@ class Thinker:
             )
         return self._evaluator
 
+    def change_network(self, network: str) -> None:
+        """Judges by this evaluator (`evaluate.factory`) from now on; the one before gives its memory back."""
+        self.close()
+        self._network = network
+
     def network(self) -> "NetworkEvaluator":
         """The evaluator where it is a network; ValueError where there is none, and as `evaluator`."""
         if self._network in WITHOUT_NETWORK:

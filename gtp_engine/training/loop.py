@@ -26,6 +26,7 @@ from ..network.katago_file import write_katago_file
 from ..network.library import load_network
 from ..network.model import Model
 from ..search.thinker import Thinker
+from .event_files import FOLDER, EventFiles
 from .learner import Learner, LearnerSettings, faster_precision, playing_network, rate_at
 from .loader import Batch, Loader, Samples, drawn_samples, loader_threads
 from .losses import LossWeights
@@ -115,6 +116,7 @@ class Run:
         elif start is not None:
             self._begin_with_network(str(start))
         folder.write_log(self.state)
+        self._events = EventFiles(folder.path / FOLDER, "cycle", self.state.lines)
 
     def _first_model(self, start: Path | None) -> Model:
         if start is not None:
@@ -249,6 +251,7 @@ class Run:
         self._next_cycle()
         self.state.lines.append(line)
         self._save()
+        self._events.add(line)
         self.observer.cycle(line)
 
     def _play(self, players: Players, cycle: int) -> _Played:
@@ -266,6 +269,7 @@ class Run:
                 self._check()
                 for game in players.collect(_POLL_SECONDS):
                     done += len(writer.add(game, cycle))
+                done += len(writer.flush_late(cycle))
                 now = time.monotonic()
                 if now - told >= 1.0:
                     told = now

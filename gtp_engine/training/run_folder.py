@@ -4,7 +4,8 @@
 - `state.pt`: the learner and all else that a run knows (`RunState`): what is not in it has not happened
 - `networks/0012.bin.gz`: the network after each cycle, in KataGo's format; 0000 is the one that began
 - `shards/`, `sgf/`: the games, as samples and to look at (`storage`)
-- `log.jsonl`: a line a cycle, written from the state
+- `log.jsonl`: a line a cycle, written from the state; `tensorboard/`: the same for TensorBoard (`event_files`)
+- `lock`: held by the program that is at work (`lock.only_one_in`)
 
 Every file is written whole or not at all; games count once their shard is there, a cycle once the state says so.
 """

@@ -64,8 +64,11 @@ class GameWriter:
         if not self._waiting:
             self._since = time.monotonic()
         self._waiting.append(game)
-        full = len(self._waiting) >= self._portion or time.monotonic() - self._since >= _LONGEST_WAIT
-        return self.flush(cycle) if full else []
+        return self.flush(cycle) if len(self._waiting) >= self._portion else []
+
+    def flush_late(self, cycle: int) -> list[FinishedGame]:
+        """Writes what has waited for too long, and gives it; to be called now and then, since games come seldom."""
+        return self.flush(cycle) if time.monotonic() - self._since >= _LONGEST_WAIT else []
 
     @property
     def waiting(self) -> int:

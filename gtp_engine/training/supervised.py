@@ -6,7 +6,9 @@ The folder holds
 - `games/`: the records as shards (`gather`)
 - `checkpoint.pt`: the network that plays and all of the learner's state
 - `NAME.bin.gz`: the network that plays, in KataGo's format
-- `log.jsonl`: a line for each report; what was written after the checkpoint that a run goes on from is cut off.
+- `log.jsonl`: a line for each report; what was written after the checkpoint that a run goes on from is cut off
+- `tensorboard/`: the same for TensorBoard (`event_files`)
+- `lock`: held by the program that is at work (`lock.only_one_in`).
 """
 
 import json
@@ -24,6 +26,7 @@ from ..network.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from ..network.config import parse_config
 from ..network.katago_file import write_katago_file
 from ..network.model import Model
+from .event_files import FOLDER, EventFiles
 from .gather import Gathered, gather
 from .learner import Learner, LearnerSettings, playing_network, rate_at
 from .loader import Batch, Loader, Samples, drawn_samples
@@ -222,6 +225,7 @@ class Run:
             self.learner.load_state(state)
             self.seconds = float(state["seconds"])
         self.log = Log(folder / LOG, self.learner.samples)
+        self.events = EventFiles(folder / FOLDER, "samples", self.log.entries)
         self.loader = Loader(
             learned,
             settings.learner.batch_size,
@@ -279,6 +283,7 @@ class Run:
             validation={name: round(value, 5) for name, value in validation.items()},
         )
         self.log.write(asdict(report))
+        self.events.add(asdict(report))
         return report
 
     def _averaged_network(self) -> Model:
@@ -312,7 +317,8 @@ class Log:
 
     def __init__(self, path: Path, samples: int) -> None:
         self.path = path
-        lines = []
+        self.entries: list[dict[str, Any]] = []
+        """What it held at the start."""
         self.last = (0, 0.0)  # samples and seconds of the last line
         if path.exists():
             for line in path.read_text().splitlines():
@@ -322,9 +328,9 @@ class Log:
                     break  # cut when the program was killed
                 if entry["samples"] > samples:
                     break
-                lines.append(line)
+                self.entries.append(entry)
                 self.last = entry["samples"], entry["seconds"]
-        write_text(path, "".join(line + "\n" for line in lines))
+        write_text(path, "".join(json.dumps(entry) + "\n" for entry in self.entries))
 
     def write(self, entry: Mapping[str, Any]) -> None:
         """Adds a line."""

@@ -240,7 +240,8 @@ class Player:
 
 def evaluator_for(network: str, device: str, precision: str) -> Evaluator:
     """One for self-play, of one thread: without a cache, since positions come again turned otherwise."""
-    from ..evaluate.factory import ROLLOUTS, make_evaluator
+    from ..evaluate.choices import ROLLOUTS
+    from ..evaluate.factory import make_evaluator
 
     if network == ROLLOUTS:
         return make_evaluator(ROLLOUTS)

@@ -15,6 +15,7 @@ from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.evaluate.rollouts import RolloutEvaluator
 from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.scheduler import Scheduler
 from gtp_engine.search.search import Limits
 
 NETWORKS = Path(__file__).resolve().parents[1] / "data" / "networks"
@@ -38,9 +39,10 @@ def converse(*lines: object, evaluator: Any = None, places: int = 4, wait_for_al
     evaluator = evaluator or UniformEvaluator(8)
     answers: list[str] = []
     inbox = FilledInbox(lines)
-    defaults = Defaults(SearchParameters(), Limits(30), largest_board=9)
-    model = {"name": "none"}
-    Conversation(evaluator, defaults, inbox, answers.append, places=places, seed=1, models=(model,)).run(
+    defaults = Defaults(lambda width, height: SearchParameters(), Limits(30), largest_board=9)
+    scheduler = Scheduler(evaluator, places)
+    models = [{"name": "none"}]
+    Conversation(lambda *_: scheduler, defaults, inbox, answers.append, seed=1, models=lambda: models).run(
         wait_for_all=wait_for_all
     )
     assert all(answer.endswith("\n") and answer.count("\n") == 1 for answer in answers)

@@ -10,7 +10,7 @@ from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.search import Limits
 
-DEFAULTS = Defaults(SearchParameters(), Limits(500), largest_board=19)
+DEFAULTS = Defaults(lambda width, height: SearchParameters(), Limits(500), largest_board=19)
 BASE: dict[str, Any] = {"id": "q", "moves": [], "rules": "chinese", "boardXSize": 9, "boardYSize": 9}
 D4, E5 = parse_vertex("D4", 9, 9), parse_vertex("E5", 9, 9)
 

@@ -16,7 +16,8 @@ QUERY: dict[str, Any] = {"id": "a", "moves": [], "rules": "chinese", "boardXSize
 
 
 def command(*options: str) -> list[str]:
-    return [sys.executable, "-m", "gtp_engine", "analysis", "--threads", "1", "--seed", "1", *options]
+    fixed = ["--network", "none", "--threads", "1", "--seed", "1"]
+    return [sys.executable, "-m", "gtp_engine", "analysis", *fixed, *options]
 
 
 def start(*options: str) -> subprocess.Popen[bytes]:

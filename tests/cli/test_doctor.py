@@ -19,11 +19,11 @@ TINY = ROOT / "tests" / "data" / "networks" / "tiny.bin.gz"
 
 def test_a_sound_installation_passes() -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "gtp_engine", "doctor"]
+    command = [sys.executable, "-m", "gtp_engine", "doctor", "--network", "none"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("  ok, ") == 4
-    assert client_lines(engine_command()) in done.stdout
+    assert client_lines(engine_command(), ["--network", "none"]) in done.stdout
 
 
 def test_what_fails_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,7 +78,8 @@ def test_a_network_is_part_of_every_line() -> None:
     text = client_lines(["/opt/go/gtp_engine"], ["--network", "/my nets/a.bin.gz"])
     assert text.count('gtp --network "/my nets/a.bin.gz"') == 5
     assert '/opt/go/gtp_engine analysis --network "/my nets/a.bin.gz"' in text
-    assert network_options("none") == []
+    assert network_options("auto") == []
+    assert network_options("none") == ["--network", "none"]
     assert network_options(str(TINY)) == ["--network", str(TINY)]
     assert network_options(str(TINY), "rank_5k") == ["--network", str(TINY), "--profile", "rank_5k"]
     with pytest.raises(ValueError, match="no network 'nosuch'"):
@@ -96,7 +97,7 @@ def test_networks_are_listed_and_checked(
     assert f"  folder       {tmp_path}: put downloaded networks here" in output
     assert f"  found        {tmp_path / 'mine.bin.gz'}, 0.1 MB\n" in output
     assert f"  GTP          ok, gtp --network {tmp_path / 'mine.bin.gz'}\n" in output
-    assert re.search(r"^  network      ok, [\d,]+ visits/s on 19x19$", output, re.MULTILINE)
+    assert re.search(r"^  network      ok, mine, [\d,]+ visits/s on 19x19$", output, re.MULTILINE)
 
 
 def test_cgos_rules_are_tromp_taylor_without_suicide() -> None:

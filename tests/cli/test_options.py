@@ -35,7 +35,7 @@ def parse(*arguments: str) -> tuple[GameOptions, SearchOptions]:
 def test_defaults() -> None:
     game, search = parse()
     assert game == GameOptions(19, 19, None, RULESETS["chinese"])
-    assert search == SearchOptions("none", None, None, "max", None, "auto", "auto", False, None, ())
+    assert search == SearchOptions("auto", None, None, "max", None, "auto", "auto", False, None, ())
     assert engine_settings(search) == EngineSettings()
 
 
@@ -69,7 +69,7 @@ def test_settings_file_gives_defaults_for_options_and_parameters(tmp_path: Path)
     assert (game.width, game.height) == (9, 7)
     assert search.visits == 50
     assert search.level == 3
-    parameters = engine_settings(search).parameters
+    parameters = engine_settings(search).search_parameters("none")
     assert parameters.c_puct == 2
     assert parameters.reuse_tree is False
 
@@ -102,16 +102,15 @@ def test_engine_settings_take_every_option() -> None:
     _, search = parse("--visits", "10", "--seconds", "2.5", "--level", "4", "--threads", "1", "--seed", "7")
     settings = engine_settings(search, ponder=True)
     assert (settings.visits, settings.seconds, settings.level) == (10, 2.5, 4)
-    assert (settings.threads, settings.seed, settings.ponder, settings.network) == (1, 7, True, "none")
+    assert (settings.threads, settings.seed, settings.ponder, settings.network) == (1, 7, True, "auto")
 
 
 def test_whom_to_imitate_is_a_parameter_of_the_search() -> None:
     _, search = parse("--network", TINY, "--profile", " rank_5k ", "--strict")
     settings = engine_settings(search)
-    assert (settings.parameters and settings.parameters.profile, settings.strict) == ("rank_5k", True)
+    assert (settings.search_parameters(TINY).profile, settings.strict) == ("rank_5k", True)
     _, search = parse("--network", TINY, "--profile", "rank_5k", "--set", "humanSLProfile=proyear_1985")
-    parameters = engine_settings(search).parameters
-    assert parameters and parameters.profile == "proyear_1985"
+    assert engine_settings(search).search_parameters(TINY).profile == "proyear_1985"
 
 
 def test_profiles_are_checked_at_once() -> None:
@@ -125,9 +124,9 @@ def test_a_network_is_found_without_torch() -> None:
     code = (
         "import sys\n"
         "from gtp_engine.cli.options import network_file\n"
-        "print(network_file('tests/data/networks/tiny.bin.gz'), network_file('none'))\n"
+        "print(network_file('tests/data/networks/tiny.bin.gz'), network_file('none'), network_file('auto'))\n"
         "print([module for module in ('torch', 'numba') if module in sys.modules])"
     )
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root)
-    assert done.stdout.split("\n")[:2] == [f"{Path('tests/data/networks/tiny.bin.gz')} none", "[]"], done.stderr
+    assert done.stdout.split("\n")[:2] == [f"{Path('tests/data/networks/tiny.bin.gz')} none auto", "[]"], done.stderr

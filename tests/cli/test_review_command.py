@@ -11,7 +11,7 @@ import pytest
 from gtp_engine.sgf import read_sgf
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = [sys.executable, "-m", "gtp_engine", "review"]
+COMMAND = [sys.executable, "-m", "gtp_engine", "review", "--network", "none"]
 QUICK = ["--threads", "1", "--seed", "1"]
 TINY = str(ROOT / "tests" / "data" / "networks" / "tiny.bin.gz")
 RECORD = b"(;SZ[5]KM[1]PB[A]PW[B]C[start](;B[cc];W[bb];B[dd];W[dd];B[aa])(;B[bb]))"

@@ -11,6 +11,7 @@ from pathlib import Path
 # Long enough for a first compilation on a slow machine.
 PATIENCE = 180.0
 ROOT = Path(__file__).resolve().parents[2]
+LAUNCHER = ("-m", "gtp_engine", "gtp", "--network", "none")
 
 
 def environment() -> dict[str, str]:
@@ -21,7 +22,7 @@ def environment() -> dict[str, str]:
 class Conversation:
     """One `gtp_engine gtp` process. `stderr` is the file that its log goes to."""
 
-    def __init__(self, stderr: Path, *options: str, launcher: tuple[str, ...] = ("-m", "gtp_engine", "gtp")) -> None:
+    def __init__(self, stderr: Path, *options: str, launcher: tuple[str, ...] = LAUNCHER) -> None:
         self.stderr = stderr
         with stderr.open("wb") as log:
             self.process = subprocess.Popen(

@@ -128,7 +128,7 @@ def test_other_lines_do_not_interrupt_genmove(start: Starter) -> None:
 
 def test_closed_output_ends_the_program(tmp_path: Path) -> None:
     with (tmp_path / "stderr").open("wb") as log:
-        command = [sys.executable, "-m", "gtp_engine", "gtp", *LONG]
+        command = [sys.executable, "-m", "gtp_engine", "gtp", "--network", "none", *LONG]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(b"boardsize 9\nkata-analyze 5\n")

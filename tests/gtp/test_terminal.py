@@ -22,7 +22,7 @@ class Terminal:
     def __init__(self) -> None:
         self.master, self.slave = pty.openpty()
         self.attributes = termios.tcgetattr(self.slave)
-        command = [sys.executable, "-m", "gtp_engine", "gtp", "--visits", "10", "--threads", "1"]
+        command = [sys.executable, "-m", "gtp_engine", "gtp", "--network", "none", "--visits", "10", "--threads", "1"]
         self.process = subprocess.Popen(
             command, stdin=self.slave, stdout=self.slave, stderr=self.slave, env=environment() | {"TERM": "dumb"}
         )

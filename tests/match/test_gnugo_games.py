@@ -19,6 +19,8 @@ def test_both_colours_under_chinese_rules(gnugo: str, tmp_path: Path) -> None:
         "-m",
         "gtp_engine",
         "gtp",
+        "--network",
+        "none",
         "--visits",
         "150",
         "--threads",

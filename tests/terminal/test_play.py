@@ -14,7 +14,7 @@ import pytest
 
 from gtp_engine.sgf import read_sgf
 
-PLAY = [sys.executable, "-m", "gtp_engine", "play"]
+PLAY = [sys.executable, "-m", "gtp_engine", "play", "--network", "none"]
 QUICK = ["--visits", "8", "--threads", "1", "--seed", "1", "--board-size", "5"]
 LIMIT = 120  # seconds; the first start may compile the core
 

@@ -28,7 +28,8 @@ from gtp_engine.training.shards import read_shard
 from gtp_engine.training.workers import evaluator_for
 
 LIMIT = 400  # seconds; the first start may compile the core
-SELFPLAY = [sys.executable, "-m", "gtp_engine", "selfplay", "--workers", "1", "--seed", "3", "--board-size", "5"]
+SELFPLAY = [sys.executable, "-m", "gtp_engine", "selfplay", "--network", "none", "--workers", "1", "--seed", "3"]
+SELFPLAY += ["--board-size", "5"]
 
 
 @pytest.fixture(scope="module")

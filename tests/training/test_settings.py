@@ -1,5 +1,8 @@
 """The settings of runs: presets, TOML in and out, and what is said of wrong ones."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from gtp_engine.training.presets import NAMES, preset_file
@@ -72,3 +75,10 @@ def test_window_grows_ever_slower() -> None:
 def test_errors_name_the_line_and_the_nearest_name(text: str, error: str) -> None:
     with pytest.raises(ValueError, match=error):
         parse_settings(text)
+
+
+def test_the_example_runs_differ_in_one_setting() -> None:
+    examples = Path(__file__).parents[2] / "examples" / "ownership"
+    with_it, without = (read_settings(examples / f"{name}.toml") for name in ("with", "without"))
+    assert with_it.losses.ownership > 0
+    assert replace(with_it, losses=replace(with_it.losses, ownership=0.0)) == without

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import torch
 from running import check_whole, children_of
+from tensorboard_curves import curves
 
 from gtp_engine.match.elo import elo_difference
 from gtp_engine.match.networks import play_networks
@@ -56,6 +57,17 @@ def test_a_miniature_run_ends_with_a_network_that_beats_its_start(finished: RunF
     last, first = str(finished.network(3)), str(finished.network(0))
     result = play_networks(last, first, games=60, visits=8, width=5, komi=0.5, seed=1, precision="float32")
     assert result.tally.score > 0.6
+
+
+def test_tensorboard_shows_each_cycle_once(finished: RunFolder) -> None:
+    pytest.importorskip("tensorboard")
+    lines = [json.loads(line) for line in finished.log_file.read_text().splitlines()]
+    points = [(line["cycle"], pytest.approx(line["losses"]["policy"])) for line in lines]
+    for _ in range(2):
+        shown = curves(finished.path / "tensorboard")
+        assert [(step, value) for step, _, value in shown["losses/policy"]] == points
+        assert "elo" not in shown and "evaluations_per_s" in shown
+        train(finished.path)  # goes on, and finds all done
 
 
 def test_the_report_draws_the_curves(finished: RunFolder, tmp_path: Path) -> None:

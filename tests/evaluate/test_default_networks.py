@@ -1,0 +1,142 @@
+"""Which network is taken where none is named: tiny ones in place of those that are shipped."""
+
+from pathlib import Path
+
+import pytest
+from click import UsageError
+from click.testing import CliRunner
+
+from gtp_engine.cli import main
+from gtp_engine.cli.analysis import _Networks
+from gtp_engine.cli.doctor import doctor
+from gtp_engine.cli.selfplay import _network
+from gtp_engine.engine import Engine, EngineSettings
+from gtp_engine.evaluate.choices import AUTO, ROLLOUTS, network_on
+from gtp_engine.game.game import Game
+from gtp_engine.network.config import parse_config
+from gtp_engine.network.katago_file import write_katago_file
+from gtp_engine.network.library import default_networks, network_name
+from gtp_engine.network.model import Model
+from gtp_engine.search.parameters import SearchParameters, default_parameters
+from gtp_engine.training.settings import GameSettings, RunSettings
+
+SETTINGS = EngineSettings(threads=1, seed=1, visits=3, device="cpu", precision="float32")
+OF_NETWORKS = default_parameters("a network")
+
+
+@pytest.fixture
+def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("gtp_engine.network.library.shipped_folders", lambda: [tmp_path])
+    model = Model(parse_config("b1c8")).initialise()
+    for name in ("small", "large"):
+        write_katago_file(model, tmp_path / f"{name}.bin.gz")
+    (tmp_path / "networks.toml").write_text("small = [7, 13]\nlarge = [14, 19]\nabsent = [20, 25]\n")
+    (tmp_path / "small.md").write_text("# small\n\nLearned nothing.\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("board", "name"),
+    [
+        ((9, 9), "small"),
+        ((13, 7), "small"),
+        ((2, 9), "small"),
+        ((19, 19), "large"),
+        ((13, 19), "large"),
+        ((5, 5), "none"),
+        ((25, 25), "none"),
+    ],
+)
+def test_the_longer_side_decides(weights: Path, board: tuple[int, int], name: str) -> None:
+    assert network_name(Path(network_on(AUTO, *board))) == name
+    assert network_on("uniform", *board) == "uniform"
+
+
+def test_without_shipped_networks_there_are_rollouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.network.library.shipped_folders", lambda: [tmp_path, tmp_path / "nowhere"])
+    assert default_networks() == {}
+    assert network_on(AUTO, 9, 9) == ROLLOUTS
+
+
+def test_the_engine_changes_with_the_board(weights: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with Engine(SETTINGS, width=9) as engine:
+
+        def judged_by() -> str:
+            report = engine.evaluate()
+            assert (report.width, report.height) == (engine.width, engine.height)
+            return engine._thread.submit(lambda: engine._thinker.evaluator().name).result()
+
+        assert (engine.name, engine.parameters) == ("gtp_engine small", OF_NETWORKS)
+        assert judged_by() == "small"
+        first = engine._thinker._evaluator
+        engine.set_parameter("cpuctExploration", 0.7)
+        engine.best_move()
+        engine.set_board_size(19)
+        assert (engine.name, judged_by()) == ("gtp_engine large", "large")
+        assert not hasattr(first, "model")  # its memory is given back
+        assert engine.parameters == OF_NETWORKS.with_value("c_puct", 0.7)
+        engine.set_board_size(25)
+        assert (engine.name, judged_by()) == ("gtp_engine", "rollouts")
+        assert engine.parameters == SearchParameters(c_puct=0.7)
+        engine.load(Game(13))
+        assert (engine.name, judged_by()) == ("gtp_engine small", "small")
+        engine.set_board_size(9)
+        assert engine._thinker._search is not None  # the same network: nothing is loaded again
+    said = [line.split()[1] for line in capfd.readouterr().err.splitlines() if not line.startswith("gtp_engine: comp")]
+    assert said == ["small:", "large:", "small:"]  # nothing of rollouts, which nobody asked otherwise for
+
+
+def test_a_named_network_stays(weights: Path) -> None:
+    with Engine(EngineSettings("uniform", threads=1, visits=3), width=9) as engine:
+        engine.set_board_size(19)
+        assert engine.name == "gtp_engine"
+        assert engine.evaluate().visits == 3
+
+
+def test_analysis_has_a_search_for_each_network(weights: Path) -> None:
+    networks = _Networks(SETTINGS)
+    small, large, rollouts = (networks.scheduler_on(size, size) for size in (9, 19, 25))
+    assert [scheduler.evaluator.name for scheduler in (small, large, rollouts)] == ["small", "large", "rollouts"]
+    assert networks.scheduler_on(13, 8) is small
+    assert [model["name"] for model in networks.models()] == [
+        str(weights / f"{name}.bin.gz") for name in ("small", "large")
+    ]
+    networks.close()
+
+
+def test_selfplay_of_boards_with_different_networks_wants_one_named(weights: Path) -> None:
+    assert _network(AUTO, RunSettings(games=GameSettings(sizes={"9": 1.0, "7x13": 1.0}))) == str(
+        weights / "small.bin.gz"
+    )
+    mixed = RunSettings(games=GameSettings(sizes={"9": 1.0, "19": 1.0}))
+    with pytest.raises(UsageError, match="these boards have different networks"):
+        _network(AUTO, mixed)
+    assert _network("uniform", mixed) == "uniform"
+
+
+def test_a_review_takes_the_records_board(weights: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    record = tmp_path / "game.sgf"
+    record.write_text("(;GM[1]SZ[9];B[ee];W[cc])")
+    done = CliRunner().invoke(main, ["review", str(record), "--visits", "2", "--threads", "1"])
+    assert done.exit_code == 0
+    assert "gtp_engine: small: " in capfd.readouterr().err + done.stderr
+
+
+def test_the_doctor_says_and_checks_the_defaults(
+    weights: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("gtp_engine.cli.doctor._check_gtp", " ".join)
+    doctor.main([], standalone_mode=False)
+    lines = capsys.readouterr().out.splitlines()
+    for name, least, most in (("small", 7, 13), ("large", 14, 19)):
+        assert any(f"{name}.bin.gz, 0.0 MB; the default on boards of {least} to {most}" in line for line in lines)
+        assert any(
+            line.startswith(f"  network      ok, {name}, ") and line.endswith(f"{most}x{most}") for line in lines
+        )
+    assert not any("--network" in line for line in lines)
+
+
+def test_a_card_is_shown_with_its_network(weights: Path) -> None:
+    done = CliRunner().invoke(main, ["network", str(weights / "small.bin.gz")])
+    assert done.stdout.endswith("\n\n# small\n\nLearned nothing.\n")
+    assert "#" not in CliRunner().invoke(main, ["network", str(weights / "large.bin.gz")]).stdout

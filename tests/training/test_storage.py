@@ -1,0 +1,35 @@
+"""Finished games on their way to disk."""
+
+from pathlib import Path
+
+import pytest
+from making import random_game, sample_game
+
+from gtp_engine.training import storage
+from gtp_engine.training.selfplay import FinishedGame
+from gtp_engine.training.storage import GameWriter, shard_facts
+
+
+def finished(number: int) -> FinishedGame:
+    sample = sample_game(random_game(number, 5, moves=10), number)
+    return FinishedGame(sample, f"(;SZ[5]GN[{number}])", is_decided=False, is_checked=False, is_upset=False)
+
+
+def test_games_are_written_in_portions_or_when_they_have_waited_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(storage.time, "monotonic", lambda: now)
+    writer = GameWriter(tmp_path / "shards", tmp_path / "sgf", portion=2)
+    assert writer.flush_late(cycle=1) == []
+    assert writer.add(finished(1), cycle=1) == []
+    assert len(writer.add(finished(2), cycle=1)) == 2
+    now += 100
+    assert writer.add(finished(3), cycle=1) == []
+    now += 59
+    assert writer.flush_late(cycle=1) == []
+    now += 1
+    assert [game.sample.number for game in writer.flush_late(cycle=1)] == [3]
+    assert writer.waiting == 0
+    assert [facts.games for facts in shard_facts(tmp_path / "shards", cycle=1)] == [2, 1]
+    assert (tmp_path / "sgf" / "000002.sgf").read_text() == "(;SZ[5]GN[3])\n"
