@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import llvmlite.binding
 import numba
 from numba.core import config as numba_config
+from numba.typed import List as List  # of one type each, for compiled code that takes many alike
 
 from . import paths
 

@@ -8,17 +8,17 @@ import bisect
 import heapq
 import itertools
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..evaluate.interface import Evaluator
-from ..game.board import BOARD
+from .group import Batch, Group
 from .report import SearchReport
 from .search import Limits, RootMoves, Search
+from .tree import NOBODY
 
 # Positions that cannot share a batch wait for it to fill: so many batches of the others for each 8 that it holds, since
 # a device takes as long for a few positions as for many.
@@ -49,24 +49,24 @@ class Job:
     ownership: bool = False
     moves_ownership: bool = False
     priority: int = 0
-    _run: "_Run | None" = field(default=None, init=False, repr=False)
-    _ending: bool = field(default=False, init=False, repr=False)
-    _error: Exception | None = field(default=None, init=False, repr=False)
+    _search: Search | None = field(default=None, init=False, repr=False)
+    _place: int = field(default=NOBODY, init=False, repr=False)
+    _is_cancelled: bool = field(default=False, init=False, repr=False)
 
 
-@dataclass(eq=False, slots=True)
-class _Run:
-    """A job's search on its way. served: the number of the batch that last held leaves of it."""
-
-    search: Search
-    started: float
-    next_report: float
-    served: int
-    in_flight: int = 0
-
-    def report(self, job: Job, now: float) -> SearchReport:
-        ownership = job.ownership or job.moves_ownership
-        return self.search.report(now - self.started, ownership=ownership, moves_ownership=job.moves_ownership)
+# A job's search on its way: in the place of `Group.searches` that it has there.
+_RUN = np.dtype(
+    [
+        ("started", np.float64),  # by the clock; so are the next two, infinite where there is none
+        ("ends", np.float64),
+        ("next_report", np.float64),
+        ("served", np.int64),  # the number of the batch that last held leaves of it
+        ("is_ending", np.bool_),
+        ("root_kind", np.int64),  # of the batches that its root and the rest of its tree can share: see `_Kind`
+        ("tree_kind", np.int64),
+    ],
+    align=True,
+)
 
 
 class _Kind(NamedTuple):
@@ -79,28 +79,6 @@ class _Kind(NamedTuple):
     profile: str
 
 
-class _Part(NamedTuple):
-    """The leaves of one search in a batch: rows `start` to `stop`."""
-
-    job: Job
-    start: int
-    stop: int
-
-
-@dataclass
-class _Batch:
-    """Leaves under way: positions, nodes, whose they are, and the evaluator's ticket."""
-
-    boards: np.ndarray
-    leaves: np.ndarray
-    parts: list[_Part] = field(default_factory=list)
-    ticket: Any = None
-
-    @property
-    def count(self) -> int:
-        return self.parts[-1].stop if self.parts else 0
-
-
 class Scheduler:
     """Jobs for one evaluator; jobs may be added and cancelled at any time, from their callbacks too.
 
@@ -109,17 +87,21 @@ class Scheduler:
     """
 
     def __init__(self, evaluator: Evaluator, places: int, batch_size: int | None = None) -> None:
-        self.evaluator = evaluator
         self.places = places
         self._batch_size = batch_size
+        self._group = Group(evaluator)
+        self._runs = np.zeros(0, _RUN)
+        self._kinds: dict[_Kind, int] = {}
         self._waiting: list[tuple[int, int, Job]] = []  # a heap
         self._running: list[tuple[int, int, Job]] = []  # sorted, the first in order first
         self._numbers = itertools.count()
-        self._pending: deque[_Batch] = deque()  # submitted, the oldest first
-        self._free: list[_Batch] = []
         self._cancelled = False
         self.batches = self.positions = 0
         """The batches submitted so far, and the positions in them."""
+
+    @property
+    def evaluator(self) -> Evaluator:
+        return self._group.evaluator
 
     def add(self, job: Job) -> None:
         """Puts a new job in the queue."""
@@ -127,8 +109,9 @@ class Scheduler:
 
     def cancel(self, job: Job) -> None:
         """Ends a job with what is known: `on_done` is called in a later step."""
-        job._ending = True
-        self._cancelled = True
+        job._is_cancelled = self._cancelled = True
+        if job._search is not None:
+            self._runs["is_ending"][job._place] = True
 
     def has_place_for(self, priority: int) -> bool:
         """Whether a job that is added now would have its turn at once."""
@@ -137,17 +120,14 @@ class Scheduler:
 
     def change_evaluator(self, evaluator: Evaluator) -> None:
         """Goes on with another evaluator of the same kind, in the searches under way too."""
-        while self._pending:
+        while self._group.pending:
             self._collect()
-        self.evaluator = evaluator
-        for _, _, job in (*self._running, *self._waiting):
-            if job._run is not None:
-                job._run.search.evaluator = evaluator
+        self._group.change_evaluator(evaluator)
 
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to do."""
-        return not (self._running or self._waiting or self._pending)
+        return not (self._running or self._waiting or self._group.pending)
 
     def run(self) -> None:
         """Works until all jobs are done."""
@@ -158,7 +138,8 @@ class Scheduler:
         """Submits a batch, or takes one back, and ends what is done."""
         self._take_turns()
         submitted = self._submit()
-        if self._pending and (not submitted or len(self._pending) >= self.evaluator.overlap):
+        pending = self._group.pending
+        if pending and (not submitted or len(pending) >= self.evaluator.overlap):
             self._collect()
         self._look_after_jobs()
 
@@ -168,7 +149,7 @@ class Scheduler:
             self._end_waiting()
         while self._waiting and (len(self._running) < self.places or self._waiting[0] < self._running[-1]):
             entry = heapq.heappop(self._waiting)
-            if entry[2]._run is None and not self._start(entry[2]):
+            if entry[2]._search is None and not self._start(entry[2]):
                 continue
             if len(self._running) >= self.places:
                 heapq.heappush(self._waiting, self._running.pop())
@@ -177,11 +158,11 @@ class Scheduler:
     def _end_waiting(self) -> None:
         """Ends the cancelled jobs that wait; those with leaves under way when these are back."""
         self._cancelled = False
-        ending = [entry for entry in self._waiting if entry[2]._ending]
-        self._waiting = [entry for entry in self._waiting if not entry[2]._ending]
+        ending = [entry for entry in self._waiting if entry[2]._is_cancelled]
+        self._waiting = [entry for entry in self._waiting if not entry[2]._is_cancelled]
         heapq.heapify(self._waiting)
         for entry in ending:
-            if entry[2]._run is None:
+            if entry[2]._search is None:
                 entry[2].on_done(None)
             else:
                 bisect.insort(self._running, entry)
@@ -195,177 +176,152 @@ class Scheduler:
         except Exception as error:
             job.on_error(error)
             return False
-        next_report = now + job.interval if job.interval is not None and job.on_report else float("inf")
-        job._run = _Run(search, now, next_report, self.batches)
+        job._search, job._place = search, self._group.enter(search)
+        if job._place == len(self._runs):
+            self._runs = np.append(self._runs, np.zeros(1, _RUN))
+        run = self._runs[job._place]
+        run["started"], run["served"], run["is_ending"] = now, self.batches, False
+        run["ends"] = now + job.limits.seconds if job.limits.seconds is not None else np.inf
+        run["next_report"] = now + job.interval if job.interval is not None and job.on_report else np.inf
+        run["root_kind"] = self._kind_of(search, search.parameters.root_policy_optimism)
+        run["tree_kind"] = self._kind_of(search, search.parameters.policy_optimism)
         return True
+
+    def _kind_of(self, search: Search, optimism: float) -> int:
+        game, parameters = search.tree.game, search.parameters
+        kind = _Kind(game.width, game.height, parameters.symmetry, optimism, parameters.profile)
+        return self._kinds.setdefault(kind, len(self._kinds))
 
     def _submit(self) -> bool:
         """Fills a batch and hands it to the evaluator; False where there was nothing to evaluate."""
-        kinds: dict[_Kind, list[tuple[int, Job, int]]] = {}
-        for number, (_, _, job) in enumerate(self._running):
-            room = self._room(job)
-            if room > 0:
-                assert job._run is not None
-                kinds.setdefault(_kind_of(job._run.search), []).append((number, job, room))
-        if not kinds:
+        is_alone = len(self._running) == 1
+        places, states, runs = self._look(self.evaluator.overlap - 1 if is_alone else 0)
+        asking = (states["room"] > 0) & ~runs["is_ending"] & ~_is_over(states, runs, time.perf_counter())
+        if not asking.any():
             return False
+        places, states, runs = places[asking], states[asking], runs[asking]
         size = self._batch_size or self.evaluator.batch_size
-        if len(self._running) > 1:  # few leaves are spread over the batches that are evaluated side by side
-            leaves = sum(room for asking in kinds.values() for _, _, room in asking)
-            leaves += sum(batch.count for batch in self._pending)
+        if not is_alone:  # few leaves are spread over the batches that are evaluated side by side
+            leaves = int(states["room"].sum()) + sum(batch.count for batch in self._group.pending)
             size = min(size, -(-leaves // max(1, self.evaluator.overlap - 1)))
-        asking = self._choose(list(kinds.values()), size)
-        batch = self._fill(asking, size)
-        if not batch.parts:
-            self._free.append(batch)
-            return False
-        self._evaluate(batch)
-        return True
+        kinds = np.where(states["is_evaluated"], runs["tree_kind"], runs["root_kind"])
+        chosen = np.flatnonzero(kinds == self._choose(kinds, states["room"], runs["served"], size))
+        chosen = chosen[np.argsort(runs["served"][chosen], kind="stable")]
+        batch = self._fill(places[chosen], states[chosen], size)
+        return batch is not None and self._evaluate(batch)
 
-    def _room(self, job: Job) -> int:
-        run = job._run
-        assert run is not None
-        if job._ending or self._is_over(job, time.perf_counter()):
-            return 0
-        side_by_side = self.evaluator.overlap - 1 if len(self._running) == 1 else 0
-        return run.search.room(job.limits, run.in_flight, side_by_side)
+    def _look(self, side_by_side: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The places of the jobs under way, in order, with their `group.STATE` and _RUN."""
+        places = np.array([job._place for _, _, job in self._running], np.int64)
+        return places, self._group.states(side_by_side)[places], self._runs[places]
 
-    def _choose(self, kinds: list[list[tuple[int, Job, int]]], size: int) -> list[tuple[int, Job, int]]:
+    def _choose(self, kinds: np.ndarray, rooms: np.ndarray, served: np.ndarray, size: int) -> int:
         """The kind that fills a batch best, or the one that has waited too long."""
+        each: list[int] = list(dict.fromkeys(kinds.tolist()))
+        if len(each) == 1:
+            return each[0]
 
-        def waited(asking: list[tuple[int, Job, int]]) -> int:
-            return self.batches - min(job._run.served for _, job, _ in asking if job._run is not None)
+        def waited(kind: int) -> int:
+            return self.batches - int(served[kinds == kind].min())
 
-        longest = max(kinds, key=waited)
+        longest = max(each, key=waited)
         if waited(longest) > size // _PATIENCE_PER:
             return longest
-        return max(kinds, key=lambda asking: min(size, sum(room for _, _, room in asking)))
+        return max(each, key=lambda kind: min(size, int(rooms[kinds == kind].sum())))
 
-    def _fill(self, asking: list[tuple[int, Job, int]], size: int) -> _Batch:
-        """A batch of the leaves of these jobs, those first that were not served for the longest time."""
-        batch = self._free.pop() if self._free else _Batch(np.zeros(0, BOARD), np.zeros(0, np.int32))
-        if len(batch.boards) < size:
-            batch.boards, batch.leaves = np.zeros(size, BOARD), np.zeros(size, np.int32)
-        asking.sort(key=lambda entry: (entry[1]._run.served if entry[1]._run else 0, entry[0]))
-        count = 0
-        for number, (_, job, room) in enumerate(asking):
-            if count == size:
-                break
-            run = job._run
-            assert run is not None
-            share = -(-(size - count) // (len(asking) - number))
-            try:
-                found, done = run.search.select(min(room, share), batch.boards[count:], batch.leaves[count:])
-            except Exception as error:
-                self._fail(job, error)
-                continue
-            run.served = self.batches + 1
-            if found:
-                batch.parts.append(_Part(job, count, count + found))
-                run.in_flight += found
-                count += found
-            elif not done and not run.in_flight:
-                job._ending = True  # the tree is full, or nothing is allowed
-        return batch
+    def _fill(self, places: np.ndarray, states: np.ndarray, size: int) -> Batch | None:
+        """A batch of the leaves of these searches, those first that were not served for the longest time; None where
+        they have none.
+        """
+        try:
+            batch, counts, done = self._group.select(places, states["room"], size)
+        except Exception as error:
+            self._fail(places, error)
+            return None
+        self._runs["served"][places[counts >= 0]] = self.batches + 1
+        # The tree is full, or nothing is allowed.
+        stuck = (counts == 0) & (done == 0) & (states["in_flight"] == 0)
+        self._runs["is_ending"][places[stuck]] = True
+        if batch.count:
+            return batch
+        self._group.release(batch)
+        return None
 
-    def _evaluate(self, batch: _Batch) -> None:
-        searches = [part.job._run.search for part in batch.parts if part.job._run is not None]
-        counts = [part.stop - part.start for part in batch.parts]
-        chosen = [search.symmetries(count) for search, count in zip(searches, counts, strict=True)]
-        symmetries = np.concatenate([turns for turns in chosen if turns is not None]) if chosen[0] is not None else None
+    def _evaluate(self, batch: Batch) -> bool:
+        """Hands a batch to the evaluator; always True."""
         self.batches += 1
         self.positions += batch.count
         try:
-            batch.ticket = self.evaluator.submit(
-                batch.boards,
-                np.arange(batch.count),
-                symmetries,
-                ownership=any(search.keeps_ownership for search in searches),
-                optimism=searches[0].optimism,
-                profile=searches[0].parameters.profile,
-            )
+            self._group.submit(batch)
         except Exception as error:
             self._give_up(batch, error)
-            return
-        self._pending.append(batch)
+        return True
 
     def _collect(self) -> None:
         """Waits for the oldest batch and gives each search its own."""
-        batch = self._pending.popleft()
+        batch = self._group.pending[0]
         try:
-            outputs = self.evaluator.collect(batch.ticket)
+            self._group.collect()
         except Exception as error:
             self._give_up(batch, error)
-            return
-        for job, start, stop in batch.parts:
-            run = job._run
-            assert run is not None
-            run.in_flight -= stop - start
-            if job._error is not None:
-                continue
-            try:
-                run.search.absorb(batch.boards[start:stop], batch.leaves[start:stop], outputs.rows(start, stop))
-            except Exception as error:
-                self._fail(job, error)
-        self._release(batch)
 
-    def _give_up(self, batch: _Batch, error: Exception) -> None:
+    def _give_up(self, batch: Batch, error: Exception) -> None:
         """After a failure of the evaluator."""
-        for job, start, stop in batch.parts:
-            assert job._run is not None
-            job._run.in_flight -= stop - start
-            self._fail(job, error)
-        self._release(batch)
+        self._fail(batch.places[batch.places != NOBODY], error)
+        self._group.release(batch)
 
-    def _release(self, batch: _Batch) -> None:
-        batch.parts, batch.ticket = [], None
-        self._free.append(batch)
+    def _fail(self, places: np.ndarray, error: Exception) -> None:
+        """Leaves of them that are still under way would wait for ever: these searches end at once and forget all."""
+        failed = [entry for entry in (*self._running, *self._waiting) if entry[2]._place in places]
+        self._running = [entry for entry in self._running if entry not in failed]
+        self._waiting = [entry for entry in self._waiting if entry not in failed]
+        heapq.heapify(self._waiting)
+        for _, _, job in failed:
+            search = self._take_search(job)
+            search.clear()
+            job.on_error(error)
 
-    def _fail(self, job: Job, error: Exception) -> None:
-        """Leaves of it that are still under way would wait for ever: its search forgets all."""
-        job._error = job._error or error
-        job._ending = True
-        assert job._run is not None
-        job._run.search.clear()
-
-    def _is_over(self, job: Job, now: float) -> bool:
-        """Whether a limit is reached."""
-        run, limits = job._run, job.limits
-        assert run is not None
-        if not run.search.tree.is_evaluated:
-            return False
-        if limits.visits is not None and run.search.allowed_visits() >= limits.visits:
-            return True
-        return limits.seconds is not None and now - run.started >= limits.seconds
+    def _take_search(self, job: Job) -> Search:
+        """A job's search, whose place is free then."""
+        search, job._search = job._search, None
+        assert search is not None
+        self._group.leave(job._place)
+        job._place = NOBODY
+        return search
 
     def _look_after_jobs(self) -> None:
         """Reports on the jobs that are under way, and ends those that are done."""
         now = time.perf_counter()
-        ended = set()
-        for _, number, job in self._running:
-            run = job._run
-            assert run is not None
-            if not run.in_flight and (job._ending or self._is_over(job, now)):
-                ended.add(number)
-            elif now >= run.next_report and run.search.tree.is_evaluated and not job._ending:
-                assert job.on_report is not None and job.interval is not None
-                run.next_report = max(run.next_report + job.interval, now)
-                job.on_report(run.report(job, now))
-        if ended:
-            over = [job for _, number, job in self._running if number in ended]
-            self._running = [entry for entry in self._running if entry[1] not in ended]
+        _, states, runs = self._look()
+        is_ending = runs["is_ending"]
+        done = (states["in_flight"] == 0) & (is_ending | _is_over(states, runs, now))
+        due = (now >= runs["next_report"]) & states["is_evaluated"] & ~is_ending & ~done
+        for number in np.flatnonzero(due):
+            self._report(self._running[number][2], now)
+        if done.any():
+            over = [self._running[number][2] for number in np.flatnonzero(done)]
+            self._running = [entry for entry, ended in zip(self._running, done, strict=True) if not ended]
             for job in over:
                 self._end(job, now)
 
+    def _report(self, job: Job, now: float) -> None:
+        """On the way."""
+        assert job.on_report is not None and job.interval is not None and job._search is not None
+        run = self._runs[job._place]
+        run["next_report"] = max(run["next_report"] + job.interval, now)
+        job.on_report(_report_of(job, job._search, now - run["started"]))
+
     def _end(self, job: Job, now: float) -> None:
-        run, job._run = job._run, None
-        assert run is not None
-        if job._error is not None:
-            job.on_error(job._error)
-        else:
-            job.on_done(run.report(job, now) if run.search.tree.is_evaluated else None)
+        seconds = now - self._runs["started"][job._place]
+        search = self._take_search(job)
+        job.on_done(_report_of(job, search, seconds) if search.tree.is_evaluated else None)
 
 
-def _kind_of(search: Search) -> _Kind:
-    game, parameters = search.tree.game, search.parameters
-    return _Kind(game.width, game.height, parameters.symmetry, search.optimism, parameters.profile)
+def _is_over(states: np.ndarray, runs: np.ndarray, now: float) -> np.ndarray:
+    """Whether a limit is reached, bool."""
+    return np.asarray(states["is_evaluated"] & ((states["left"] <= 0) | (now >= runs["ends"])))
+
+
+def _report_of(job: Job, search: Search, seconds: float) -> SearchReport:
+    ownership = job.ownership or job.moves_ownership
+    return search.report(seconds, ownership=ownership, moves_ownership=job.moves_ownership)

@@ -4,6 +4,7 @@ Values change sign in one place, `_back_up`, up to the tree's origin.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from ..game.counting import area_margin
 from . import rave
 from .averaging import Averaging, average_children, corrected_utility, weight_of
 from .gumbel import select_by_halving
+from .ownership import OwnershipSums
 from .selection import Root, Rule, select
 from .tree import EXPANDED, NOBODY, PRIOR_ONE, TERMINAL, UNEVALUATED, Tree, largest_prior, make_child, scan_start
 from .utility import Utility, slope_of, utility_of
@@ -34,25 +36,36 @@ from .value_bias import key_of
 MAX_DEPTH = 1024  # moves below the root; only superko-free repetitions get that deep
 
 
+class View(NamedTuple):
+    """A search as compiled code sees it; another one once the arena has grown or the root is evaluated.
+
+    banning: whether a move is forbidden somewhere (`Root.banned_until`).
+    limit: of visits; batch_size: of its leaves at a time, 0 for the evaluator's own.
+    turns: uint64 [1], the state of the random symmetries (`evaluate.playout.next_random`).
+    """
+
+    tree: Tree
+    root: Root
+    rule: Rule
+    scale: Utility
+    averaging: Averaging
+    owned: OwnershipSums
+    banning: bool
+    limit: int
+    batch_size: int
+    turns: np.ndarray
+
+
 @njit
-def select_leaves(
-    tree: Tree,
-    root: Root,
-    rule: Rule,
-    scale: Utility,
-    averaging: Averaging,
-    wanted: int,
-    boards: np.ndarray,
-    leaves: np.ndarray,
-) -> tuple[int, int]:
+def select_leaves(view: View, wanted: int, boards: np.ndarray, leaves: np.ndarray) -> tuple[int, int]:
     """Walks down the tree until `wanted` visits are under way or done.
 
     The positions to evaluate come into `boards`, their nodes into `leaves`. The first result is their number, the
     second that of visits which ended at a finished game, or where nothing is allowed, and are backed up already. Both
     are 0 where the tree is full or nothing is allowed at the root.
     """
+    tree, root, averaging = view.tree, view.root, view.averaging
     count = done = collisions = 0
-    banning = bool(root.banned_until.any())
     while count + done < wanted and collisions <= wanted:
         board = boards[count]
         copy_board(board, root.boards[0])
@@ -72,7 +85,7 @@ def select_leaves(
                     collisions += 1
                     break
                 if board["passes"] >= 2 and board["scoring"] == AREA_SCORING and board["tax"] == NO_TAX:
-                    _count_final_position(tree, root.node, node, board, scale, averaging)
+                    _count_final_position(tree, root.node, node, board, view.scale, averaging)
                     done += 1
                     break
                 _mark_legal(tree, node, board, root.history, length)
@@ -85,7 +98,7 @@ def select_leaves(
             if node == root.node and len(root.halving.schedule):
                 child, move = select_by_halving(tree, node, root.halving)
             elif depth < MAX_DEPTH:
-                child, move = select(tree, root, rule, node, board["to_move"], depth, banning)
+                child, move = select(tree, root, view.rule, node, board["to_move"], depth, view.banning)
             if child == NOBODY:
                 if move == NOBODY and depth > 0:
                     _visit_again(tree, root.node, node, averaging)
@@ -210,10 +223,11 @@ def _count_final_position(tree: Tree, root: int, leaf: int, board: Board, scale:
 
 @njit
 def expand_and_back_up(
-    tree: Tree,
-    root: int,
+    view: View,
     boards: np.ndarray,
     leaves: np.ndarray,
+    start: int,
+    stop: int,
     policy: np.ndarray,
     value: np.ndarray,
     lead: np.ndarray,
@@ -221,15 +235,15 @@ def expand_and_back_up(
     score_stdev: np.ndarray,
     outlook: np.ndarray,
     first_plays: np.ndarray,
-    scale: Utility,
-    averaging: Averaging,
 ) -> None:
-    """Gives the leaves of `select_leaves` their priors and backs their values up (`evaluate.interface.Outputs`).
+    """Gives the leaves of `select_leaves`, here the rows `start` to `stop` of a batch, their priors and backs their
+    values up (`evaluate.interface.Outputs`).
 
     outlook, first_plays: without rows where the evaluator says nothing of them.
     """
+    tree, scale, averaging = view.tree, view.scale, view.averaging
     area = policy.shape[1] - 1
-    for index in range(len(leaves)):
+    for index in range(start, stop):
         leaf = leaves[index]
         board = boards[index]
         _write_priors(tree, leaf, policy[index])
@@ -241,7 +255,7 @@ def expand_and_back_up(
         if len(outlook) and outlook[index, 0] >= 0.0:
             slope = slope_of(mean, area, board["to_move"], scale)
             weight = weight_of(outlook[index, 0] + slope * outlook[index, 1], averaging)
-        _judge(tree, root, leaf, win_loss, utility, lead[index], mean, square, weight, averaging)
+        _judge(tree, view.root.node, leaf, win_loss, utility, lead[index], mean, square, weight, averaging)
         if len(tree.ladders):
             _keep_ladders(tree, leaf, board)
         if len(tree.first_plays):
