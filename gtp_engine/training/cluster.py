@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..engine import processor_threads
-from ..evaluate.factory import ROLLOUTS
+from ..evaluate.choices import ROLLOUTS
 from ..log import log
 from ..wording import reason
 from .selfplay import Counts, FinishedGame
