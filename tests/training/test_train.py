@@ -1,6 +1,7 @@
 """The loop: a miniature run learns, goes on after any end, and says what is wrong."""
 
 import errno
+import json
 import os
 import random
 import shutil
