@@ -69,10 +69,12 @@ def train(
     Examples:
       gtp_engine train run                              9x9 from nothing, on a laptop
       gtp_engine train run --minutes 30                 the next half hour of it
+      gtp_engine train run --cluster auto               played on all machines of a Ray cluster
       gtp_engine train run --report curves.html         what it has learned so far
       gtp_engine train run --report both.html --compare other
       gtp_engine train other --preset mini              the textbook's AlphaGo Zero
       gtp_engine gtp --network run/networks/0030.bin.gz
+      torchrun --nproc-per-node=4 -m gtp_engine train run      learned on four GPUs
     """
     from ..training.run_folder import RunFolder
 

@@ -8,6 +8,7 @@ is learned is so what one process would learn of the same batches, but for round
 What rank 0 says goes over the CPU (gloo) and may be hours away: the others sleep until it comes.
 """
 
+import contextlib
 import datetime
 import io
 import signal
@@ -56,9 +57,10 @@ class Ranks:
 
     def __exit__(self, *error: object) -> None:
         if self.count > 1 and not self._is_in_step:  # else the others wait for a sum, and see that nobody is there
-            if self.rank == 0:
-                self._broadcast(torch.tensor([_END]))
-            dist.destroy_process_group()
+            with contextlib.suppress(RuntimeError):  # of another one that has gone
+                if self.rank == 0:
+                    self._broadcast(torch.tensor([_END]))
+                dist.destroy_process_group()
 
     def device(self, kind: torch.device) -> torch.device:
         """This process's own device of that kind. ValueError where there are fewer GPUs than processes."""
@@ -89,10 +91,9 @@ class Ranks:
 
     def begin_step(self) -> None:
         """Rank 0 says that the next batch is learned; to be followed by `end_step` once that is done."""
-        if self.count > 1:
-            if self.rank == 0:
-                self._broadcast(torch.tensor([_STEP]))
-            self._is_in_step = True
+        self._is_in_step = True
+        if self.count > 1 and self.rank == 0:
+            self._broadcast(torch.tensor([_STEP]))
 
     def end_step(self) -> None:
         self._is_in_step = False
@@ -109,7 +110,10 @@ class Ranks:
                 yield torch.load(io.BytesIO(content.numpy().tobytes()), map_location="cpu", weights_only=False)
 
     def _broadcast(self, tensor: Tensor) -> Tensor:
-        dist.broadcast(tensor, 0, group=self._said)
+        try:
+            dist.broadcast(tensor, 0, group=self._said)
+        except RuntimeError as error:
+            raise RuntimeError("another one of the processes that learn together has gone") from error
         return tensor
 
     def add_up(self, tensor: Tensor) -> None:

@@ -49,7 +49,7 @@ def follow(ranks: Ranks) -> bool:
                 learner, loader = _begin(ranks, lesson, learner)
             elif learner and loader:
                 learner.step(next(loader))
-    except RuntimeError as error:  # all that torch.distributed says
+    except RuntimeError as error:  # of torch, and of `ranks`
         log(f"process {ranks.rank} of those that learn together ends: {reason(error)}")
         return False
     finally:

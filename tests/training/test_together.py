@@ -1,5 +1,6 @@
 """Several processes learn one network: they learn what one alone learns."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,8 +10,12 @@ import learned_together
 import miniature
 import pytest
 import torch
+from click.testing import CliRunner
+from making import random_game
 from running import check_whole
 
+from gtp_engine.cli import main
+from gtp_engine.sgf import GameRecord
 from gtp_engine.training.loader import Loader
 from gtp_engine.training.ranks import Ranks
 from gtp_engine.training.run_folder import RunFolder
@@ -60,3 +65,17 @@ def test_a_run_of_two_writes_each_file_once(tmp_path: Path) -> None:
     said = run("-m", "gtp_engine", "train", str(folder.path), "--settings", str(tmp_path / "settings.toml"))
     assert said.count("done: ") == said.count("begins") == 1
     check_whole(folder, miniature.settings(**settings))
+
+
+@pytest.mark.slow
+def test_two_learn_of_records_what_one_learns(tmp_path: Path) -> None:
+    games = (GameRecord.from_game(random_game(seed, 5, moves=16), result="B+3") for seed in range(30))
+    (tmp_path / "games.sgfs").write_text("".join(game.to_sgf().replace("\n", "") + "\n" for game in games))
+    command = ["learn", str(tmp_path / "games.sgfs"), "--config", "b1c8", "--batch-size", "32", "--samples", "320"]
+    command += ["--least-moves", "5", "--warm-up", "100", "--optimizer", "sgd", "--precision", "float32"]
+    run("-m", "gtp_engine", *command, "--device", "cpu", "--threads", "1", "--out", str(tmp_path / "two"))
+    one = CliRunner().invoke(main, [*command, "--device", "cpu", "--threads", "1", "--out", str(tmp_path / "one")])
+    assert one.exit_code == 0, one.output
+    (alone,), (together,) = ((tmp_path / name / "log.jsonl").read_text().splitlines() for name in ("one", "two"))
+    for kind in ("learning", "validation"):
+        assert json.loads(together)[kind] == pytest.approx(json.loads(alone)[kind], rel=1e-3, abs=1e-3)
