@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..compiled import njit
 from ..game.coords import index_of_point, opponent
 from ..game.game import Game
 from . import tree as trees
@@ -160,12 +161,16 @@ class GameTree:
         """The evaluator's policy at the root, float32 [area+1]."""
         tree = self.arrays
         priors = tree.priors[self.root].astype(np.float32) / PRIOR_ONE
-        child = tree.nodes["first_child"][self.root]
-        while child != NOBODY:
-            node = tree.nodes[child]
-            priors[node["move"]] = node["prior"]
-            child = node["next_sibling"]
+        _add_children(tree, self.root, priors)
         return priors
+
+
+@njit
+def _add_children(tree: Tree, node: int, priors: np.ndarray) -> None:
+    child = tree.nodes[node]["first_child"]
+    while child != NOBODY:
+        priors[tree.nodes[child]["move"]] = tree.nodes[child]["prior"]
+        child = tree.nodes[child]["next_sibling"]
 
 
 def _origin_of(game: Game) -> tuple[object, ...]:

@@ -75,7 +75,8 @@ class Group:
         self.searches: list[Search | None] = []
         self.pending: deque[Batch] = deque()
         """The batches under way, the oldest first."""
-        self._views: Any = None  # List[View]
+        self._views: Any = None  # List[View], as of the last `_refresh`
+        self._changed: set[int] = set()  # places whose view is another one since
         self._states = np.zeros(0, STATE)
         self._free: list[Batch] = []
 
@@ -88,24 +89,28 @@ class Group:
             place = len(self.searches)
             self.searches.append(search)
             self._states = np.zeros(place + 1, STATE)
-        self._look_at(place)
+        self._changed.add(place)
         return place
 
     def leave(self, place: int) -> None:
         """Frees a place. Leaves of it that are under way are not waited for."""
         self.searches[place] = None
-        _put(self._views, place, _NOBODYS_VIEW)
+        self._changed.add(place)
         for batch in self.pending:
             batch.places[batch.places == place] = NOBODY
+        if not any(self.searches):
+            self._refresh()  # it may be long until the next one
 
-    def _look_at(self, place: int) -> None:
-        """After a change in a search that is more than one of its arrays' contents."""
-        search = self.searches[place]
-        assert search is not None
-        if self._views is None:
-            self._views = _new_views(search.view())
-        else:
-            _put(self._views, place, search.view())
+    def _refresh(self) -> None:
+        """Writes the views anew that have changed by more than the contents of arrays."""
+        for place in sorted(self._changed):
+            search = self.searches[place]
+            view = search.view() if search is not None else _NOBODYS_VIEW
+            if self._views is None:
+                self._views = _new_views(view)
+            else:
+                _put(self._views, place, view)
+        self._changed.clear()
 
     def change_evaluator(self, evaluator: Evaluator) -> None:
         """Goes on with another one of the same kind; nothing may be under way."""
@@ -121,7 +126,8 @@ class Group:
         side_by_side: where a search has the evaluator for itself, how many batches that evaluates at once. Each gets an
         equal portion of the leaves that may be under way, and there is at least one for each.
         """
-        if self._views is not None:
+        self._refresh()
+        if self.searches:
             _write_states(self._views, self.evaluator.batch_size, side_by_side, self._states)
         return self._states
 
@@ -138,7 +144,8 @@ class Group:
             search = self.searches[place]
             assert search is not None
             search.tree.make_room(int(room), ownership=False)
-            self._look_at(place)
+            self._changed.add(int(place))
+        self._refresh()
         batch = self._free.pop() if self._free else _new_batch(size)
         if len(batch.boards) < size:
             batch = _new_batch(size)
@@ -175,18 +182,15 @@ class Group:
         """Waits for the oldest batch and gives each search its own."""
         batch = self.pending.popleft()
         outputs = self.evaluator.collect(batch.ticket)
-        seen = [number for number in batch.roots if batch.places[number] != NOBODY]
-        for number in seen:
-            search = self.searches[batch.places[number]]
-            assert search is not None
-            search.meet_root(outputs, batch.starts[number])
-            self._look_at(batch.places[number])
+        self._refresh()
         _absorb(self._views, batch, outputs)
-        for number in seen:
-            search = self.searches[batch.places[number]]
-            assert search is not None
-            search.look_at_root()
-            self._look_at(batch.places[number])
+        for number in batch.roots:
+            place = int(batch.places[number])
+            if place != NOBODY:
+                search = self.searches[place]
+                assert search is not None
+                search.meet_root(outputs, batch.starts[number])
+                self._changed.add(place)
         self.release(batch)
 
     def release(self, batch: Batch) -> None:

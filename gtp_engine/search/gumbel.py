@@ -6,6 +6,7 @@ the usual one.
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -33,8 +34,11 @@ class Halving(NamedTuple):
 NO_HALVING = Halving(np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.float32))
 
 
+@lru_cache(maxsize=64)
 def schedule_of(moves: int, visits: int) -> np.ndarray:
-    """The visits that a move has when it gets the next, for `visits` in turn, with so many moves to begin with."""
+    """The visits that a move has when it gets the next, for `visits` in turn, with so many moves to begin with. Not to
+    be written.
+    """
     if moves < 2:
         return np.arange(visits, dtype=np.int32)
     rounds = math.ceil(math.log2(moves))

@@ -1,22 +1,29 @@
 """What the root's subtree says: its moves ranked, values averaged, main lines, as a `report.SearchReport`."""
 
+import math
+
 import numpy as np
 
+from ..compiled import inline, njit
 from ..game.coords import point_of_index
-from . import tree as trees
 from .game_tree import GameTree
 from .gumbel import improved_scores
 from .ownership import mean_ownership
 from .parameters import SearchParameters
 from .report import MoveReport, SearchReport
-from .selection import Root, exploration, rule_of
-from .tree import Tree
+from .selection import Root, Rule, exploration, rule_of
+from .tree import Tree, main_line
 
 _LONGEST_LINE = 40
 # KataGo's minVisitPropForLCB: bounds of moves with less weight, as a share of the largest, mean little.
 _LEAST_SHARE_FOR_BOUNDS = 0.15
 # KataGo's: how many visits a prior of 1 is worth when the best move is looked for.
 _PRIORS_IN_CHOICE = 2.0
+
+# What is known of a node, for the side to move at the root: see `MoveReport`.
+_MEANS = ("winrate", "lead", "score_mean", "score_stdev", "utility")
+_NUMBERS = (*_MEANS, "lcb", "utility_lcb", "prior", "weight", "selection")
+_FOUND = np.dtype([("visits", np.int64), *((name, np.float64) for name in _NUMBERS)])
 
 
 def make_report(
@@ -38,7 +45,9 @@ def make_report(
     shape = (game.height, game.width)
     rows = tree.nodes["move"][children]
     owned = mean_ownership(totals[rows], counts[rows], shape) if moves_ownership else None
-    whole = _means(tree.nodes[game_tree.root : game_tree.root + 1])
+    found, whole = np.zeros(len(children), _FOUND), np.zeros(1, _FOUND)
+    corrects = parameters.selection == "puct" and not len(tree.first_plays)
+    _describe(tree, root, rule_of(parameters), float(parameters.lcb_stdevs), corrects, children, found, whole[0])
     priors = game_tree.root_priors()
     priors[banned] = 0
     return SearchReport(
@@ -47,12 +56,8 @@ def make_report(
         to_move=game.to_move,
         visits=game_tree.visits,
         playouts=playouts,
-        winrate=float(whole["winrate"][0]),
-        lead=float(whole["lead"][0]),
-        score_mean=float(whole["score_mean"][0]),
-        score_stdev=float(whole["score_stdev"][0]),
-        utility=float(whole["utility"][0]),
-        moves=_rank_moves(game_tree, parameters, root, children, owned),
+        **{name: whole[name].item() for name in _MEANS},
+        moves=_rank_moves(game_tree, parameters, root, children, found, owned),
         priors=priors,
         ownership=mean_ownership(totals.sum(0), counts.sum(), shape) if ownership else None,
         seconds=seconds,
@@ -64,99 +69,114 @@ def _rank_moves(
     parameters: SearchParameters,
     root: Root,
     children: np.ndarray,
+    found: np.ndarray,
     owned: np.ndarray | None,
 ) -> tuple[MoveReport, ...]:
-    """Children of the root, best first."""
+    """Children of the root with what is known of them (_FOUND), best first."""
     tree, game = game_tree.arrays, game_tree.game
-    nodes = tree.nodes[children]
-    means = _means(nodes)
-    winrate, utility = 1 - means["winrate"], -means["utility"]
-    radius = parameters.lcb_stdevs * means["utility_error"]
-    selection = _selection_weights(game_tree, parameters, root, nodes, utility)
     if len(root.halving.schedule):
-        scores = improved_scores(tree, game_tree.root, root.halving.scores, root.halving.priors)[nodes["move"]]
-        order = [int(index) for index in np.lexsort((-scores, -nodes["visits"]))]
+        moves = tree.nodes["move"][children]
+        scores = improved_scores(tree, game_tree.root, root.halving.scores, root.halving.priors)[moves]
+        order = np.lexsort((-scores, -found["visits"])).tolist()
     else:
-        order = best_first(selection, utility - radius, parameters.choice)
+        order = best_first(found["selection"], found["utility_lcb"], parameters.choice)
+    lines, lengths = np.zeros((2, len(children), _LONGEST_LINE), np.int32), np.zeros(len(children), np.int32)
+    _write_lines(tree, children, lines, lengths)
     reports = []
     for rank, index in enumerate(order):
-        line, visits = _main_line(tree, int(children[index]), game.width, game.height)
-        reports.append(
-            MoveReport(
-                point=line[0],
-                visits=int(nodes["visits"][index]),
-                winrate=float(winrate[index]),
-                lead=-float(means["lead"][index]),
-                score_mean=-float(means["score_mean"][index]),
-                score_stdev=float(means["score_stdev"][index]),
-                utility=float(utility[index]),
-                lcb=float(winrate[index] - radius[index] / 2),  # win rates span half of the utility's range
-                utility_lcb=float(utility[index] - radius[index]),
-                prior=float(nodes["prior"][index]),
-                weight=float(nodes["weight"][index]),
-                selection=float(selection[index]),
-                order=rank,
-                pv=line,
-                pv_visits=visits,
-                ownership=owned[index] if owned is not None else None,
-            )
-        )
+        numbers = dict(zip(("visits", *_NUMBERS), found[index].item(), strict=True))
+        moves, visits = lines[:, index, : lengths[index]].tolist()
+        line = tuple(point_of_index(move, game.width, game.height) for move in moves)
+        own = owned[index] if owned is not None else None
+        reports.append(MoveReport(line[0], **numbers, order=rank, pv=line, pv_visits=tuple(visits), ownership=own))
     return tuple(reports)
 
 
-def _selection_weights(
-    game_tree: GameTree, parameters: SearchParameters, root: Root, nodes: np.ndarray, utility: np.ndarray
-) -> np.ndarray:
-    """The weights by which the root's children (their records, and utilities for the root) are chosen from.
+@njit
+def _write_lines(tree: Tree, children: np.ndarray, lines: np.ndarray, lengths: np.ndarray) -> None:
+    """The main lines through children of the root: moves and visits in lines, int32 [2, children, _LONGEST_LINE]."""
+    for index in range(len(children)):
+        lengths[index] = main_line(tree, children[index], lines[0, index], lines[1, index])
 
-    With PUCT and a network these are what the search would have given them, had it known their utilities from the
-    start: weight that made a move look worse afterwards does not speak for it (KataGo's choice of the move to play).
+
+@njit
+def _describe(
+    tree: Tree,
+    root: Root,
+    rule: Rule,
+    lcb_stdevs: float,
+    corrects: bool,
+    children: np.ndarray,
+    found: np.ndarray,
+    whole: np.ndarray,
+) -> None:
+    """Fills found (_FOUND) with what is known of the root's children, `whole` with what is of the root.
+
+    corrects: whether selection is more than the weight: see `_correct_selection`.
     """
-    weights = nodes["weight"].astype(np.float64)
-    if parameters.selection != "puct" or len(game_tree.arrays.first_plays) or len(nodes) < 2:
-        return weights
-    record, visits = game_tree.arrays.nodes[game_tree.root], nodes["visits"]
-    priors = root.priors[nodes["move"]] if root.noisy else nodes["prior"]
-    scaled = exploration(record, rule_of(parameters), record["children_weight"] + 1.0) * priors
-    # The last visit may have misled; priors decide between moves with hardly any.
-    best = int(np.argmax(weights * (visits - 1) / visits + _PRIORS_IN_CHOICE * priors))
-    ahead = scaled[best] / (1 + weights[best]) + utility[best] - utility
-    wanted = np.where(ahead > 0, scaled / np.where(ahead > 0, ahead, 1) - 1, np.inf)
-    wanted[best] = np.inf
-    return np.minimum(weights, np.ceil(np.maximum(wanted, 0)))
+    _average(tree.nodes[root.node], 1.0, lcb_stdevs, whole)
+    for index in range(len(children)):
+        _average(tree.nodes[children[index]], -1.0, lcb_stdevs, found[index])
+    if corrects and len(children) > 1:
+        _correct_selection(tree, root, rule, children, found)
+
+
+@inline
+def _average(record: np.ndarray, sign: float, lcb_stdevs: float, known: np.ndarray) -> None:
+    """Averages over the evaluations of a node; sign: 1 where the side to move is the root's, else -1."""
+    weight = record["weight"] if record["visits"] > 0 else 1.0
+    utility = record["utility_sum"] / weight
+    mean = record["score_sum"] / weight
+    # One more visit as far from the mean as can be keeps the error of a move with few visits from being nil.
+    variance = (record["utility_squares"] - weight * (utility * utility) + 1.0) / weight
+    radius = lcb_stdevs * math.sqrt(max(variance, 0.0) / max(int(record["visits"]), 1))
+    winrate = 0.5 + 0.5 * record["value_sum"] / weight
+    known["visits"] = record["visits"]
+    known["winrate"] = winrate if sign > 0.0 else 1.0 - winrate
+    known["lead"] = sign * (record["lead_sum"] / weight)
+    known["score_mean"] = sign * mean
+    known["score_stdev"] = math.sqrt(max(record["score_squares"] / weight - mean * mean, 0.0))
+    known["utility"] = sign * utility
+    known["lcb"] = known["winrate"] - radius / 2.0  # win rates span half of the utility's range
+    known["utility_lcb"] = known["utility"] - radius
+    known["prior"] = record["prior"]
+    known["weight"] = record["weight"]
+    known["selection"] = record["weight"]
+
+
+@njit
+def _correct_selection(tree: Tree, root: Root, rule: Rule, children: np.ndarray, found: np.ndarray) -> None:
+    """Sets the weights by which the root's children are chosen from, with PUCT and a network.
+
+    These are what the search would have given them, had it known their utilities from the start: weight that made a
+    move look worse afterwards does not speak for it (KataGo's choice of the move to play).
+    """
+    record = tree.nodes[root.node]
+    explore = np.float32(exploration(record, rule, record["children_weight"] + 1.0))
+    scaled = np.empty(len(children), np.float32)
+    best, highest = 0, -np.inf
+    for index in range(len(children)):
+        move, child = found[index], tree.nodes[children[index]]
+        prior = root.priors[child["move"]] if root.noisy else child["prior"]
+        scaled[index] = explore * prior
+        # The last visit may have misled; priors decide between moves with hardly any.
+        value = move["weight"] * (move["visits"] - 1) / move["visits"] + _PRIORS_IN_CHOICE * prior
+        if value > highest:
+            best, highest = index, value
+    urgency = scaled[best] / (1.0 + found[best]["weight"]) + found[best]["utility"]
+    for index in range(len(children)):
+        ahead = urgency - found[index]["utility"]
+        if index != best and ahead > 0.0:
+            wanted = scaled[index] / ahead - 1.0
+            found[index]["selection"] = min(found[index]["weight"], math.ceil(max(wanted, 0.0)))
 
 
 def best_first(weights: np.ndarray, lower_bound: np.ndarray, choice: str) -> list[int]:
     """The moves' indices, the best first: by weight, the best lower bound in front where `choice` is "lcb"."""
-    order = [int(index) for index in np.lexsort((-lower_bound, -weights))]
+    order: list[int] = np.lexsort((-lower_bound, -weights)).tolist()
     if choice == "lcb" and order:
         eligible = [index for index in order if weights[index] >= _LEAST_SHARE_FOR_BOUNDS * weights[order[0]]]
         best = max(eligible, key=lambda index: lower_bound[index])
         order.remove(best)
         order.insert(0, best)
     return order
-
-
-def _main_line(tree: Tree, node: int, width: int, height: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The main line through a child of the root, as points, and its visits."""
-    moves, visits = np.zeros(_LONGEST_LINE, np.int32), np.zeros(_LONGEST_LINE, np.int32)
-    length = trees.main_line(tree, node, moves, visits)
-    points = tuple(point_of_index(int(move), width, height) for move in moves[:length])
-    return points, tuple(int(count) for count in visits[:length])
-
-
-def _means(nodes: np.ndarray) -> dict[str, np.ndarray]:
-    """Averages over the evaluations of each node, for the side to move there."""
-    weight = np.where(nodes["visits"] > 0, nodes["weight"], 1)
-    utility = nodes["utility_sum"] / weight
-    score_mean = nodes["score_sum"] / weight
-    # One more visit as far from the mean as can be keeps the error of a move with few visits from being nil.
-    variance = (nodes["utility_squares"] - weight * utility**2 + 1) / weight
-    return {
-        "winrate": 0.5 + 0.5 * nodes["value_sum"] / weight,
-        "utility": utility,
-        "utility_error": np.sqrt(np.maximum(variance, 0) / np.maximum(nodes["visits"], 1)),
-        "lead": nodes["lead_sum"] / weight,
-        "score_mean": score_mean,
-        "score_stdev": np.sqrt(np.maximum(nodes["score_squares"] / weight - score_mean**2, 0)),
-    }

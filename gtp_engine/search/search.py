@@ -9,7 +9,7 @@ import numpy as np
 
 from ..evaluate.inputs import mark_earlier_ladders, new_workspace
 from ..evaluate.interface import Evaluator, Outputs
-from ..game.coords import BLACK, PASS, index_of_point, point_of_index
+from ..game.coords import PASS, index_of_point, point_of_index
 from ..game.game import Game
 from .averaging import Averaging
 from .game_tree import GameTree
@@ -20,7 +20,7 @@ from .ranking import make_report
 from .report import SearchReport
 from .selection import Root, rule_of
 from .tree import Parts
-from .utility import Utility, centre_of
+from .utility import Utility, centred
 from .visits import MAX_DEPTH, View, judge_anew
 
 _NO_LIMIT = np.iinfo(np.int64).max // 2
@@ -167,13 +167,13 @@ class Search:
         self._limit = limits.visits if limits.visits is not None else _NO_LIMIT
         self._visits_before = self.tree.visits
         self.root_outputs = None
-        self._utility = self._make_utility(0.0)
+        self._utility = self._utility_of(0.0)
         if self.tree.is_evaluated:
             node = self.tree.arrays.nodes[self.tree.root]
-            self._utility = self._make_utility(float(node["score_sum"] / node["weight"]))
+            self._utility = self._utility_of(float(node["score_sum"] / node["weight"]))
             if self._utility.dynamic and not self._averaging.plain:
                 judge_anew(self.tree.arrays, self.tree.origin_to_move, game.area, self._utility, self._averaging)
-            self.look_at_root()
+            self._look_at_root()
 
     def view(self) -> View:
         """This search as compiled code sees it, until the next call that says so."""
@@ -191,20 +191,21 @@ class Search:
         )
 
     def meet_root(self, outputs: Outputs, row: int) -> None:
-        """Takes what the evaluator says of the root, before that is backed up; it changes the view."""
-        self._utility = self._make_utility(float(outputs.score_mean[row]))
+        """Goes on once the evaluator has seen the root, and that is backed up; it changes the view."""
+        self._utility = self._utility_of(float(outputs.score_mean[row]))
         # The evaluator writes over its own.
         rows = {name: None if said is None else said[row : row + 1].copy() for name, said in vars(outputs).items()}
         self.root_outputs = Outputs(**rows)  # type: ignore[arg-type]
+        self._look_at_root()
 
-    def _make_utility(self, score: float) -> Utility:
+    def _utility_of(self, score: float) -> Utility:
         """The utility for a root at which the side to move expects so many points."""
         game, parameters = self.tree.game, self.parameters
-        centre = centre_of(score if game.to_move == BLACK else -score, game.area)
-        return Utility(float(parameters.score_utility), float(parameters.dynamic_score_utility), float(centre))
+        scale = Utility(float(parameters.score_utility), float(parameters.dynamic_score_utility), 0.0)
+        return centred(scale, score, game.area, game.to_move)
 
-    def look_at_root(self) -> None:
-        """Prepares what depends on the root's evaluation, once that is backed up; it changes the view."""
+    def _look_at_root(self) -> None:
+        """Prepares what depends on the root's evaluation."""
         self._vary_priors()
         if self._visits_to_halve:
             priors = self._root.priors if self._root.noisy else self.tree.root_priors()

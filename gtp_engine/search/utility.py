@@ -44,10 +44,12 @@ class Utility(NamedTuple):
     centre: float
 
 
-def centre_of(score: float, area: int) -> float:
-    """The centre for a root that expects so many points."""
+@njit
+def centred(scale: Utility, score: float, area: int, to_move: int) -> Utility:
+    """For a root at which the side to move expects so many points: with a centre that is near."""
     reach = _DYNAMIC_WIDTH * math.sqrt(area)
-    return min(max(_CENTRE_SHARE * score, score - reach), score + reach)
+    centre = min(max(_CENTRE_SHARE * score, score - reach), score + reach)
+    return Utility(scale.static, scale.dynamic, centre if to_move == BLACK else -centre)
 
 
 @inline

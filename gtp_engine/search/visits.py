@@ -30,7 +30,7 @@ from .gumbel import select_by_halving
 from .ownership import OwnershipSums
 from .selection import Root, Rule, select
 from .tree import EXPANDED, NOBODY, PRIOR_ONE, TERMINAL, UNEVALUATED, Tree, largest_prior, make_child, scan_start
-from .utility import Utility, slope_of, utility_of
+from .utility import Utility, centred, slope_of, utility_of
 from .value_bias import key_of
 
 MAX_DEPTH = 1024  # moves below the root; only superko-free repetitions get that deep
@@ -243,6 +243,8 @@ def expand_and_back_up(
     """
     tree, scale, averaging = view.tree, view.scale, view.averaging
     area = policy.shape[1] - 1
+    if leaves[start] == view.root.node:
+        scale = centred(scale, float(score_mean[start]), area, boards[start]["to_move"])
     for index in range(start, stop):
         leaf = leaves[index]
         board = boards[index]

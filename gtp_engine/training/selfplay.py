@@ -25,8 +25,8 @@ from .samples import SampleGame
 from .settings import RunSettings
 
 _TREE_VISITS = 4  # how many searches' visits a tree has room for: what it keeps of earlier ones
-# Leaves of a game in a batch, where its search may choose so many at once: each call for one costs about as much as
-# half an evaluation by a small network. Gumbel's root gives all of a round's moves their visits anyway.
+# Leaves of a game in a batch, where its search may choose so many at once: a network takes less time for each position
+# of a larger batch. Gumbel's root gives all of a round's moves their visits anyway.
 _LEAVES = 2
 _LEAST_SHARE = 1e-3  # of a policy target; less is not worth its bytes
 

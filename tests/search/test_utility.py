@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gtp_engine.game.coords import BLACK, WHITE
-from gtp_engine.search.utility import Utility, centre_of, slope_of, utility_of
+from gtp_engine.search.utility import Utility, centred, slope_of, utility_of
 
 
 def expected(score: float, stdev: float, width: float) -> float:
@@ -36,5 +36,7 @@ def test_the_slope_is_that_of_the_utility() -> None:
 
 
 def test_the_centre_is_nearer_to_zero_but_not_far_from_the_score() -> None:
-    assert centre_of(5, 81) == pytest.approx(4)
-    assert centre_of(-100, 81) == pytest.approx(-100 + 0.75 * 9)
+    scale = Utility(0.1, 0.3, 0.0)
+    assert centred(scale, 5.0, 81, BLACK) == pytest.approx((0.1, 0.3, 4))
+    assert centred(scale, 5.0, 81, WHITE).centre == pytest.approx(-4)
+    assert centred(scale, -100.0, 81, BLACK).centre == pytest.approx(-100 + 0.75 * 9)
