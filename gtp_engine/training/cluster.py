@@ -57,7 +57,7 @@ def connect(address: str) -> None:
             if address != "auto":
                 _check_there(address)
             ray.init(address, **options)
-    except (ValueError, RuntimeError, OSError) as error:
+    except Exception as error:  # Ray raises bare ones too
         raise ValueError(f"no Ray cluster at {address}: {reason(error)}") from error
     finally:
         signal.signal(signal.SIGTERM, stop)
