@@ -57,7 +57,7 @@ def connect(address: str) -> None:
             if address != "auto":
                 _check_there(address)
             ray.init(address, **options)
-    except (ValueError, RuntimeError, OSError) as error:
+    except Exception as error:  # Ray raises bare ones too
         raise ValueError(f"no Ray cluster at {address}: {reason(error)}") from error
     finally:
         signal.signal(signal.SIGTERM, stop)
@@ -230,7 +230,8 @@ class Actors(Players):
         for resources in machines:
             processors = int(resources.get("CPU", 0))
             gpus = resources.get("GPU", 0.0) if self.settings.machine.device != "cpu" else 0.0
-            shares += [math.floor(_GPU_PARTS * gpus / processors) / _GPU_PARTS] * processors if processors else []
+            share = min(1.0, math.floor(_GPU_PARTS * gpus / max(processors, 1)) / _GPU_PARTS)
+            shares += [share] * processors
         return shares
 
     def _replace(self, place: _Place, error: Exception) -> None:

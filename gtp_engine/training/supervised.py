@@ -141,7 +141,7 @@ def learn(
         raise ValueError(f"there is no game to learn from: all {len(held)} are of the validation's share")
     learned, validated = found.games.choose(~held), found.games.choose(held)
     observer.gathered(found, len(learned), len(validated))
-    machine = device or torch.device("cpu"), loader_threads, ranks or Ranks.alone()
+    machine = device or torch.device("cpu"), loader_threads, ranks
     run = Run(settings, folder, Samples(learned), Samples(validated), *machine)
     return run.go(limit, save_seconds, observer)
 
@@ -209,13 +209,14 @@ class Run:
         validated: Samples,
         device: torch.device,
         loader_threads: int,
-        ranks: Ranks,
+        ranks: Ranks | None = None,
     ) -> None:
         self.settings, self.folder, self.learned, self.validated = settings, folder, learned, validated
         generator = torch.Generator().manual_seed(settings.seed)
         model = Model(parse_config(settings.config)).initialise(generator)
         self.total = settings.learner.total or len(learned)  # all of them once
-        self.learner = Learner(model, replace(settings.learner, total=self.total), device, ranks)
+        self._ranks = ranks or Ranks.alone()
+        self.learner = Learner(model, replace(settings.learner, total=self.total), device, self._ranks)
         self.seconds = 0.0  # of learning, over all pieces
         checkpoint = folder / CHECKPOINT
         if checkpoint.exists():
@@ -233,9 +234,8 @@ class Run:
             drawn=self.learner.samples,
             threads=loader_threads,
             pinned=device.type == "cuda",
-            part=(ranks.rank, ranks.count),
+            part=(self._ranks.rank, self._ranks.count),
         )
-        self._ranks = ranks
 
     @property
     def network_file(self) -> Path:
