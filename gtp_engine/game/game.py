@@ -198,10 +198,12 @@ class Game:
         """The `board.superko_key` of every position since the history began, the present one last, as uint64."""
         ko_rule = _KO_RULES[self._rules.ko]
         start = self.history_start
-        # A move out of turn makes it that player's turn in the position before it, whoever was to move there.
-        turns = [move.colour for move in self.moves[start:]] + [self.to_move]
-        since = zip(self._boards[start:], turns, strict=True)
-        return np.array([boards.superko_key(board["hash"][0], turn, ko_rule) for board, turn in since], np.uint64)
+        keys = [board["hash"][0] for board in self._boards[start:]]
+        if ko_rule == boards.SITUATIONAL_SUPERKO:
+            # A move out of turn makes it that player's turn in the position before it, whoever was to move there.
+            turns = [move.colour for move in self.moves[start:]] + [self.to_move]
+            keys = [boards.superko_key(key, turn, ko_rule) for key, turn in zip(keys, turns, strict=True)]
+        return np.array(keys, np.uint64)
 
     def play(self, colour: int, point: int) -> None:
         """Plays a move or a pass; IllegalMove where it is occupied, retakes a simple ko or is a forbidden suicide.
