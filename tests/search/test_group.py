@@ -1,5 +1,7 @@
 """Searches that share the batches of one evaluator, step by step."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hash_evaluator import HashEvaluator
@@ -140,5 +142,5 @@ def test_alone_or_with_others_a_search_is_compiled_once() -> None:
         scheduler.add(Job(lambda komi=komi: begun(evaluator, komi), Limits(20), lambda _: None, errors.append))  # type: ignore[misc]
     scheduler.run()
     assert not errors
-    for function in (groups._put, groups._write_states, groups._select_in_turn, groups._absorb_in_turn):
-        assert len(function.signatures) == 1  # type: ignore[attr-defined]
+    compiled: tuple[Any, ...] = groups._put, groups._write_states, groups._select_in_turn, groups._absorb_in_turn
+    assert [len(function.signatures) for function in compiled] == [1, 1, 1, 1]
