@@ -33,13 +33,6 @@ class Outputs:
     outlook: np.ndarray | None = None
     first_plays: np.ndarray | None = None
 
-    def rows(self, start: int, stop: int) -> "Outputs":
-        """Those of some of the positions, as views."""
-        parts: dict[str, Any] = {
-            name: None if values is None else values[start:stop] for name, values in vars(self).items()
-        }
-        return Outputs(**parts)
-
 
 class Evaluator(Protocol):
     """Judges positions. One evaluator belongs to one thread.

@@ -148,8 +148,9 @@ class Group:
         self._refresh()
         batch = self._free.pop() if self._free else _new_batch(size)
         if len(batch.boards) < size:
-            batch = _new_batch(size)
+            batch = _new_batch(max(size, self.evaluator.batch_size))  # a search alone asks for more from time to time
         counts, done = np.full((2, len(places)), -1)
+        rooms = np.ascontiguousarray(rooms)  # a field of STATE is another type, which would be compiled as well
         _select_in_turn(self._views, places, rooms, size, batch.boards, batch.leaves, batch.turns, counts, done)
         giving = np.flatnonzero(counts > 0)
         batch.places = places[giving]
@@ -173,7 +174,7 @@ class Group:
             np.arange(batch.count),
             symmetries,
             ownership=batch.keeps_ownership,
-            optimism=search.parameters.root_policy_optimism if len(batch.roots) else search.parameters.policy_optimism,
+            optimism=search.parameters.root_policy_optimism if 0 in batch.roots else search.parameters.policy_optimism,
             profile=search.parameters.profile,
         )
         self.pending.append(batch)

@@ -180,7 +180,8 @@ class Scheduler:
         if job._place == len(self._runs):
             self._runs = np.append(self._runs, np.zeros(1, _RUN))
         run = self._runs[job._place]
-        run["started"], run["served"], run["is_ending"] = now, self.batches, False
+        # Another one's start may have cancelled it.
+        run["started"], run["served"], run["is_ending"] = now, self.batches, job._is_cancelled
         run["ends"] = now + job.limits.seconds if job.limits.seconds is not None else np.inf
         run["next_report"] = now + job.interval if job.interval is not None and job.on_report else np.inf
         run["root_kind"] = self._kind_of(search, search.parameters.root_policy_optimism)

@@ -113,7 +113,7 @@ class Search:
         group.enter(self)
         try:
             if not self.tree.is_evaluated:
-                self._advance(group, 1, 1)
+                self._advance(group, group.states()[0]["room"], 1)
             next_report = start + interval if interval is not None and on_report else float("inf")
             while True:
                 now = time.perf_counter()
@@ -164,7 +164,7 @@ class Search:
         noisy = self.parameters.root_noise > 0 or self.parameters.root_policy_temperature != 1
         priors = np.ones(game.area + 1, np.float32)
         self._root = Root(self.tree.root, boards, history, len(known), priors, noisy, banned, NO_HALVING)
-        self._limit = limits.visits if limits.visits is not None else _NO_LIMIT
+        self._limit = min(limits.visits, _NO_LIMIT) if limits.visits is not None else _NO_LIMIT
         self._visits_before = self.tree.visits
         self.root_outputs = None
         self._utility = self._utility_of(0.0)

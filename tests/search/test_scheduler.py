@@ -144,6 +144,23 @@ def test_few_leaves_are_spread_over_the_batches_that_are_evaluated_side_by_side(
         assert len(answers) == jobs
 
 
+def test_the_start_of_a_job_may_cancel_another() -> None:
+    evaluator = RecordingEvaluator(4)
+    answers, nothing = [[] for _ in range(2)]  # type: list[object], list[object]
+    scheduler = Scheduler(evaluator, places=2)
+    other = job(starter(evaluator, Game(5)), 50, nothing)
+
+    def start() -> Search:
+        scheduler.cancel(other)
+        return starter(evaluator, Game(5))()
+
+    scheduler.add(job(start, 20, answers))
+    scheduler.add(other)
+    scheduler.run()
+    assert isinstance(answers[0], SearchReport) and nothing == [None]
+    assert scheduler.positions <= 20
+
+
 def test_cancelled_jobs_end_with_what_is_known() -> None:
     evaluator = RecordingEvaluator(4, overlap=2)
     running, waiting, other = [[] for _ in range(3)]  # type: list[object], list[object], list[object]
