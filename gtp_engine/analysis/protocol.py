@@ -55,8 +55,8 @@ class _Position:
 class Conversation:
     """Answers the lines of an inbox by `write`, which takes a whole line and may raise what ends it all.
 
-    scheduler_on: gives what searches on boards of that width and height, always the same for the same. All of it
-    belongs to one thread. models: gives what `query_models` says.
+    scheduler_on: gives what searches on boards of that width and height, always the same for the same; ValueError or
+    OSError where nothing can. All of it belongs to one thread. models: gives what `query_models` says.
     """
 
     def __init__(
@@ -134,9 +134,12 @@ class Conversation:
     def _enqueue(self, line: bytes, fields: dict[str, Any]) -> int:
         query = parse_query(fields, self.defaults)
         query.check_moves()
+        try:
+            scheduler = self._scheduler_on(query.start.width, query.start.height)
+        except (ValueError, OSError) as error:  # of a network's file: other boards have others
+            raise QueryError("boardXSize", reason(error)) from error
         for field, text in query.warnings:
             self._send({"warning": text, "field": field, "id": query.id})
-        scheduler = self._scheduler_on(query.start.width, query.start.height)
         self._schedulers[scheduler] = None
         entry = _Line(line, query.id, len(query.turns), scheduler)
         for turn, priority in zip(query.turns, query.priorities, strict=True):

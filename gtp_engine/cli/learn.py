@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..wording import counted
+from ..wording import counted, reason
 from .options import DEVICES, BoardSize
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ def _learn(ranks: "Ranks", games: tuple[Path, ...], out: Path | None, options: d
             is_done = learn_from(
                 settings, out, display, device=device, loader_threads=threads, minutes=options["minutes"], ranks=ranks
             )
-    except LossNotFinite as error:
-        raise click.ClickException(str(error)) from error
+    except (LossNotFinite, RuntimeError) as error:  # the second of torch: no memory, or a lost process
+        raise click.ClickException(reason(error)) from error
     except KeyboardInterrupt:
         click.echo(f"stopped; the same command goes on from {out}")
         raise

@@ -237,6 +237,7 @@ class Actors(Players):
     def _replace(self, place: _Place, error: Exception) -> None:
         """Another one is to take the place of a lost actor."""
         why = next((line for line in reversed(str(error).splitlines()) if line.strip()), repr(error))
+        why = why.split(". ")[0].removesuffix(".")  # Ray goes on with all that may ever be the reason
         self._places.remove(place)
         self._lost += place.counts
         self._looked = -math.inf

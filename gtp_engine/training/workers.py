@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol, Self
 
@@ -22,6 +23,8 @@ from .settings import RunSettings
 
 _REPORT_SECONDS = 1.0
 _PATIENCE_SECONDS = 10.0  # for a process that was told to end
+# A terminal, torchrun and systemd send them to all processes; what becomes of them the first one decides.
+_WISHES = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,8 @@ class Workers(Players):
             link, other = self._context.Pipe()
             arguments = (other, self.settings, (self._seed, number))
             process = self._context.Process(target=_work, args=arguments, name=f"selfplay-{number}", daemon=True)
-            process.start()
+            with _unheard():
+                process.start()
             other.close()
             self._processes.append(process)
             self._links.append(link)
@@ -151,13 +155,28 @@ class Workers(Players):
         self._processes, self._links, self._counts = [], [], []
 
 
+@contextlib.contextmanager
+def _unheard() -> Iterator[None]:
+    """What is begun within does not hear `_WISHES` before it can say so itself; this process hears them afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # which the first process would begin, and hear them again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _WISHES)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _lost() -> RuntimeError:
     return RuntimeError("a process that played has gone: ended by somebody, or by the system for lack of memory")
 
 
 def _work(link: Connection, settings: RunSettings, seed: tuple[int, ...]) -> None:
     """The life of a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that began it
+    for wish in _WISHES:
+        signal.signal(wish, signal.SIG_IGN)
     try:
         _Worker(link, settings, seed).run()
     except (EOFError, BrokenPipeError, ConnectionResetError):

@@ -51,6 +51,22 @@ def converse(*lines: object, evaluator: Any = None, places: int = 4, wait_for_al
     return [json.loads(answer) for answer in answers]
 
 
+def test_boards_without_a_network_that_can_be_read_leave_the_others_theirs() -> None:
+    scheduler, answers = Scheduler(UniformEvaluator(8), 4), []
+
+    def scheduler_on(width: int, height: int) -> Scheduler:
+        if width == 9:
+            raise ValueError("weights/small.bin.gz: the file is cut short")
+        return scheduler
+
+    lines = [BASE | {"id": "a"}, BASE | {"id": "b", "boardXSize": 9}, BASE | {"id": "c"}]
+    defaults = Defaults(lambda width, height: SearchParameters(), Limits(30), largest_board=9)
+    Conversation(scheduler_on, defaults, FilledInbox(lines), answers.append).run(wait_for_all=True)
+    found = {answer["id"]: answer for answer in map(json.loads, answers)}
+    assert found["b"] == {"id": "b", "field": "boardXSize", "error": "weights/small.bin.gz: the file is cut short"}
+    assert "rootInfo" in found["a"] and "rootInfo" in found["c"]
+
+
 def test_an_answer_has_katagos_fields() -> None:
     moves = [["B", "C3"], ["W", "B2"], ["B", "D2"]]
     evaluator = RolloutEvaluator(threads=1, seed=1)

@@ -56,6 +56,15 @@ def run(*arguments: str) -> str:
     return result.output
 
 
+def test_what_torch_says_is_one_line(games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("Connection reset\nby peer")
+
+    monkeypatch.setattr(supervised, "learn", fail)
+    done = CliRunner().invoke(main, ["learn", str(games), *SMALL, "--out", str(tmp_path / "run")])
+    assert (done.exit_code, done.stderr) == (1, "Error: Connection reset by peer\n")
+
+
 def test_from_records_to_a_network_that_plays(games: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     arguments = [str(games), "--out", str(out), *SMALL, "--board-size", "5", "--samples", "960", "--validate", "480"]

@@ -171,17 +171,25 @@ def test_a_run_goes_on_after_kills_at_twenty_random_moments(settings_file: Path,
         check_whole(folder, miniature.settings())
 
 
-def test_control_c_keeps_what_is_done(settings_file: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("wish", "is_playing"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
+def test_control_c_keeps_what_is_done(settings_file: Path, tmp_path: Path, wish: int, is_playing: bool) -> None:
+    """The processes that play are told too, as by a terminal or torchrun, at their start or later."""
     folder = RunFolder(tmp_path / "run")
     command = [*TRAIN, str(folder.path), "--settings", str(settings_file)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    while not (folder.shards / "000001.shard").exists():
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    while not ((folder.shards / "000001.shard").exists() if is_playing else _players_of(process.pid)):
         assert process.poll() is None
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, wish)
     said, _ = process.communicate(timeout=LIMIT)
     assert process.returncode == 130, said
     assert "stopped; the same command goes on" in said and "Traceback" not in said
+
+
+def _players_of(pid: int) -> list[int]:
+    """Processes that have just been begun; the first child only watches over what they share."""
+    return children_of(pid)[1:]
 
 
 class Silent(Observer):
