@@ -347,6 +347,7 @@ class Engine:
         self._end_pondering()
         game = self._position(colour)
         settings, clock, thinker, stop = self.settings, self.clock, self._thinker, self._thread.stop_event
+        network = self._network
         hopeless_before = self._hopeless_moves[colour]
         request = Request(
             game, stop, None, self.parameters, on_report, interval, root_moves, ownership, moves_ownership
@@ -358,7 +359,7 @@ class Engine:
 
             waited = time.monotonic() - started
             budget = clock.budget(colour, game.area, len(game.moves), waited) if play and limits is None else None
-            limited = replace(request, limits=limits or _move_limits(settings, budget))
+            limited = replace(request, limits=limits or _move_limits(settings, network, budget))
             point, report = choose_move(thinker, limited, Manner(settings.level, cleanup, calm=not play))
             hopeless = is_hopeless(game, report, settings.resign_threshold)
             resign = play and settings.resign and hopeless and hopeless_before + 1 >= settings.resign_moves
@@ -496,7 +497,7 @@ class Engine:
 
     def evaluate(self) -> "SearchReport":
         """What a search within the settings' limits finds here, with ownership, for the player to move."""
-        return self.analyze(ownership=True, limits=_move_limits(self.settings, None)).result()
+        return self.analyze(ownership=True, limits=_move_limits(self.settings, self._network, None)).result()
 
     def _position(self, colour: int) -> "Game":
         """A copy of the game with `colour` to move."""
@@ -527,13 +528,14 @@ def _limit(name: str, value: str | float | bool) -> int | float | None:
     return int(number) if whole else number
 
 
-def _move_limits(settings: EngineSettings, budget: float | None) -> "Limits":
-    """The limits of one move: the settings', within the clock's budget of seconds."""
+def _move_limits(settings: EngineSettings, network: str, budget: float | None) -> "Limits":
+    """The limits of one move: the settings', within the clock's budget of seconds; network: what plays."""
     from .search.search import Limits
 
     if budget == 0.0:
         return Limits(visits=1, seconds=0.0)
-    visits = [limit for limit in (settings.visits, visits_at(settings.level)) if limit is not None]
+    of_level = visits_at(settings.level, with_network=network not in WITHOUT_NETWORK)
+    visits = [limit for limit in (settings.visits, of_level) if limit is not None]
     seconds = [limit for limit in (settings.seconds, budget) if limit is not None]
     if not seconds and settings.visits is None:
         seconds = [DEFAULT_SECONDS]

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
 Level = int | Literal["max"]
 
 HIGHEST = 10
-# Each level searches twice as much as the one below.
-_FIRST_VISITS = 64
+# Each level searches twice as much as the one below. A visit says more with a network than with playouts: at 100 visits
+# each a small one that had learned 9x9 for an hour won 16.5 of 20 games against playouts. Hence a sixteenth.
+_FIRST_VISITS, _FIRST_NETWORK_VISITS = 64, 4
 # At level 1; the levels above come nearer to the best move in even steps, level 10 takes it.
 _WIDEST_LOSS = 0.1
 _WIDEST_LEAD_LOSS = 0.02  # points for each point of the board: 1.6 on 9x9, 7 on 19x19
@@ -28,9 +29,11 @@ def check_level(level: Level) -> None:
         raise ValueError(f"invalid level {level!r}: expected 1 to {HIGHEST}, or max")
 
 
-def visits_at(level: Level) -> int | None:
+def visits_at(level: Level, *, with_network: bool) -> int | None:
     """The visits that a level gives a move; None for no limit."""
-    return None if level == "max" else _FIRST_VISITS * 2 ** (level - 1)
+    if level == "max":
+        return None
+    return (_FIRST_NETWORK_VISITS if with_network else _FIRST_VISITS) * 2 ** (level - 1)
 
 
 def choose_at(level: int, report: "SearchReport", random: "np.random.Generator") -> int:

@@ -25,8 +25,9 @@ def choices(level: int, found: SearchReport) -> set[int]:
 
 
 def test_each_level_searches_twice_as_much():
-    assert [visits_at(level) for level in (1, 2, 10)] == [64, 128, 32768]
-    assert visits_at("max") is None
+    assert [visits_at(level, with_network=False) for level in (1, 2, 10)] == [64, 128, 32768]
+    assert [visits_at(level, with_network=True) for level in (1, 2, 10)] == [4, 8, 2048]
+    assert visits_at("max", with_network=True) is None
 
 
 def test_a_weak_level_varies_among_good_moves():
