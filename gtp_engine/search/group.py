@@ -7,7 +7,7 @@ backing up what the evaluator says of them.
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,16 +16,15 @@ from ..evaluate.interface import ALL_SYMMETRIES, Evaluator, Outputs
 from ..evaluate.playout import random_below
 from ..game.board import BOARD
 from .averaging import Averaging
+from .game_tree import GameTree
 from .gumbel import NO_HALVING
 from .ownership import add_ownership, no_ownership, write_ownership
+from .parameters import SearchParameters
 from .selection import Root, Rule
 from .tree import NOBODY, NODE, UNEVALUATED, Tree
 from .utility import Utility
 from .value_bias import new_biases
 from .visits import View, expand_and_back_up, select_leaves
-
-if TYPE_CHECKING:
-    from .search import Search
 
 # Leaves chosen before the tree knows much are chosen blindly: at most a quarter of the visits is in flight.
 _SHARE_IN_FLIGHT = 4
@@ -67,12 +66,26 @@ class Batch:
         return int(self.starts[-1])
 
 
+class Member(Protocol):
+    """What a group needs of a search (`search.Search`)."""
+
+    evaluator: Evaluator
+    parameters: SearchParameters
+    tree: GameTree
+
+    def view(self) -> View:
+        """The search as compiled code sees it."""
+
+    def meet_root(self, outputs: Outputs, row: int) -> None:
+        """Goes on once its root was evaluated, in that row of the outputs, and backed up."""
+
+
 class Group:
     """Each search has a place, from `enter` to `leave`, and its tree is not to be changed in between but from here."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
-        self.searches: list[Search | None] = []
+        self.searches: list[Member | None] = []
         self.pending: deque[Batch] = deque()
         """The batches under way, the oldest first."""
         self._views: Any = None  # List[View], as of the last `_refresh`
@@ -80,7 +93,7 @@ class Group:
         self._states = np.zeros(0, STATE)
         self._free: list[Batch] = []
 
-    def enter(self, search: "Search") -> int:
+    def enter(self, search: Member) -> int:
         """Gives a search a place, once it has begun (`Search.begin`)."""
         if None in self.searches:
             place = self.searches.index(None)
