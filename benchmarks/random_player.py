@@ -1,4 +1,4 @@
-"""A GTP engine that plays anywhere by chance but into its own eyes, and passes when nothing is left.
+"""A GTP engine that plays anywhere by chance but into its own eyes. It passes when nothing is left, or after a pass.
 
 Started by `network_strength.py`; any program that has engines play each other can start it.
 """
@@ -61,6 +61,8 @@ class RandomPlayer:
         return ""
 
     def move(self, colour: int) -> int:
+        if self.game.passes:  # else it would throw stones into lost ground for ever
+            return PASS
         self.game.to_move = colour
         for _ in range(TRIES):
             point = int(anywhere(self.game.board[0], self.state))
