@@ -17,7 +17,6 @@ from gtp_engine.sgf import read_sgf
 PLAY = [sys.executable, "-m", "gtp_engine", "play", "--network", "none"]
 QUICK = ["--visits", "8", "--threads", "1", "--seed", "1", "--board-size", "5"]
 LIMIT = 120  # seconds; the first start may compile the core
-PATIENCE = 5.0  # seconds, before a key is pressed again
 
 
 def play(lines: str, folder: Path, *options: str, status: int = 0) -> str:
@@ -192,18 +191,6 @@ class Terminal:
                 raise AssertionError(f"ended without {pattern!r}: {self.said}") from error
         self.said = self.said[match.end() :]
 
-    def press_until(self, key: str, pattern: str) -> None:
-        """Presses a key, and again where nothing more is said for a while: a signal that comes just before readline
-        begins to wait is seen with the next key.
-        """
-        for _ in range(int(LIMIT / PATIENCE)):
-            self.send(key)
-            while select.select([self._master], [], [], PATIENCE)[0]:
-                self.said += os.read(self._master, 65536).decode(errors="replace")
-                if re.search(pattern, self.said):
-                    return
-        raise AssertionError(f"no {pattern!r} within {LIMIT} s: {self.said}")
-
     def wait(self) -> int:
         """The exit status, after reading what is left."""
         try:
@@ -239,7 +226,8 @@ def test_control_c_makes_the_engine_move_and_then_leaves(terminal: Terminal, tmp
     terminal.expect("white plays")
     terminal.expect("black> ")
     time.sleep(0.5)  # readline shows its prompt before it looks for signals
-    terminal.press_until("\x03", "saved to")
+    terminal.send("\x03")
+    terminal.expect("saved to")
     assert terminal.wait() == 130
     assert len(read_sgf(only_game(tmp_path)).to_game().moves) == 2
 
