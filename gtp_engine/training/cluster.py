@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from ..engine import processor_threads
 from ..evaluate.choices import ROLLOUTS
@@ -142,12 +142,6 @@ class Actors(Players):
         self._failures = 0
         self._looked = -math.inf
         self._address = ray.get_runtime_context().gcs_address
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     @property
     def counts(self) -> Counts:

@@ -51,9 +51,11 @@ class Players(Protocol):
     A context manager: they end with it.
     """
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *error: object) -> None: ...
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     @property
     def counts(self) -> Counts:
@@ -82,12 +84,6 @@ class Workers(Players):
         self._processes: list[Any] = []
         self._links: list[Connection] = []
         self._counts: list[Counts] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     @property
     def counts(self) -> Counts:
