@@ -24,7 +24,7 @@ from .selection import Root, Rule
 from .tree import NOBODY, NODE, UNEVALUATED, Tree
 from .utility import Utility
 from .value_bias import new_biases
-from .visits import View, expand_and_back_up, select_leaves
+from .visits import Said, View, expand_and_back_up, select_leaves
 
 # Leaves chosen before the tree knows much are chosen blindly: at most a quarter of the visits is in flight.
 _SHARE_IN_FLIGHT = 4
@@ -144,16 +144,14 @@ class Group:
             _write_states(self._views, self.evaluator.batch_size, side_by_side, self._states)
         return self._states
 
-    def select(self, places: np.ndarray, rooms: np.ndarray, size: int) -> tuple[Batch, np.ndarray, np.ndarray]:
-        """Begins visits of these searches in turn, for each up to its room and its share of what is left of a batch of
-        `size`. Also how many positions each has in the batch, and how many visits needed none and are done; -1 where
-        the batch was full before. Both are 0 where a tree is full, nothing is allowed at its root, or all that is
-        worth a visit is under way.
-
-        places must be what `states` told of last.
+    def select(self, places: np.ndarray, size: int) -> tuple[Batch, np.ndarray, np.ndarray]:
+        """Begins visits of these searches in turn, for each up to its share of what is left of a batch of `size`, and
+        to its room as `states` told it last. Also how many positions each has in the batch, and how many visits needed
+        none and are done; -1 where the batch was full before. Both are 0 where a tree is full, nothing is allowed at
+        its root, or all that is worth a visit is under way.
         """
         states = self._states[places]
-        for place, room in zip(places[states["is_full"]], rooms[states["is_full"]], strict=True):
+        for place, room in zip(places[states["is_full"]], states["room"][states["is_full"]], strict=True):
             search = self.searches[place]
             assert search is not None
             search.tree.make_room(int(room), ownership=False)
@@ -163,8 +161,7 @@ class Group:
         if len(batch.boards) < size:
             batch = _new_batch(max(size, self.evaluator.batch_size))  # a search alone asks for more from time to time
         counts, done = np.full((2, len(places)), -1)
-        rooms = np.ascontiguousarray(rooms)  # a field of STATE is another type, which would be compiled as well
-        _select_in_turn(self._views, places, rooms, size, batch.boards, batch.leaves, batch.turns, counts, done)
+        _select_in_turn(self._views, self._states, places, size, batch.boards, batch.leaves, batch.turns, counts, done)
         giving = np.flatnonzero(counts > 0)
         batch.places = places[giving]
         batch.starts = np.zeros(len(giving) + 1, np.int64)
@@ -197,7 +194,7 @@ class Group:
         batch = self.pending.popleft()
         outputs = self.evaluator.collect(batch.ticket)
         self._refresh()
-        _absorb(self._views, batch, outputs)
+        _absorb(self._views, batch.places, batch.starts, batch.boards, batch.leaves, _said_in(outputs))
         for number in batch.roots:
             place = int(batch.places[number])
             if place != NOBODY:
@@ -217,21 +214,17 @@ def _new_batch(size: int) -> Batch:
     return Batch(np.zeros(size, BOARD), np.zeros(size, np.int32), np.zeros(size, np.intp))
 
 
-def _absorb(views: Any, batch: Batch, outputs: Outputs) -> None:
-    _absorb_in_turn(
-        views,
-        batch.places,
-        batch.starts,
-        batch.boards,
-        batch.leaves,
+def _said_in(outputs: Outputs) -> Said:
+    """An evaluator's answers for compiled code."""
+    return Said(
         outputs.policy,
         outputs.value,
         outputs.lead,
         outputs.score_mean,
         outputs.score_stdev,
+        outputs.ownership if outputs.ownership is not None else _NO_OWNERSHIP,
         outputs.outlook if outputs.outlook is not None else _NO_OUTLOOK,
         outputs.first_plays if outputs.first_plays is not None else _NO_FIRST_PLAYS,
-        outputs.ownership if outputs.ownership is not None else _NO_OWNERSHIP,
     )
 
 
@@ -318,8 +311,8 @@ def _room(visits: int, left: int, in_flight: int, batch_size: int, side_by_side:
 @njit
 def _select_in_turn(
     views: Any,
+    states: np.ndarray,
     places: np.ndarray,
-    rooms: np.ndarray,
     size: int,
     boards: np.ndarray,
     leaves: np.ndarray,
@@ -332,49 +325,24 @@ def _select_in_turn(
     for number in range(len(places)):
         if count == size:
             return
-        view = views[places[number]]
+        view, room = views[places[number]], states[places[number]]["room"]
         share = -(-(size - count) // (len(places) - number))
-        counts[number], done[number] = select_leaves(view, min(rooms[number], share), boards[count:], leaves[count:])
+        counts[number], done[number] = select_leaves(view, min(room, share), boards[count:], leaves[count:])
         for _ in range(counts[number]):
             turns[count] = random_below(view.turns, ALL_SYMMETRIES)
             count += 1
 
 
 @njit
-def _absorb_in_turn(
-    views: Any,
-    places: np.ndarray,
-    starts: np.ndarray,
-    boards: np.ndarray,
-    leaves: np.ndarray,
-    policy: np.ndarray,
-    value: np.ndarray,
-    lead: np.ndarray,
-    score_mean: np.ndarray,
-    score_stdev: np.ndarray,
-    outlook: np.ndarray,
-    first_plays: np.ndarray,
-    ownership: np.ndarray,
+def _absorb(
+    views: Any, places: np.ndarray, starts: np.ndarray, boards: np.ndarray, leaves: np.ndarray, said: Said
 ) -> None:
-    """Gives each search what the evaluator said of its leaves; the arrays are those of `evaluate.interface.Outputs`."""
+    """Gives each search what the evaluator said of its leaves."""
     for number in range(len(places)):
         if places[number] == NOBODY:
             continue
         view, start, stop = views[places[number]], starts[number], starts[number + 1]
-        expand_and_back_up(
-            view,
-            boards,
-            leaves,
-            start,
-            stop,
-            policy,
-            value,
-            lead,
-            score_mean,
-            score_stdev,
-            outlook,
-            first_plays,
-        )
-        if len(view.tree.ownership) and len(ownership):
-            write_ownership(view.tree, leaves[start:stop], stop - start, ownership[start:stop])
+        expand_and_back_up(view, boards, leaves, start, stop, said)
+        if len(view.tree.ownership) and len(said.ownership):
+            write_ownership(view.tree, leaves[start:stop], stop - start, said.ownership[start:stop])
             add_ownership(view.tree, view.root.node, leaves[start:stop], view.owned)

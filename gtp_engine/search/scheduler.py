@@ -235,7 +235,7 @@ class Scheduler:
         they have none.
         """
         try:
-            batch, counts, done = self._group.select(places, states["room"], size)
+            batch, counts, done = self._group.select(places, size)
         except Exception as error:
             self._fail(places, error)
             return None

@@ -124,7 +124,7 @@ class Search:
                 state = group.states(overlap - 1)[0]
                 if stop.is_set() or self._reached(limits, int(state["left"]), now - start):
                     break
-                if not self._advance(group, state["room"], overlap):
+                if not self._advance(group, int(state["room"]), overlap):
                     # The tree is full: an endless search waits for whoever ends it.
                     if limits.seconds is not None or limits.visits is not None:
                         break
@@ -242,7 +242,7 @@ class Search:
     @staticmethod
     def _submit(group: Group, wanted: int) -> int:
         """Begins up to `wanted` visits; how many."""
-        batch, _, done = group.select(np.zeros(1, np.int64), np.array([wanted]), int(wanted))
+        batch, _, done = group.select(np.zeros(1, np.int64), wanted)
         if batch.count:
             group.submit(batch)
         else:

@@ -56,6 +56,19 @@ class View(NamedTuple):
     turns: np.ndarray
 
 
+class Said(NamedTuple):
+    """`evaluate.interface.Outputs` as compiled code sees it: what an evaluator does not say has no rows."""
+
+    policy: np.ndarray
+    value: np.ndarray
+    lead: np.ndarray
+    score_mean: np.ndarray
+    score_stdev: np.ndarray
+    ownership: np.ndarray
+    outlook: np.ndarray
+    first_plays: np.ndarray
+
+
 @njit
 def select_leaves(view: View, wanted: int, boards: np.ndarray, leaves: np.ndarray) -> tuple[int, int]:
     """Walks down the tree until `wanted` visits are under way or done.
@@ -222,46 +235,31 @@ def _count_final_position(tree: Tree, root: int, leaf: int, board: Board, scale:
 
 
 @njit
-def expand_and_back_up(
-    view: View,
-    boards: np.ndarray,
-    leaves: np.ndarray,
-    start: int,
-    stop: int,
-    policy: np.ndarray,
-    value: np.ndarray,
-    lead: np.ndarray,
-    score_mean: np.ndarray,
-    score_stdev: np.ndarray,
-    outlook: np.ndarray,
-    first_plays: np.ndarray,
-) -> None:
+def expand_and_back_up(view: View, boards: np.ndarray, leaves: np.ndarray, start: int, stop: int, said: Said) -> None:
     """Gives the leaves of `select_leaves`, here the rows `start` to `stop` of a batch, their priors and backs their
-    values up (`evaluate.interface.Outputs`).
-
-    outlook, first_plays: without rows where the evaluator says nothing of them.
+    values up.
     """
     tree, scale, averaging = view.tree, view.scale, view.averaging
-    area = policy.shape[1] - 1
+    area = said.policy.shape[1] - 1
     if leaves[start] == view.root.node:
-        scale = centred(scale, float(score_mean[start]), area, boards[start]["to_move"])
+        scale = centred(scale, float(said.score_mean[start]), area, boards[start]["to_move"])
     for index in range(start, stop):
         leaf = leaves[index]
         board = boards[index]
-        _write_priors(tree, leaf, policy[index])
-        win_loss = value[index, 0] - value[index, 1]
-        mean = score_mean[index]
-        utility = utility_of(win_loss, mean, score_stdev[index], area, board["to_move"], scale)
-        square = mean * mean + score_stdev[index] * score_stdev[index]
+        _write_priors(tree, leaf, said.policy[index])
+        win_loss = said.value[index, 0] - said.value[index, 1]
+        mean, stdev = said.score_mean[index], said.score_stdev[index]
+        utility = utility_of(win_loss, mean, stdev, area, board["to_move"], scale)
+        square = mean * mean + stdev * stdev
         weight = 1.0
-        if len(outlook) and outlook[index, 0] >= 0.0:
+        if len(said.outlook) and said.outlook[index, 0] >= 0.0:
             slope = slope_of(mean, area, board["to_move"], scale)
-            weight = weight_of(outlook[index, 0] + slope * outlook[index, 1], averaging)
-        _judge(tree, view.root.node, leaf, win_loss, utility, lead[index], mean, square, weight, averaging)
+            weight = weight_of(said.outlook[index, 0] + slope * said.outlook[index, 1], averaging)
+        _judge(tree, view.root.node, leaf, win_loss, utility, said.lead[index], mean, square, weight, averaging)
         if len(tree.ladders):
             _keep_ladders(tree, leaf, board)
         if len(tree.first_plays):
-            rave.back_up(tree.nodes, tree.first_plays, leaf, first_plays[index], win_loss)
+            rave.back_up(tree.nodes, tree.first_plays, leaf, said.first_plays[index], win_loss)
 
 
 @njit

@@ -38,8 +38,8 @@ def begun(evaluator: HashEvaluator, komi: float, visits: int = 100, **settings: 
 
 def step(group: Group, places: list[int], size: int) -> list[int]:
     """Selects a batch and hands it in; the positions of each place in it."""
-    states = group.states()[places]
-    batch, counts, _ = group.select(np.array(places), states["room"], size)
+    group.states()
+    batch, counts, _ = group.select(np.array(places), size)
     group.submit(batch)
     return [int(count) for count in counts]
 
@@ -142,5 +142,5 @@ def test_alone_or_with_others_a_search_is_compiled_once() -> None:
         scheduler.add(Job(lambda komi=komi: begun(evaluator, komi), Limits(20), lambda _: None, errors.append))  # type: ignore[misc]
     scheduler.run()
     assert not errors
-    compiled: tuple[Any, ...] = groups._put, groups._write_states, groups._select_in_turn, groups._absorb_in_turn
+    compiled: tuple[Any, ...] = groups._put, groups._write_states, groups._select_in_turn, groups._absorb
     assert [len(function.signatures) for function in compiled] == [1, 1, 1, 1]
