@@ -15,10 +15,11 @@ from ..evaluate.factory import make_evaluator
 from ..evaluate.inputs import new_workspace, position_of
 from ..evaluate.interface import Evaluator
 from ..evaluate.metadata import check_profile
-from ..game.coords import BLACK, EMPTY, WHITE, colour_letter, opponent
+from ..game.coords import BLACK, EMPTY, WHITE, colour_letter
 from ..game.game import Game
 from ..game.rules import RULESETS, Rules, default_komi, rules_name
 from ..game.scoring import Score, dead_stones, final_score
+from ..search.certainty import Certainty
 from ..search.ending import stones_stand
 from ..search.parameters import SearchParameters, default_parameters
 from ..search.report import SearchReport
@@ -65,18 +66,14 @@ class _Side:
 
 @dataclass
 class _Table:
-    """One game under way. searches, seconds: by player; players: who has which colour.
-
-    decided: for so many positions in a row the same colour, `winner`, has been sure to win.
-    """
+    """One game under way. searches, seconds: by player; players: who has which colour."""
 
     number: int
     game: Game
     players: dict[int, str]
     searches: dict[str, Search]
     seconds: dict[str, float] = field(default_factory=lambda: {"A": 0.0, "B": 0.0})
-    decided: int = 0
-    winner: int = EMPTY
+    certainty: Certainty = field(default_factory=Certainty)
 
 
 def play_networks(
@@ -289,16 +286,13 @@ class _Match:
 
     def _play(self, table: _Table, search: Search, report: SearchReport) -> None:
         """Plays the move that a search found, and goes on or ends the game."""
-        game = table.game
+        game, certainty = table.game, table.certainty
         game.play(game.to_move, search.choose(report))
-        sure = report.to_move if report.winrate > 0.5 else opponent(report.to_move)
-        is_sure = max(report.winrate, 1 - report.winrate) >= _DECIDED
-        table.decided = (table.decided + 1 if sure == table.winner else 1) if is_sure else 0
-        table.winner = sure
+        certainty.see(report, _DECIDED)
         if game.is_over:
             self._count(table)
-        elif table.decided >= _DECIDED_POSITIONS and len(game.moves) >= _EARLIEST_RESIGNATION * game.area:
-            self._end(table, sure, f"{colour_letter(sure)}+R", "resignation")
+        elif certainty.positions >= _DECIDED_POSITIONS and len(game.moves) >= _EARLIEST_RESIGNATION * game.area:
+            self._end(table, certainty.colour, f"{colour_letter(certainty.colour)}+R", "resignation")
         elif len(game.moves) >= MOVES_PER_POINT * game.area:
             self._end(table, EMPTY, "Void", "move cap")
         else:

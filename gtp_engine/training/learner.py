@@ -25,6 +25,7 @@ from .ranks import Ranks
 RATES = {"adamw": 2e-3, "sgd": 0.05}  # of each optimizer, for batches of some hundred samples
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 STATE = "learner 1"
+MEASURED_SAMPLES = 4096  # enough to measure the batch norms of the network that plays
 
 
 class LossNotFinite(ArithmeticError):
@@ -157,7 +158,7 @@ class Learner:
         return means
 
     def averaged_network(self, batches: Iterable[Batch]) -> Model:
-        """The averaged network in evaluation mode, its batch norms measured on `batches` (some thousand samples).
+        """The averaged network in evaluation mode, its batch norms measured on `batches` (MEASURED_SAMPLES).
 
         `playing_network` makes the one of it that plays.
         """

@@ -24,6 +24,7 @@ from .samples import GameSet
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _ROUNDS = 4  # of the Feistel network: Luby and Rackoff 1988
 _AHEAD = 2  # batches that wait
+_MEASURED_TOGETHER = 256
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,15 @@ class Loader:
     def close(self) -> None:
         """Stops the threads."""
         self._pool.shutdown(cancel_futures=True)
+
+
+def fixed_batches(samples: Samples, most: int, seed: int) -> Iterator[Batch]:
+    """Always the same samples, `most` of them or all, drawn as the seed says: to measure with, not to learn from."""
+    count = min(most, len(samples))
+    numbers, symmetries = drawn_samples(0, count, len(samples), seed)
+    for first in range(0, count, _MEASURED_TOGETHER):
+        chosen = slice(first, first + _MEASURED_TOGETHER)
+        yield samples.batch(numbers[chosen], symmetries[chosen])
 
 
 def loader_threads(threads: int) -> int:

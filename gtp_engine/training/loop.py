@@ -7,7 +7,7 @@ network.
 
 import datetime
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,8 +27,8 @@ from ..network.library import load_network
 from ..network.model import Model
 from ..search.thinker import Thinker
 from .event_files import FOLDER, EventFiles
-from .learner import Learner, LearnerSettings, faster_precision, playing_network, rate_at
-from .loader import Batch, Loader, Samples, drawn_samples, loader_threads
+from .learner import MEASURED_SAMPLES, Learner, LearnerSettings, faster_precision, playing_network, rate_at
+from .loader import Loader, Samples, fixed_batches, loader_threads
 from .losses import LossWeights
 from .random_games import random_games
 from .ranks import Ranks
@@ -43,7 +43,6 @@ from .workers import Players, Workers
 
 _SAVE_SECONDS = 120.0  # at most so much learning is done again after a kill
 _POLL_SECONDS = 0.2
-_MEASURED_SAMPLES = 4096  # on which the batch norms of the network that plays are measured
 _RANDOM_PORTION = 1000
 # Of a match's score before it becomes Elo, so that one without a loss gives a number.
 _HALF_A_GAME = 0.5
@@ -345,12 +344,8 @@ class Run:
         self._save()
 
     def _playing_network(self, samples: Samples) -> Model:
-        return playing_network(self.learner.averaged_network(self._some_batches(samples)))
-
-    def _some_batches(self, samples: Samples) -> Iterator[Batch]:
-        size = min(self.settings.learn.batch_size, _MEASURED_SAMPLES)
-        for first in range(0, _MEASURED_SAMPLES, size):
-            yield samples.batch(*drawn_samples(first, size, len(samples), self.settings.cycle.seed))
+        batches = fixed_batches(samples, MEASURED_SAMPLES, self.settings.cycle.seed)
+        return playing_network(self.learner.averaged_network(batches))
 
     def _measure(self, cycle: int) -> dict[str, Any]:
         """Matches of the new network: whether it plays from now on, and Elo where it is time."""

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..evaluate.interface import Evaluator
-from ..game.coords import EMPTY, opponent
+from ..game.coords import EMPTY
 from ..game.game import Game
 from ..game.scoring import Score
+from ..search.certainty import Certainty
 from ..search.report import SearchReport
 from ..search.scheduler import Job, Scheduler
 from ..search.search import Limits, Search, parts_of
@@ -66,16 +67,15 @@ class Counts:
 class _Table:
     """A game under way, and what is known of its positions so far.
 
-    opening: moves still to be drawn from the policy. sure: the colour that has been sure to win at the last `sure_for`
-    positions; decided: the one for which the game was decided, EMPTY before. is_checked: see FinishedGame.
+    opening: moves still to be drawn from the policy. decided: the colour for which the game was decided, EMPTY before.
+    is_checked: see FinishedGame.
     """
 
     game: Game
     search: Search
     opening: int
     is_checked: bool
-    sure: int = EMPTY
-    sure_for: int = 0
+    certainty: Certainty = field(default_factory=Certainty)
     decided: int = EMPTY
     is_full: bool = False
     weights: list[float] = field(default_factory=list)
@@ -244,13 +244,10 @@ class SelfPlay:
         table.policies.append(target)
 
     def _see_who_is_sure(self, table: _Table, report: SearchReport) -> None:
-        games = self.settings.games
-        sure = report.to_move if report.winrate > 0.5 else opponent(report.to_move)
-        is_sure = max(report.winrate, 1 - report.winrate) >= games.sure_winrate
-        table.sure_for = (table.sure_for + 1 if sure == table.sure else 1) if is_sure else 0
-        table.sure = sure
-        if table.decided == EMPTY and table.sure_for >= games.sure_moves:
-            table.decided = sure
+        games, certainty = self.settings.games, table.certainty
+        certainty.see(report, games.sure_winrate)
+        if table.decided == EMPTY and certainty.positions >= games.sure_moves:
+            table.decided = certainty.colour
 
     def _end(self, number: int, table: _Table) -> None:
         del self._tables[number]
