@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..training.supervised import Report, SupervisedSettings
 
 SHOWN_ERRORS = 20
+DEFAULT_CONFIG = "b6c96"
 
 
 @click.command()
@@ -26,7 +27,8 @@ SHOWN_ERRORS = 20
     type=click.Path(file_okay=False, path_type=Path),
     help="The run's folder.  [default: by --config, in the user's data folder]",
 )
-@click.option("--config", default="b6c96", show_default=True, help="The network: blocks and channels.")
+@click.option("--config", help="The network: blocks and channels.  [default: b6c96]")
+@click.option("--from", "start", metavar="NETWORK", help="Begin with this network instead: a file or a name.")
 @click.option("--board-size", "sizes", multiple=True, type=BoardSize(), help="Only games on it; may be given again.")
 @click.option("--rank", help="Only games of players of this rank and above: 4d, 1p.")
 @click.option("--since", help="Only games from this day or year on: 2000, 2015-03-31.")
@@ -61,6 +63,7 @@ def learn(games: tuple[Path, ...], out: Path | None, **options: Any) -> None:
     Examples:
       gtp_engine learn games.zip
       gtp_engine learn kgs/ pro.zip --out run --config b10c128 --rank 4d --since 2000 --minutes 60
+      gtp_engine learn my-games/ --from b6c96 --learning-rate 0.0005
       gtp_engine gtp --network run/b6c96.bin.gz
     """
     from ..training.ranks import Ranks
@@ -80,11 +83,12 @@ def _learn(ranks: "Ranks", games: tuple[Path, ...], out: Path | None, options: d
     from ..training.learner import LossNotFinite
     from ..training.supervised import learn as learn_from
 
-    out = out or data_dir() / "runs" / f"learn-{options['config']}"
+    config, start = _network_of(options["config"], options["start"])
+    out = out or data_dir() / "runs" / f"learn-{config}"
     device = ranks.device(find_device(options["device"]))
     threads = _set_threads(options["threads"], ranks)
     display = _Display()
-    settings = _settings(games, options, out, device)
+    settings = _settings(games, options, config, start, out, device)
     out.mkdir(parents=True, exist_ok=True)
     try:
         with only_one_in(out), display:
@@ -115,8 +119,25 @@ def _set_threads(threads: int | None, ranks: "Ranks") -> int:
     return loader_threads(threads)
 
 
+def _network_of(config: str | None, start: str | None) -> tuple[str, str | None]:
+    """The network's name, and the file to begin with."""
+    from ..network.library import find_network, network_name
+
+    if start is None:
+        return config or DEFAULT_CONFIG, None
+    if config is not None:
+        raise click.UsageError("--from says already which network it is: leave --config out")
+    path = find_network(start)
+    return network_name(path), str(path)
+
+
 def _settings(
-    games: tuple[Path, ...], options: dict[str, Any], folder: Path, device: "torch.device"
+    games: tuple[Path, ...],
+    options: dict[str, Any],
+    config: str,
+    start: str | None,
+    folder: Path,
+    device: "torch.device",
 ) -> "SupervisedSettings":
     from ..training.learner import RATES, LearnerSettings, faster_precision
     from ..training.records import Filters
@@ -143,7 +164,8 @@ def _settings(
     )
     return SupervisedSettings(
         sources=tuple(map(str, games)),
-        config=options["config"],
+        config=config,
+        start=start,
         filters=filters,
         learner=learner,
         seed=options["seed"],

@@ -25,11 +25,12 @@ from ..files import write_text
 from ..network.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from ..network.config import parse_config
 from ..network.katago_file import write_katago_file
+from ..network.library import load_network
 from ..network.model import Model
 from .event_files import FOLDER, EventFiles
 from .gather import Gathered, gather
-from .learner import Learner, LearnerSettings, playing_network, rate_at
-from .loader import Batch, Loader, Samples, drawn_samples
+from .learner import MEASURED_SAMPLES, Learner, LearnerSettings, playing_network, rate_at
+from .loader import Batch, Loader, Samples, fixed_batches
 from .ranks import Ranks
 from .records import Filters
 from .together import begin_lesson
@@ -38,18 +39,18 @@ SETTINGS, GAMES, CHECKPOINT, LOG = "settings.json", "games", "checkpoint.pt", "l
 FORMAT = "gtp_engine learn 1"
 VALIDATION_SHARE = 20  # one game of so many
 VALIDATION_SEED = 1
-MEASURED_SAMPLES = 4096  # on which the batch norms of the network that plays are measured
-BATCH = 256  # for what is only looked at
 SAVE_SECONDS = 120.0  # between checkpoints: what a kill costs at most
 
 
 @dataclass(frozen=True, kw_only=True)
 class SupervisedSettings:
-    """What decides a run. config: a network's short name. report, validate: samples between two of them.
-    validation_samples: positions of games that are not learned from."""
+    """What decides a run. config: a network's short name, and that of its file. start: the file of a network to begin
+    with, whatever config says; None: a fresh one. report, validate: samples between two of them. validation_samples:
+    positions of games that are not learned from."""
 
     sources: tuple[str, ...]
     config: str = "b6c96"
+    start: str | None = None
     filters: Filters = field(default=Filters())
     learner: LearnerSettings = field(default=LearnerSettings())
     seed: int = 1
@@ -58,7 +59,8 @@ class SupervisedSettings:
     validation_samples: int = 8192
 
     def __post_init__(self) -> None:
-        parse_config(self.config)  # a wrong name is told before the games are read
+        if self.start is None:
+            parse_config(self.config)  # a wrong name is told before the games are read
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, as JSON gives it back."""
@@ -212,15 +214,15 @@ class Run:
         ranks: Ranks | None = None,
     ) -> None:
         self.settings, self.folder, self.learned, self.validated = settings, folder, learned, validated
-        generator = torch.Generator().manual_seed(settings.seed)
-        model = Model(parse_config(settings.config)).initialise(generator)
+        checkpoint = folder / CHECKPOINT
+        saved = read_checkpoint(checkpoint) if checkpoint.exists() else None
+        model = saved.model if saved is not None else _first_model(settings)
         self.total = settings.learner.total or len(learned)  # all of them once
         self._ranks = ranks or Ranks.alone()
         self.learner = Learner(model, replace(settings.learner, total=self.total), device, self._ranks)
         self.seconds = 0.0  # of learning, over all pieces
-        checkpoint = folder / CHECKPOINT
-        if checkpoint.exists():
-            state = read_checkpoint(checkpoint).training or {}
+        if saved is not None:
+            state = saved.training or {}
             if state.get("samples_of") != len(learned):
                 raise ValueError(f"{folder}: its run learned from other games; give another folder")
             self.learner.load_state(state)
@@ -287,12 +289,10 @@ class Run:
         return report
 
     def _averaged_network(self) -> Model:
-        return self.learner.averaged_network(_batches(self.learned, MEASURED_SAMPLES, self.settings.seed))
+        return self.learner.averaged_network(fixed_batches(self.learned, MEASURED_SAMPLES, self.settings.seed))
 
     def _validation(self) -> Iterator[Batch]:
-        if not len(self.validated):
-            return iter(())
-        return _batches(self.validated, self.settings.validation_samples, VALIDATION_SEED)
+        return fixed_batches(self.validated, self.settings.validation_samples, VALIDATION_SEED)
 
     def save(self) -> None:
         """Writes checkpoint and network, each whole or not at all. Raises LossNotFinite before anything is written."""
@@ -304,12 +304,11 @@ class Run:
         write_checkpoint(Checkpoint(model, state, card), self.folder / CHECKPOINT)
 
 
-def _batches(samples: Samples, most: int, seed: int) -> Iterator[Batch]:
-    """Always the same samples, `most` of them or all, drawn as the seed says."""
-    count = min(most, len(samples))
-    numbers, symmetries = drawn_samples(0, count, len(samples), seed)
-    for first in range(0, count, BATCH):
-        yield samples.batch(numbers[first : first + BATCH], symmetries[first : first + BATCH])
+def _first_model(settings: SupervisedSettings) -> Model:
+    if settings.start is not None:
+        return load_network(Path(settings.start))
+    generator = torch.Generator().manual_seed(settings.seed)
+    return Model(parse_config(settings.config)).initialise(generator)
 
 
 class Log:

@@ -105,6 +105,19 @@ def test_a_wrong_network_is_told_at_once(games: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+def test_another_network_can_be_begun_with(games: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    small = [*SMALL[2:], "--board-size", "5"]
+    run(str(games), "--out", str(first), "--config", "b1c8", *small, "--samples", "960")
+    network = first / "b1c8.bin.gz"
+    again = [str(games), "--from", str(network), "--out", str(second), *small]
+    run(*again, "--samples", "32", "--learning-rate", "1e-9")
+    before, after = (load_network(path).trunk.conv.weight for path in (network, second / "b1c8.bin.gz"))
+    assert torch.allclose(before, after, atol=1e-6)
+    mistaken = CliRunner().invoke(main, ["learn", *again, "--config", "b1c8"])
+    assert mistaken.exit_code == 2 and "leave --config out" in mistaken.output
+
+
 def test_another_run_in_the_folder_is_an_error(games: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "run")
     run(str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "64")
