@@ -1,7 +1,8 @@
-"""How strong a network is on 9x9, for its card: against a random player, random playouts or GNU Go.
+"""How strong a network is, for its card: against a random player, random playouts or GNU Go.
 
-Komi 7, Chinese rules, random openings, both colours, two games at a time. Games and results are kept in `work/`, one
-folder a state of the code, network and kind of match; a second run goes on from there.
+Chinese rules, komi 7 on 9x9 and the usual one on other boards, random openings, both colours, two games at a time.
+Games and results are kept in `work/`, one folder a state of the code, network and kind of match; a second run goes on
+from there.
 """
 
 import argparse
@@ -25,6 +26,7 @@ def main() -> None:
     parser.add_argument("--against", choices=("random", "rollouts", "gnugo"), default="gnugo", help="default: gnugo")
     parser.add_argument("--games", type=int, default=100, help="default: 100")
     parser.add_argument("--visits", type=int, default=200, help="of the network (default: 200)")
+    parser.add_argument("--board-size", type=int, default=9, help="default: 9")
     options = parser.parse_args()
     path = find_network(options.network)
     engine = [sys.executable, "-m", "gtp_engine", "gtp", "--threads", "1", "--no-resign"]
@@ -35,9 +37,10 @@ def main() -> None:
     }
     other = shlex.join(others[options.against]) if options.against in others else gnugo(10)
     weights = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
-    kind = f"{network_name(path)} {weights} {options.visits} visits, {options.against}"
+    size = options.board_size
+    kind = f"{network_name(path)} {weights} {size}x{size} {options.visits} visits, {options.against}"
     folder = WORK / f"network_strength-{fingerprint()} {kind}"
-    play(ours, other, folder, options.games, opening_moves=OPENING_MOVES, concurrency=2)
+    play(ours, other, folder, options.games, size, opening_moves=OPENING_MOVES, concurrency=2)
 
 
 if __name__ == "__main__":

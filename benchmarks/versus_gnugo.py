@@ -17,6 +17,8 @@ from gtp_engine.match.elo import elo_difference, elo_interval, wilson_interval
 from gtp_engine.match.match import play_match
 from gtp_engine.match.results import GameResult, MatchResult
 
+KOMI = {9: 7.0}  # on other boards the usual one
+
 
 def gnugo(level: int) -> str:
     """GNU Go's command line."""
@@ -42,11 +44,12 @@ def show(result: MatchResult, game: GameResult) -> None:
     )
 
 
-def play(ours: list[str], other: str, folder: Path, games: int, **options: Any) -> None:
-    """Plays 9x9 games, shows the figures after each, and ends the program where something is wrong."""
+def play(ours: list[str], other: str, folder: Path, games: int, width: int = 9, **options: Any) -> None:
+    """Plays games, shows the figures after each, and ends the program where something is wrong."""
+    komi = KOMI.get(width)
     print(f"results in {folder}")
     try:
-        play_match(shlex.join(ours), other, games=games, width=9, komi=7.0, folder=folder, on_game=show, **options)
+        play_match(shlex.join(ours), other, games=games, width=width, komi=komi, folder=folder, on_game=show, **options)
     except (ValueError, OSError) as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
