@@ -75,6 +75,14 @@ class Ranks:
         torch.cuda.set_device(device)
         return device
 
+    def check_batch(self, size: int) -> None:
+        """ValueError where batches of that size have no equal parts for all: to be asked before anything is read."""
+        if size % self.count:
+            raise ValueError(
+                f"batches of {size} cannot be shared evenly by {self.count} processes: choose a batch size that "
+                f"{self.count} divides, or another number of processes"
+            )
+
     def threads(self, threads: int) -> int:
         """Those of a machine's threads that are this process's."""
         return max(1, threads // self._count_here)

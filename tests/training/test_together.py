@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import learned_together
 import miniature
@@ -16,9 +17,12 @@ from running import check_whole
 
 from gtp_engine.cli import main
 from gtp_engine.sgf import GameRecord
+from gtp_engine.training.learner import LearnerSettings
 from gtp_engine.training.loader import Loader
+from gtp_engine.training.loop import Run
 from gtp_engine.training.ranks import Ranks
 from gtp_engine.training.run_folder import RunFolder
+from gtp_engine.training.supervised import SupervisedSettings, learn
 
 LIMIT = 600  # seconds; the first start may compile the core
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
@@ -43,8 +47,21 @@ def test_each_takes_its_part_of_a_batch() -> None:
         assert len(mine) == 4
         assert torch.equal(mine.planes, whole.planes[part::3])
         assert torch.equal(mine.policy, whole.policy[part::3])
-    with pytest.raises(ValueError, match="batches of 10 cannot be shared evenly by 3 processes"):
-        Loader(samples, 10, seed=3, part=(0, 3))
+
+
+def test_a_batch_that_cannot_be_shared_is_told_before_anything_is_done(tmp_path: Path) -> None:
+    three = Ranks({"RANK": "0", "WORLD_SIZE": "3"})
+    (tmp_path / "games.sgf").write_text("(;GM[1]SZ[9];B[ee])")
+    sources = (str(tmp_path / "games.sgf"),)
+    settings = SupervisedSettings(sources=sources, config="b1c8", learner=LearnerSettings(batch_size=10))
+    folder = RunFolder(tmp_path / "run")
+    folder.create(miniature.settings(batch_size="64"))
+    with pytest.raises(ValueError, match="batches of 10 cannot be shared evenly by 3 processes: choose a batch size"):
+        learn(settings, tmp_path / "records", Mock(), ranks=three)
+    assert not (tmp_path / "records").exists()  # the folder is free for another batch size
+    with pytest.raises(ValueError, match="batches of 64 cannot be shared evenly by 3 processes"):
+        Run(folder, Mock(), ranks=three)
+    assert not any(folder.shards.iterdir())
 
 
 def test_two_learn_what_one_learns(tmp_path: Path) -> None:
