@@ -58,6 +58,22 @@ def test_without_shipped_networks_there_are_rollouts(tmp_path: Path, monkeypatch
     assert network_on(AUTO, 9, 9) == ROLLOUTS
 
 
+@pytest.mark.parametrize("entry", ["9", '"9x9"', "[7]", "[7, 9, 13]", "[13, 9]", '["7", "9"]', "{ least = 7 }"])
+def test_an_entry_of_a_wrong_form_is_one_line(weights: Path, entry: str) -> None:
+    (weights / "networks.toml").write_text(f"small = [7, 13]\nlarge = {entry}\n")
+    done = CliRunner().invoke(main, ["gtp"], input="")
+    assert done.exit_code == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"Error: {weights / 'networks.toml'}: large = ")
+    assert line.endswith(": expected the least and the most points, as in [7, 9]")
+
+
+def test_a_table_that_is_no_toml_is_one_line(weights: Path) -> None:
+    (weights / "networks.toml").write_text("small = [7, 13\n")
+    with pytest.raises(ValueError, match=r"networks\.toml: Unclosed array"):
+        network_on(AUTO, 9, 9)
+
+
 def test_the_engine_changes_with_the_board(weights: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with Engine(SETTINGS, width=9) as engine:
 
