@@ -45,6 +45,8 @@ class Display(Observer):
         self._lines = list(state.lines)
         self._cycles = settings.cycle.cycles
         what = f"goes on in cycle {state.cycle}" if state.cycle else "begins"
+        if state.cycle > settings.cycle.cycles:
+            what = "all are done; more cycles in its settings.toml prolong it"
         self._say(f"{settings.cycle.network}, {settings.cycle.cycles} cycles of {settings.cycle.games} games: {what}")
 
     def progress(self, cycle: int, phase: str, done: int, total: int, facts: str) -> None:

@@ -57,6 +57,7 @@ def converse(session: Session) -> int:
         command = protocol.parse(line)
         if command is not None:
             answer(session, command)
+            session.watch_engine()  # the board's size may have changed the network
     return 0
 
 

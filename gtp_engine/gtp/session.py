@@ -27,7 +27,7 @@ _PATIENCE_SECONDS = 1.0
 def _report_failure(ready: "Future[None]") -> None:
     error = None if ready.cancelled() else ready.exception()
     if error is not None:
-        log(f"the engine cannot think: {reason(error)}")
+        log(f"the engine cannot think: {reason(error)}; no other evaluator takes over")
 
 
 class Session:
@@ -43,12 +43,19 @@ class Session:
         self._output = output
         self._response_id: int | None = None
         self._is_streaming = False
-        engine.ready.add_done_callback(_report_failure)
+        self._watched: Future[None] | None = None
+        self.watch_engine()
 
     @property
     def game(self) -> "Game":
         """The game being played. The first access waits until the compiled board is imported."""
         return self.engine.game
+
+    def watch_engine(self) -> None:
+        """Has it said on stderr where the evaluator that the engine changes to cannot be made."""
+        if self.engine.ready is not self._watched:
+            self._watched = self.engine.ready
+            self._watched.add_done_callback(_report_failure)
 
     def vertex(self, point: int) -> str:
         """GTP's name of a point on the present board."""

@@ -35,14 +35,25 @@ def network_folders() -> list[Path]:
 
 def default_networks() -> dict[Path, tuple[int, int]]:
     """The shipped networks that are taken where none is named, and their boards: the longer side's least and most
-    points."""
+    points. ValueError where their table is wrong."""
     found = {}
     for folder in shipped_folders():
         table = folder / BOARDS_FILE
-        for name, (least, most) in tomllib.loads(table.read_text("utf-8")).items() if table.is_file() else ():
+        for name, boards in _read_boards(table).items() if table.is_file() else ():
             if (path := folder / f"{name}.bin.gz").is_file():
-                found[path] = least, most
+                found[path] = boards
     return found
+
+
+def _read_boards(table: Path) -> dict[str, tuple[int, int]]:
+    try:
+        entries = tomllib.loads(table.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{table}: {error}") from error
+    for name, entry in entries.items():
+        if not (isinstance(entry, list) and [type(size) for size in entry] == [int, int] and entry[0] <= entry[1]):
+            raise ValueError(f"{table}: {name} = {entry!r}: expected the least and the most points, as in [7, 9]")
+    return {name: (least, most) for name, (least, most) in entries.items()}
 
 
 def default_network(width: int, height: int) -> Path | None:

@@ -310,10 +310,10 @@ class Scheduler:
         assert job.on_report is not None and job.interval is not None and job._search is not None
         run = self._runs[job._place]
         run["next_report"] = max(run["next_report"] + job.interval, now)
-        job.on_report(_report_of(job, job._search, now - run["started"]))
+        job.on_report(_report_of(job, job._search, now - run["started"].item()))
 
     def _end(self, job: Job, now: float) -> None:
-        seconds = now - self._runs["started"][job._place]
+        seconds = now - self._runs["started"][job._place].item()
         search = self._take_search(job)
         job.on_done(_report_of(job, search, seconds) if search.tree.is_evaluated else None)
 

@@ -120,8 +120,7 @@ class Loader:
         if not len(samples):
             raise ValueError("there is no sample to learn from")
         self._first, self._parts = part
-        if batch_size % self._parts:
-            raise ValueError(f"batches of {batch_size} cannot be shared evenly by {self._parts} processes")
+        assert batch_size % self._parts == 0  # `Ranks.check_batch`
         self.samples, self.batch_size, self.seed, self.drawn, self.pinned = samples, batch_size, seed, drawn, pinned
         self._pool = ThreadPoolExecutor(threads, "loader")
         self._waiting: deque[Future[Batch]] = deque()

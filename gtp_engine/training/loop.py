@@ -100,6 +100,7 @@ class Run:
         machine = self.settings.machine
         self._threads = machine.threads or processor_threads()
         self._ranks = ranks or Ranks.alone()
+        self._ranks.check_batch(self.settings.learn.batch_size)
         self._device = self._ranks.device(find_device(machine.device))
         self.state, checkpoint = folder.load()
         self._seconds_before = self.state.seconds

@@ -21,9 +21,12 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from ..log import log
 from ..network.layers import BatchNorm
 
 _PATIENCE = datetime.timedelta(days=365)
+_MEETING = datetime.timedelta(minutes=10)  # until all are there, and then in each step
+_MEETING_PLACE = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")  # without all of them nobody could meet
 _END, _STEP = -1, 0  # what rank 0 says in a number; a larger one is the length of an object that follows
 
 
@@ -34,11 +37,19 @@ class Ranks:
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        """environment: torchrun's."""
+        """environment: torchrun's. What is left in it of another program is said on stderr and ignored; ValueError for
+        numbers that are none."""
+        found = [name for name in _MEETING_PLACE if name in environment]
+        if len(found) < len(_MEETING_PLACE):
+            if "RANK" in found or "WORLD_SIZE" in found:
+                log(f"the environment has {' and '.join(found)}, but not all that torchrun sets: learns alone")
+            environment = {}
         self.rank, self.count, self._rank_here, self._count_here = (
-            int(environment.get(name, alone))
+            _number(environment, name, alone)
             for name, alone in (("RANK", 0), ("WORLD_SIZE", 1), ("LOCAL_RANK", 0), ("LOCAL_WORLD_SIZE", 1))
         )
+        if self.rank >= self.count:
+            raise ValueError(f"RANK={self.rank} in the environment is not below WORLD_SIZE={self.count}")
         self._said: dist.ProcessGroup | None = None
         self._is_in_step = False
 
@@ -48,12 +59,27 @@ class Ranks:
 
     def __enter__(self) -> "Ranks":
         if self.count > 1:
+            self._meet()
             if self.rank:  # rank 0 decides when all is over
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
             self._said = dist.new_group(backend="gloo", timeout=_PATIENCE)
         return self
+
+    def _meet(self) -> None:
+        """Waits until all are there; TimeoutError where one does not come."""
+        if not dist.is_torchelastic_launched():
+            log(f"RANK and WORLD_SIZE in the environment: process {self.rank} of {self.count} waits for the others")
+        before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # torch would not let Python hear it
+        try:
+            dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", timeout=_MEETING)
+        except dist.DistError as error:
+            raise TimeoutError(
+                f"not all of {self.count} processes were there within {_MEETING.seconds} s: start them with torchrun, "
+                "or this one alone without RANK and WORLD_SIZE in its environment"
+            ) from error
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def __exit__(self, *error: object) -> None:
         if self.count > 1 and not self._is_in_step:  # else the others wait for a sum, and see that nobody is there
@@ -74,6 +100,14 @@ class Ranks:
         device = torch.device("cuda", self._rank_here)
         torch.cuda.set_device(device)
         return device
+
+    def check_batch(self, size: int) -> None:
+        """ValueError where batches of that size have no equal parts for all: to be asked before anything is read."""
+        if size % self.count:
+            raise ValueError(
+                f"batches of {size} cannot be shared evenly by {self.count} processes: choose a batch size that "
+                f"{self.count} divides, or another number of processes"
+            )
 
     def threads(self, threads: int) -> int:
         """Those of a machine's threads that are this process's."""
@@ -141,6 +175,13 @@ class Ranks:
         whole = counts.sum()
         mean = (counts * means).sum(0) / whole
         return whole, mean, (counts * (variances + (means - mean).square())).sum(0) / whole
+
+
+def _number(environment: Mapping[str, str], name: str, alone: int) -> int:
+    text = environment.get(name, str(alone))
+    if not text.isdecimal():
+        raise ValueError(f"{name}={text} in the environment: expected a number")
+    return int(text)
 
 
 class _Sum(torch.autograd.Function):

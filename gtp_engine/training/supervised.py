@@ -124,9 +124,12 @@ def learn(
     """Learns until all samples are learned (True), or for so many minutes (False). ranks: of the processes that learn
     together this is the first.
 
-    Raises ValueError where the folder holds another run or no game is left, LossNotFinite, and OSError.
+    Raises ValueError where the folder holds another run, no game is left or the batches cannot be shared by `ranks`,
+    LossNotFinite, and OSError.
     """
     limit = Limit(minutes)
+    ranks = ranks or Ranks.alone()
+    ranks.check_batch(settings.learner.batch_size)
     settings = begin_or_resume(folder, settings)
 
     def go_on(done: int, portions: int, games: int) -> bool:

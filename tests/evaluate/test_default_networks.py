@@ -1,6 +1,7 @@
 """Which network is taken where none is named: tiny ones in place of those that are shipped."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click import UsageError
@@ -13,6 +14,9 @@ from gtp_engine.cli.selfplay import _network
 from gtp_engine.engine import Engine, EngineSettings
 from gtp_engine.evaluate.choices import AUTO, ROLLOUTS, network_on
 from gtp_engine.game.game import Game
+from gtp_engine.gtp.inbox import Inbox
+from gtp_engine.gtp.loop import converse
+from gtp_engine.gtp.session import Session
 from gtp_engine.network.config import parse_config
 from gtp_engine.network.katago_file import write_katago_file
 from gtp_engine.network.library import default_networks, network_name
@@ -58,6 +62,22 @@ def test_without_shipped_networks_there_are_rollouts(tmp_path: Path, monkeypatch
     assert network_on(AUTO, 9, 9) == ROLLOUTS
 
 
+@pytest.mark.parametrize("entry", ["9", '"9x9"', "[7]", "[7, 9, 13]", "[13, 9]", '["7", "9"]', "{ least = 7 }"])
+def test_an_entry_of_a_wrong_form_is_one_line(weights: Path, entry: str) -> None:
+    (weights / "networks.toml").write_text(f"small = [7, 13]\nlarge = {entry}\n")
+    done = CliRunner().invoke(main, ["gtp"], input="")
+    assert done.exit_code == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"Error: {weights / 'networks.toml'}: large = ")
+    assert line.endswith(": expected the least and the most points, as in [7, 9]")
+
+
+def test_a_table_that_is_no_toml_is_one_line(weights: Path) -> None:
+    (weights / "networks.toml").write_text("small = [7, 13\n")
+    with pytest.raises(ValueError, match=r"networks\.toml: Unclosed array"):
+        network_on(AUTO, 9, 9)
+
+
 def test_the_engine_changes_with_the_board(weights: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with Engine(SETTINGS, width=9) as engine:
 
@@ -84,6 +104,20 @@ def test_the_engine_changes_with_the_board(weights: Path, capfd: pytest.CaptureF
         assert engine._thinker._search is not None  # the same network: nothing is loaded again
     said = [line.split()[1] for line in capfd.readouterr().err.splitlines() if not line.startswith("gtp_engine: comp")]
     assert said == ["small:", "large:", "small:"]  # nothing of rollouts, which nobody asked otherwise for
+
+
+def test_gtp_says_which_network_of_a_board_is_damaged(weights: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (weights / "large.bin.gz").write_bytes(b"no network")
+    inbox = Inbox()
+    with Engine(SETTINGS, width=9) as engine:
+        session = Session(engine, inbox, Mock())
+        for line in ("boardsize 19", "boardsize 13", "quit"):
+            inbox.post(line)
+        converse(session)
+        engine.ready.result()
+    said = [line for line in capfd.readouterr().err.splitlines() if "cannot think" in line]
+    assert len(said) == 1
+    assert said[0].startswith(f"gtp_engine: the engine cannot think: {weights / 'large.bin.gz'}: ")
 
 
 def test_a_named_network_stays(weights: Path) -> None:

@@ -73,6 +73,7 @@ def test_one_job_finds_what_the_search_alone_finds(batch: int, overlap: int) -> 
     report = answers[0]
     assert isinstance(report, SearchReport)
     assert (found(report), report.visits, report.playouts) == (found(alone), 300, 300)
+    assert type(report.seconds) is float
     assert report.ownership is not None and alone.ownership is not None
     assert np.array_equal(report.ownership, alone.ownership)
 

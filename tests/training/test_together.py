@@ -1,10 +1,14 @@
 """Several processes learn one network: they learn what one alone learns."""
 
+import datetime
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import learned_together
 import miniature
@@ -16,9 +20,12 @@ from running import check_whole
 
 from gtp_engine.cli import main
 from gtp_engine.sgf import GameRecord
+from gtp_engine.training.learner import LearnerSettings
 from gtp_engine.training.loader import Loader
+from gtp_engine.training.loop import Run
 from gtp_engine.training.ranks import Ranks
 from gtp_engine.training.run_folder import RunFolder
+from gtp_engine.training.supervised import SupervisedSettings, learn
 
 LIMIT = 600  # seconds; the first start may compile the core
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
@@ -43,8 +50,21 @@ def test_each_takes_its_part_of_a_batch() -> None:
         assert len(mine) == 4
         assert torch.equal(mine.planes, whole.planes[part::3])
         assert torch.equal(mine.policy, whole.policy[part::3])
-    with pytest.raises(ValueError, match="batches of 10 cannot be shared evenly by 3 processes"):
-        Loader(samples, 10, seed=3, part=(0, 3))
+
+
+def test_a_batch_that_cannot_be_shared_is_told_before_anything_is_done(tmp_path: Path) -> None:
+    three = Ranks(PLACE | {"RANK": "0", "WORLD_SIZE": "3"})
+    (tmp_path / "games.sgf").write_text("(;GM[1]SZ[9];B[ee])")
+    sources = (str(tmp_path / "games.sgf"),)
+    settings = SupervisedSettings(sources=sources, config="b1c8", learner=LearnerSettings(batch_size=10))
+    folder = RunFolder(tmp_path / "run")
+    folder.create(miniature.settings(batch_size="64"))
+    with pytest.raises(ValueError, match="batches of 10 cannot be shared evenly by 3 processes: choose a batch size"):
+        learn(settings, tmp_path / "records", Mock(), ranks=three)
+    assert not (tmp_path / "records").exists()  # the folder is free for another batch size
+    with pytest.raises(ValueError, match="batches of 64 cannot be shared evenly by 3 processes"):
+        Run(folder, Mock(), ranks=three)
+    assert not any(folder.shards.iterdir())
 
 
 def test_two_learn_what_one_learns(tmp_path: Path) -> None:
@@ -55,6 +75,45 @@ def test_two_learn_what_one_learns(tmp_path: Path) -> None:
     assert two["samples"] == one["samples"] == 2 * learned_together.STEPS * learned_together.BATCH
     assert two["losses"] == pytest.approx(one["losses"], rel=1e-4)
     torch.testing.assert_close(two["tensors"], one["tensors"], rtol=1e-4, atol=1e-4)
+
+
+PLACE = {"MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
+STRAY = ({"WORLD_SIZE": "2"}, {"RANK": "1"}, {"WORLD_SIZE": "4", "RANK": "x", "LOCAL_RANK": "1"})
+
+
+@pytest.mark.parametrize("stray", STRAY)
+def test_what_another_program_left_in_the_environment_is_said_and_ignored(
+    stray: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Ranks(stray) as ranks:
+        assert (ranks.rank, ranks.count, ranks.threads(2)) == (0, 1, 2)
+    assert "but not all that torchrun sets: learns alone" in capsys.readouterr().err
+
+
+def test_an_address_alone_is_nobodys_business(capsys: pytest.CaptureFixture[str]) -> None:
+    assert Ranks({"MASTER_ADDR": "localhost"}).count == Ranks({}).count == 1
+    assert not capsys.readouterr().err
+
+
+def test_wrong_numbers_in_the_environment_are_named() -> None:
+    with pytest.raises(ValueError, match="WORLD_SIZE=two in the environment: expected a number"):
+        Ranks(PLACE | {"RANK": "0", "WORLD_SIZE": "two"})
+    with pytest.raises(ValueError, match="RANK=2 in the environment is not below WORLD_SIZE=2"):
+        Ranks(PLACE | {"RANK": "2", "WORLD_SIZE": "2"})
+
+
+def test_who_waits_in_vain_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("gtp_engine.training.ranks._MEETING", datetime.timedelta(seconds=1))
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = str(free.getsockname()[1])
+    for name, value in (("RANK", "0"), ("WORLD_SIZE", "2"), ("MASTER_ADDR", "localhost"), ("MASTER_PORT", port)):
+        monkeypatch.setenv(name, value)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(TimeoutError, match="not all of 2 processes were there within 1 s: start them with torchrun"):
+        Ranks(os.environ).__enter__()
+    assert "process 0 of 2 waits for the others" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) == before
 
 
 @pytest.mark.slow

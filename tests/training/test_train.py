@@ -84,7 +84,9 @@ def test_the_report_draws_the_curves(finished: RunFolder, tmp_path: Path) -> Non
 
 def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFolder, settings_file: Path) -> None:
     before = finished.log_file.read_text()
-    assert "done: " in train(finished.path)
+    said = train(finished.path)
+    assert "3 cycles of 48 games: all are done; more cycles in its settings.toml prolong it" in said
+    assert "done: " in said and "goes on" not in said
     assert finished.log_file.read_text() == before
     assert "has its settings already" in train(finished.path, "--preset", "mini", status=2)
     assert "is for new runs" in train(finished.path, "--from", str(finished.network(1)), status=2)
