@@ -11,7 +11,8 @@ from .parameters import SearchParameters
 from .tree import NOBODY, OWNERSHIP_UNKNOWN, PRIOR_ONE, UNEVALUATED, Parts, Tree
 from .value_bias import fill_biases
 
-_FIRST_CAPACITY = 16384
+# Of many small searches side by side each has an arena of its own: it begins small.
+_FIRST_CAPACITY = 1024
 
 
 class GameTree:
