@@ -5,13 +5,15 @@ import numpy as np
 from ..compiled import njit
 from ..game.coords import index_of_point, opponent
 from ..game.game import Game
+from ..log import log
 from . import tree as trees
 from .ownership import add_ownership, no_ownership
 from .parameters import SearchParameters
 from .tree import NOBODY, OWNERSHIP_UNKNOWN, PRIOR_ONE, UNEVALUATED, Parts, Tree
 from .value_bias import fill_biases
 
-_FIRST_CAPACITY = 16384
+# Of many small searches side by side each has an arena of its own: it begins small.
+_FIRST_CAPACITY = 1024
 
 
 class GameTree:
@@ -51,6 +53,7 @@ class GameTree:
         """Forgets everything but the game."""
         self._spare = self._tree or self._spare
         self._tree = None
+        self._most_in_memory: int | None = None  # nodes, once there was no room for more
         self._begin_here()
 
     def set_position(self, game: Game) -> None:
@@ -84,16 +87,20 @@ class GameTree:
         self.root = node
         # The siblings' trees are kept for an undo while there is room.
         if node and self._tree.size[0] > self._most_nodes() // 2:
-            self._rebase()
+            return self._rebase()
         return True
 
-    def _rebase(self) -> None:
-        """Throws away all but the root's subtree."""
+    def _rebase(self) -> bool:
+        """Throws away all but the root's subtree; False where there is no memory for it."""
         assert self._tree is not None
-        target = self._empty(len(self._tree.nodes), bool(len(self._tree.ownership)))
+        try:
+            target = self._empty(len(self._tree.nodes), bool(len(self._tree.ownership)))
+        except MemoryError:
+            return False
         trees.copy_subtree(self._tree, self.root, target)
         self._tree, self._spare = target, self._tree
         self._begin_here()
+        return True
 
     def _empty(self, capacity: int, ownership: bool) -> Tree:
         """A tree with room for `capacity` nodes: the spare one where it will do, since new memory is slow."""
@@ -111,17 +118,27 @@ class GameTree:
     def _most_nodes(self) -> int:
         """Where the tree stops growing."""
         size = trees.bytes_per_node(self.game.area, self._parts)
-        return int(self._parameters.tree_megabytes * 1e6) // size
+        most = int(self._parameters.tree_megabytes * 1e6) // size
+        return most if self._most_in_memory is None else min(most, self._most_in_memory)
 
     def make_room(self, leaves: int, *, ownership: bool) -> Tree:
         """The arena with room for so many leaves more, unless it may not grow, and for ownership where that is asked
         for; once it has been, it is kept for all, since a later search may show it.
+
+        Without memory for more nodes the tree is full as it is. MemoryError where there is none for ownership.
         """
         tree = self.arrays
         full = tree.size[0] + leaves > len(tree.nodes)
         capacity = min(len(tree.nodes) * 2, self._most_nodes()) if full else len(tree.nodes)
-        if capacity > len(tree.nodes) or (ownership and not len(tree.ownership)):
-            self._tree = tree = self._grown(tree, capacity, ownership or bool(len(tree.ownership)))
+        lacks_ownership = ownership and not len(tree.ownership)
+        if capacity > len(tree.nodes) or lacks_ownership:
+            try:
+                self._tree = tree = self._grown(tree, capacity, ownership or bool(len(tree.ownership)))
+            except MemoryError:
+                if lacks_ownership:
+                    raise
+                self._most_in_memory = len(tree.nodes)
+                log(f"no memory for a tree of more than {len(tree.nodes):,} nodes: it stays as large as it is")
         return tree
 
     def _grown(self, tree: Tree, capacity: int, ownership: bool) -> Tree:

@@ -1,6 +1,7 @@
 """Many searches in the batches of one evaluator."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hash_evaluator import HashEvaluator
 from gtp_engine.evaluate.rollouts import RolloutEvaluator
 from gtp_engine.game.coords import BLACK, PASS, parse_vertex
 from gtp_engine.game.game import Game
+from gtp_engine.search import tree as trees
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.scheduler import Job, Scheduler
@@ -254,6 +256,33 @@ def test_root_moves_and_trees_that_are_full_or_have_nothing_to_play() -> None:
     assert [len(report.moves) for report in reports[:2]] == [0, 1]
     assert reports[1].visits == 50
     assert reports[2].visits > 200
+
+
+def test_a_tree_without_memory_to_grow_is_full_and_disturbs_no_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make = trees.new_tree
+
+    def new_tree(capacity: int, *arguments: Any, **options: Any) -> trees.Tree:
+        if capacity > 1024:
+            raise MemoryError
+        return make(capacity, *arguments, **options)
+
+    monkeypatch.setattr(trees, "new_tree", new_tree)
+    evaluator, game = HashEvaluator(4), Game(5)
+    answers: list[object] = []
+    large = starter(evaluator, game)()
+    scheduler = Scheduler(evaluator, places=2)
+    scheduler.add(job(lambda: large, 3000, answers))
+    scheduler.add(job(starter(evaluator, game), 900, answers))
+    scheduler.run()
+    small, full = answers
+    assert isinstance(small, SearchReport) and isinstance(full, SearchReport)
+    assert small.visits == 900 < full.visits < 3000
+    assert capsys.readouterr().err.count("no memory for a tree of more than 1,024 nodes") == 1
+    game.play(BLACK, full.moves[0].point)  # it is thinned out; that needs no more
+    large.set_position(game)
+    assert full.moves[0].visits == large.visits > 0
 
 
 def test_a_search_goes_on_from_job_to_job() -> None:

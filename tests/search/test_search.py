@@ -173,6 +173,11 @@ def test_another_game_begins_another_tree(change: str) -> None:
     assert search.run(Limits(visits=20)).visits == 20
 
 
+def test_a_small_search_takes_little_memory() -> None:
+    search, _ = searched(Game(19), 2)
+    assert sum(array.nbytes for array in search.tree.arrays) < 2e6
+
+
 def test_a_full_tree_is_thinned_to_what_is_below_the_root() -> None:
     game = Game(5)
     search, report = searched(game, 1500, tree_megabytes=0.16)
