@@ -80,10 +80,7 @@ class _Ending:
         if self._request.stop.is_set():
             return self._pick(report), report
         moving = self._own_view(report)
-        looks_over = self._looks_over(moving)
-        if not report.moves and looks_over:
-            return PASS, report
-        if not report.moves or not looks_over:
+        if not self._looks_over(moving):
             report = self._rest_of_search(report)
             return self._pick(report), report
         after_pass = self._thinker.opponents_view(replace(self._request, limits=self._more_limits()))
@@ -142,16 +139,17 @@ class _Ending:
         is_sure = not self._thinker.plays_out(self._game)
         if choice in outlook.open or (is_sure and choice != PASS and not self._after_pass):
             return choice
-        best = report.moves[0]
-        useful = None if is_sure else useful_move(report, outlook, best)
+        useful = None if is_sure else useful_move(report, outlook)
         if useful is not None:
             return useful.point
         if self._to_capture and outlook.prisoners_to_take:
             return self._capture(outlook)
         if is_sure and not self._after_pass:
             return choice
+        if not report.moves:  # one visit was allowed: nothing is known of a move that is not open
+            return PASS
         if self._after_pass and not self._to_capture:
-            gains = outlook.score <= 0 and is_better(best, outlook.score, is_sure=is_sure)
+            gains = outlook.score <= 0 and is_better(report.moves[0], outlook.score, is_sure=is_sure)
         else:
             gains = not costs_nothing(report, after_pass)
         return choice if gains else PASS

@@ -196,9 +196,10 @@ def should_pass(game: Game, outlook: Outlook, *, cleanup: bool = False) -> bool:
     return not outlook.open or (game.passes > 0 and outlook.worst > 0)
 
 
-def useful_move(report: SearchReport, outlook: Outlook, best: MoveReport) -> MoveReport | None:
-    """The best move on an open point that is as good as `best`, as far as the search can tell."""
+def useful_move(report: SearchReport, outlook: Outlook) -> MoveReport | None:
+    """The best move on an open point that is as good as the best of all, as far as the search can tell."""
     for move in report.moves:
+        best = report.moves[0]
         as_good = move.lead >= best.lead - _SAME_LEAD and move.winrate >= best.winrate - _SAME_WINRATE
         if move.point in outlook.open and as_good and move.visits >= 2:
             return move

@@ -145,6 +145,16 @@ def test_a_network_is_not_overruled_by_what_playouts_cannot_tell(thinker):
     sure.close()
 
 
+def test_with_one_visit_what_is_open_is_played(thinker):
+    """A board with little left to play for is no reason to pass."""
+    game = game_of(BETWEEN_BOTH, "chinese")
+    sure = SureThinker("none", 1, 7)
+    for player in (thinker, sure):
+        point, report = choose_move(player, request(game, 1), Manner(calm=True))
+        assert point != PASS and not report.moves
+    sure.close()
+
+
 def test_without_time_nothing_is_looked_into_but_a_pass():
     watched = WatchedThinker("none", 1, 7)
     at_once = Limits(visits=1, seconds=0.0)

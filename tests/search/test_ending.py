@@ -154,9 +154,9 @@ def test_a_useful_move_is_on_open_ground_and_as_good_as_the_best():
     outlook = outlook_of(BETWEEN_BOTH, game)
     inside, between = point(game, "A1"), point(game, "E7")
     found = report(game, (inside, 0.5, 1.0), (between, 0.49, 0.8))
-    assert useful_move(found, outlook, found.moves[0]).point == between
+    assert useful_move(found, outlook).point == between
     found = report(game, (inside, 0.5, 4.0), (between, 0.4, 0.8))
-    assert useful_move(found, outlook, found.moves[0]) is None
+    assert useful_move(found, outlook) is None
 
 
 def test_what_a_pass_costs():
