@@ -20,7 +20,7 @@ play: compiled
 	@$(BIN)/gtp_engine play
 
 test: compiled
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
 
 check: .venv/installed
 	@$(BIN)/ruff check .

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+import gtp_engine.training  # noqa: F401  (threads of torch's wait quietly from here on: tests run side by side)
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
