@@ -63,7 +63,7 @@ def learn(games: tuple[Path, ...], out: Path | None, **options: Any) -> None:
     Examples:
       gtp_engine learn games.zip
       gtp_engine learn kgs/ pro.zip --out run --config b10c128 --rank 4d --since 2000 --minutes 60
-      gtp_engine learn my-games/ --from b6c96 --learning-rate 0.0005
+      gtp_engine learn my-games/ --from b6c64-19x19 --learning-rate 0.0005
       gtp_engine gtp --network run/b6c96.bin.gz
     """
     from ..training.ranks import Ranks

@@ -23,6 +23,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from ..log import log
 from ..network.layers import BatchNorm
+from ..wording import reason
 
 _PATIENCE = datetime.timedelta(days=365)
 _MEETING = datetime.timedelta(minutes=10)  # until all are there, and then in each step
@@ -67,16 +68,16 @@ class Ranks:
         return self
 
     def _meet(self) -> None:
-        """Waits until all are there; TimeoutError where one does not come."""
+        """Waits until all are there; ConnectionError where one does not come, or the place to meet is taken."""
         if not dist.is_torchelastic_launched():
             log(f"RANK and WORLD_SIZE in the environment: process {self.rank} of {self.count} waits for the others")
         before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # torch would not let Python hear it
         try:
             dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", timeout=_MEETING)
         except dist.DistError as error:
-            raise TimeoutError(
-                f"not all of {self.count} processes were there within {_MEETING.seconds} s: start them with torchrun, "
-                "or this one alone without RANK and WORLD_SIZE in its environment"
+            raise ConnectionError(
+                f"not all of {self.count} processes met ({reason(error)}): start them with torchrun, or this one alone "
+                "without RANK and WORLD_SIZE in its environment"
             ) from error
         finally:
             signal.signal(signal.SIGINT, before)

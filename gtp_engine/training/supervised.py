@@ -124,12 +124,14 @@ def learn(
     """Learns until all samples are learned (True), or for so many minutes (False). ranks: of the processes that learn
     together this is the first.
 
-    Raises ValueError where the folder holds another run, no game is left or the batches cannot be shared by `ranks`,
-    LossNotFinite, and OSError.
+    Raises ValueError where the folder holds another run, the network to begin with cannot be learned, no game is left
+    or the batches cannot be shared by `ranks`, LossNotFinite, and OSError.
     """
     limit = Limit(minutes)
     ranks = ranks or Ranks.alone()
     ranks.check_batch(settings.learner.batch_size)
+    if settings.start is not None and not (folder / CHECKPOINT).exists():
+        _first_model(settings)  # a wrong one is told before the games are read, and leaves no run behind
     settings = begin_or_resume(folder, settings)
 
     def go_on(done: int, portions: int, games: int) -> bool:
@@ -309,7 +311,10 @@ class Run:
 
 def _first_model(settings: SupervisedSettings) -> Model:
     if settings.start is not None:
-        return load_network(Path(settings.start))
+        model = load_network(Path(settings.start))
+        if model.config.metadata_version:
+            raise ValueError(f"{settings.start}: it imitates people and has to be told whom, which learn cannot do")
+        return model
     generator = torch.Generator().manual_seed(settings.seed)
     return Model(parse_config(settings.config)).initialise(generator)
 

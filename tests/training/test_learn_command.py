@@ -10,9 +10,11 @@ import pytest
 import torch
 from click.testing import CliRunner
 from making import random_game
+from random_networks import random_model
 
 from gtp_engine.cli import main
 from gtp_engine.network.checkpoint import read_checkpoint
+from gtp_engine.network.katago_file import write_katago_file
 from gtp_engine.network.library import load_network
 from gtp_engine.sgf import GameRecord
 from gtp_engine.training import supervised
@@ -116,6 +118,18 @@ def test_another_network_can_be_begun_with(games: Path, tmp_path: Path) -> None:
     assert torch.allclose(before, after, atol=1e-6)
     mistaken = CliRunner().invoke(main, ["learn", *again, "--config", "b1c8"])
     assert mistaken.exit_code == 2 and "leave --config out" in mistaken.output
+
+
+def test_a_network_that_cannot_be_learned_is_told_before_games_are_read(tmp_path: Path) -> None:
+    people = next(model for seed in range(9) if (model := random_model(15, seed)).config.metadata_version)
+    write_katago_file(people, tmp_path / "people.bin.gz")
+    (tmp_path / "damaged.bin.gz").write_bytes(b"no network")
+    for name, message in (("people", "it imitates people"), ("damaged", "damaged.bin.gz")):
+        start = str(tmp_path / f"{name}.bin.gz")
+        arguments = [str(tmp_path), "--from", start, "--out", str(tmp_path / "run"), *SMALL[2:]]
+        result = CliRunner().invoke(main, ["learn", *arguments])
+        assert result.exit_code == 1 and message in result.output
+        assert not (tmp_path / "run" / supervised.SETTINGS).exists(), "another network can be begun with"
 
 
 def test_another_run_in_the_folder_is_an_error(games: Path, tmp_path: Path) -> None:
