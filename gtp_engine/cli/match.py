@@ -103,8 +103,10 @@ def match(
     """Let two GTP engines, given by their command lines, play each other, or two networks.
 
     Each opening is played twice, with either engine as black. An engine that crashes, falls silent, plays an illegal
-    move or oversteps its time loses that game. Networks play many games side by side in this process, which takes
-    minutes where engines take hours. Ctrl-C ends the match and keeps what is done; with the same --sgf-dir it goes on.
+    move or oversteps its time loses that game. At the end a stone is dead where its own side's engine says so; for
+    what the other one alone takes for dead both play on (kgs-genmove_cleanup), and it has to be captured. Networks
+    play many games side by side in this process, which takes minutes where engines take hours. Ctrl-C ends the match
+    and keeps what is done; with the same --sgf-dir it goes on.
 
     \b
     Examples:

@@ -1,22 +1,26 @@
 """One game between two GTP engines, refereed by our own rules and our own clock.
 
 An engine loses the game it spoils: by an illegal move, a crash, silence, an answer that is none, a refusal of what is
-legal, or by overstepping the time. After two passes the referee counts; which stones are dead the engines say.
+legal, or by overstepping the time. After two passes the referee counts. A stone is dead where its own side's engine
+says so; what the other one alone takes for dead it has to capture, for which both play on once.
 """
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..game.coords import BLACK, EMPTY, PASS, WHITE, colour_letter, colour_name, opponent, parse_vertex, vertex
 from ..game.game import Game, IllegalMove, Move
 from ..game.rules import RULESETS, Rules, rules_name
 from ..game.scoring import Score, final_score
 from ..search.clock import NO_LIMIT, Clock, TimeSettings
+from ..search.ending import stones_stand
 from .gtp_client import CommandError, EngineDiedError, EngineError, EngineGarbageError, GtpClient
 
 # Seconds by which a move may overstep the time: what pipes and a busy machine take, and no fault of the engine.
 LEEWAY = 0.1
+# How KGS has engines play on where they disagree about dead stones: as genmove, but they capture before they pass.
+PLAY_ON = "kgs-genmove_cleanup"
 # An engine that has overstepped its time is waited for so long before it is ended: most just think a little longer.
 OVERTIME_PATIENCE = 5.0
 
@@ -111,17 +115,33 @@ class _Table:
                 self.tell(colour, move)
 
     def play(self) -> Outcome:
-        while not self.game.is_over:
+        notes: list[str] = []
+        outcome = self.play_to_passes("genmove")
+        if outcome is not None:
+            return outcome
+        dead = self.dead_stones(notes)
+        if self.can_play_on and self.are_disputed(dead):
+            notes.append("the engines disagreed about dead stones and played on")
+            outcome = self.play_to_passes(PLAY_ON)
+            if outcome is not None:
+                return replace(outcome, notes=tuple(notes))
+            dead = self.dead_stones(notes)
+        return self.counted(self.given_up(dead), notes)
+
+    def play_to_passes(self, command: str) -> Outcome | None:
+        """Plays until two passes in a row from now on; the outcome where the game ends otherwise."""
+        begun = len(self.game.moves)
+        while not self.game.is_over or len(self.game.moves) < begun + 2:
             if len(self.game.moves) >= self.conditions.move_cap:
                 return self.outcome(EMPTY, "Void", "move cap")
             colour = self.game.to_move
-            point = self.next_move(colour)
+            point = self.next_move(colour, command)
             if point is None:
                 winner = opponent(colour)
                 return self.outcome(winner, f"{colour_letter(winner)}+R", "resignation")
             self.game.play(colour, point)
             self.tell(opponent(colour), Move(colour, point))
-        return self.counted()
+        return None
 
     def ask(self, colour: int, command: str, timeout: float | None = None) -> str:
         """The engine's answer; an engine that fails loses. Raises CommandError where it answers with an error."""
@@ -140,23 +160,23 @@ class _Table:
         except CommandError as error:
             raise _ForfeitError(colour, "refusal", f"{error} ({name} is legal)") from error
 
-    def next_move(self, colour: int) -> int | None:
+    def next_move(self, colour: int, command: str) -> int | None:
         """The point that the player chooses, which is legal; None when it resigns."""
-        answer = self.think(colour)
+        answer = self.think(colour, command)
         if answer.lower() == "resign":
             return None
         who = f"{self.players[colour].name} ({colour_name(colour)})"
         try:
             point = parse_vertex(answer, self.game.width, self.game.height)
         except ValueError:
-            raise _ForfeitError(colour, "garbage", f"{who} answered genmove with {answer[:60]!r}") from None
+            raise _ForfeitError(colour, "garbage", f"{who} answered {command} with {answer[:60]!r}") from None
         if not self.game.is_legal(point):
             why = _why_illegal(self.game, colour, point)
             raise _ForfeitError(colour, "illegal move", f"{who} at move {len(self.game.moves) + 1}: {why}")
         return point
 
-    def think(self, colour: int) -> str:
-        """The answer to genmove, within the time that the clock leaves."""
+    def think(self, colour: int, command: str) -> str:
+        """The answer to genmove or its like, within the time that the clock leaves."""
         player, allowed = self.players[colour], self.time_allowed(colour)
         left = self.clock.remaining(colour)
         if left is not None and player.knows("time_left"):
@@ -164,7 +184,7 @@ class _Table:
         timeout = None if allowed is None else allowed + LEEWAY + OVERTIME_PATIENCE
         start = time.monotonic()
         try:
-            answer = self.ask(colour, f"genmove {colour_letter(colour).lower()}", timeout)
+            answer = self.ask(colour, f"{command} {colour_letter(colour).lower()}", timeout)
         except CommandError as error:
             raise _ForfeitError(colour, "refusal", str(error)) from error
         except _ForfeitError as fault:
@@ -189,25 +209,48 @@ class _Table:
         settings = self.conditions.time
         return seconds + settings.period if stones == 0 and settings.has_overtime else seconds
 
-    def counted(self) -> Outcome:
-        """The outcome by counting, dead stones as the engines say."""
-        notes: list[str] = []
-        claims, dead_stones = {}, []
+    @property
+    def can_play_on(self) -> bool:
+        """Whether dead stones can be captured after two passes: that costs no points, and both engines know how."""
+        by_area = self.conditions.rules.scoring == "AREA"
+        return by_area and all(player.knows(PLAY_ON) for player in self.players.values())
+
+    def dead_stones(self, notes: list[str]) -> dict[int, set[int]]:
+        """The dead stones of both colours as each colour's engine sees them, where it answers."""
+        seen: dict[int, set[int]] = {}
+        if stones_stand(self.conditions.rules):
+            return seen
         for colour in self.players:
-            claim = self.opinion(colour, "final_score", notes)
-            if claim is not None:
-                claims[colour] = claim
-            dead = self.opinion(colour, "final_status_list dead", notes)
-            if dead is not None:
+            answer = self.opinion(colour, "final_status_list dead", notes)
+            if answer is not None:
                 try:
-                    dead_stones.append(self.parse_stones(dead))
+                    seen[colour] = self.parse_stones(answer)
                 except ValueError as error:
                     notes.append(f"{self.players[colour].name} could not name the dead stones: {error}")
-        if len(dead_stones) == 2 and dead_stones[0] != dead_stones[1]:
-            notes.append("the engines disagree about dead stones; those count as dead on which they agree")
-        agreed = set.intersection(*dead_stones) if dead_stones else set()
-        margin = final_score(self.game, agreed)
-        for colour, claim in claims.items():
+        return seen
+
+    def are_disputed(self, dead: dict[int, set[int]]) -> bool:
+        """Whether an engine takes stones for dead that the other does not give up."""
+        return bool(set().union(*dead.values()) - self.given_up(dead))
+
+    def given_up(self, dead: dict[int, set[int]]) -> set[int]:
+        """The stones that their own side's engine takes for dead; where it has no word the other's counts."""
+        return {
+            point
+            for colour in self.players
+            for point in dead.get(colour, dead.get(opponent(colour), set()))
+            if self.game.stone_at(point) == colour
+        }
+
+    def counted(self, dead: set[int], notes: list[str]) -> Outcome:
+        """The outcome by counting without the dead stones."""
+        margin = final_score(self.game, dead)
+        claims = {}
+        for colour in self.players:
+            claim = self.opinion(colour, "final_score", notes)
+            if claim is None:
+                continue
+            claims[colour] = claim
             if not _same_score(claim, margin):
                 notes.append(f"{self.players[colour].name} scored {claim}, the referee {Score(margin)}")
         winner = BLACK if margin > 0 else WHITE if margin < 0 else EMPTY

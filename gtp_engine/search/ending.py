@@ -198,12 +198,13 @@ def should_pass(game: Game, outlook: Outlook, *, cleanup: bool = False) -> bool:
 
 def useful_move(report: SearchReport, outlook: Outlook) -> MoveReport | None:
     """The best move on an open point that is as good as the best of all, as far as the search can tell."""
-    for move in report.moves:
+
+    def is_useful(move: MoveReport) -> bool:
         best = report.moves[0]
         as_good = move.lead >= best.lead - _SAME_LEAD and move.winrate >= best.winrate - _SAME_WINRATE
-        if move.point in outlook.open and as_good and move.visits >= 2:
-            return move
-    return None
+        return move.point in outlook.open and as_good and move.visits >= 2
+
+    return next(filter(is_useful, report.moves), None)
 
 
 def is_better(move: MoveReport, score: float, *, is_sure: bool) -> bool:

@@ -2,8 +2,8 @@
 
 Besides vertices: `crash` ends the process, `sleep` falls silent, `garbage` answers with nonsense, `error` with an
 error, `slow` takes 0.6 s for a pass. Options before the moves: --name NAME, --score TEXT (for final_score),
---dead "D4 E5", --refuse COMMAND, --log FILE (of the commands received), --once FILE (crash or sleep only while FILE
-does not exist, and make it then).
+--dead "D4 E5", --cleanup "A2 B1" (moves for kgs-genmove_cleanup), --refuse COMMAND, --log FILE (of the commands
+received), --once FILE (crash or sleep only while FILE does not exist, and make it then).
 """
 
 import sys
@@ -24,6 +24,9 @@ def main() -> None:
         commands.remove("final_score")
     if "--dead" not in options:
         commands.remove("final_status_list")
+    if "--cleanup" in options:
+        commands.append("kgs-genmove_cleanup")
+    cleanup = options.get("--cleanup", "").split()
     moves = list(words)
     log = Path(options["--log"]) if "--log" in options else None
     if log:
@@ -45,6 +48,8 @@ def main() -> None:
         elif command == "genmove":
             answer = moves.pop(0) if moves else "pass"
             answer = misbehave(answer, options.get("--once"))
+        elif command == "kgs-genmove_cleanup":
+            answer = cleanup.pop(0) if cleanup else "pass"
         elif command == options.get("--refuse"):
             answer = "error"
         print("? refused" if answer == "error" else f"= {answer}", end="\n\n", flush=True)

@@ -122,18 +122,50 @@ def test_move_cap(scripted: Script) -> None:
     assert (outcome.winner, outcome.result, outcome.reason) == (EMPTY, "Void", "move cap")
 
 
-def test_dead_stones_are_those_on_which_the_engines_agree(scripted: Script) -> None:
-    black = scripted("--name", "Left", "--score", "B+24.5", "--dead", "A1", *BLACK_WALL)
-    white = scripted("--name", "Right", "--score", "B+4.5", "--dead", "A1 C3", "D1", "D2", "D3", "D4", "A1")
+# White's stone A1 stands in black's area.
+WHITE_INVADES = ("D1", "D2", "D3", "D4", "A1")
+
+
+def test_dead_are_the_stones_that_their_own_side_gives_up(scripted: Script) -> None:
+    black = scripted("--name", "Left", "--score", "W+0.5", "--dead", "", *BLACK_WALL)
+    white = scripted("--name", "Right", "--score", "B+4.5", "--dead", "A1 C3", *WHITE_INVADES)
     outcome = play(black, white)
-    # A1 is dead, and nobody has the right edge: it is open at D5.
+    # A1 is dead, C3 is not, and nobody has the right edge: it is open at D5.
     assert outcome.result == "B+10.5"
-    assert outcome.claims == {BLACK: "B+24.5", WHITE: "B+4.5"}
-    assert outcome.notes == (
-        "the engines disagree about dead stones; those count as dead on which they agree",
-        "Left scored B+24.5, the referee B+10.5",
-        "Right scored B+4.5, the referee B+10.5",
-    )
+    assert outcome.claims == {BLACK: "W+0.5", WHITE: "B+4.5"}
+    assert outcome.notes == ("Left scored W+0.5, the referee B+10.5", "Right scored B+4.5, the referee B+10.5")
+
+
+def test_stones_that_one_side_alone_takes_for_dead_have_to_be_captured(scripted: Script) -> None:
+    def cleaned(black_moves: str, white_moves: str) -> Outcome:
+        black = scripted("--dead", "A1", "--cleanup", black_moves, *BLACK_WALL)
+        return play(black, scripted("--dead", "", "--cleanup", white_moves, *WHITE_INVADES))
+
+    disputed = "the engines disagreed about dead stones and played on"
+    captured = cleaned("A2 B1", "")
+    assert (captured.result, captured.notes) == ("B+10.5", (disputed,))
+    assert len(captured.game.moves) == 12 + 5  # after a capture both pass once more
+    assert cleaned("", "").result == "W+0.5"  # A1 lives: nobody has the left side either
+    assert len(cleaned("pass A2 B1", "E5").game.moves) == 12 + 7  # one pass ends nothing
+
+
+def test_playing_on_may_be_a_fault(scripted: Script) -> None:
+    black = scripted("--dead", "A1", "--cleanup", "C1", *BLACK_WALL)
+    outcome = play(black, scripted("--dead", "", "--cleanup", "", *WHITE_INVADES))
+    assert (outcome.result, outcome.reason) == ("W+F", "illegal move")
+
+
+def test_stones_stand_under_rules_that_say_so(scripted: Script) -> None:
+    black = scripted("--dead", "A1", "--cleanup", "A2 B1", *BLACK_WALL)
+    white = scripted("--dead", "A1", "--cleanup", "", *WHITE_INVADES)
+    assert play(black, white).result == "B+10.5"
+    assert play(black, white, rules=RULESETS["tromp-taylor"]).result == "W+0.5"
+
+
+def test_under_territory_rules_nobody_plays_on(scripted: Script) -> None:
+    black = scripted("--dead", "A1", "--cleanup", "A2 B1", *BLACK_WALL)
+    white = scripted("--dead", "", "--cleanup", "", *WHITE_INVADES)
+    assert len(play(black, white, rules=RULESETS["japanese"]).game.moves) == 12
 
 
 def test_agreement_leaves_no_note(scripted: Script) -> None:
