@@ -57,6 +57,11 @@ class Rules:
             if value not in accepted:
                 raise ValueError(f"unknown {part} rule: {value!r} (accepted: {', '.join(accepted)})")
 
+    @property
+    def stones_stand(self) -> bool:
+        """Whether the final count takes all stones for alive, so that dead ones have to be captured first."""
+        return self.scoring == "AREA" and not self.friendly_pass_ok
+
     def to_json(self) -> str:
         """One line of JSON in the form and key order of KataGo's `kata-get-rules`."""
         parts = {part: getattr(self, field) for part, field in PART_FIELDS.items() if part != "score"}

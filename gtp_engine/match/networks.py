@@ -20,7 +20,6 @@ from ..game.game import Game
 from ..game.rules import RULESETS, Rules, default_komi, rules_name
 from ..game.scoring import Score, dead_stones, final_score
 from ..search.certainty import Certainty
-from ..search.ending import stones_stand
 from ..search.parameters import SearchParameters, default_parameters
 from ..search.report import SearchReport
 from ..search.scheduler import Job, Scheduler
@@ -300,7 +299,7 @@ class _Match:
 
     def _count(self, table: _Table) -> None:
         game = table.game
-        dead = set() if stones_stand(game.rules) else set(dead_stones(game, self._ownership(game)))
+        dead = set() if game.rules.stones_stand else set(dead_stones(game, self._ownership(game)))
         margin = final_score(game, dead)
         winner = BLACK if margin > 0 else WHITE if margin < 0 else EMPTY
         self._end(table, winner, str(Score(margin)), "score")

@@ -14,7 +14,6 @@ from ..game.game import Game, IllegalMove, Move
 from ..game.rules import RULESETS, Rules, rules_name
 from ..game.scoring import Score, final_score
 from ..search.clock import NO_LIMIT, Clock, TimeSettings
-from ..search.ending import stones_stand
 from .gtp_client import CommandError, EngineDiedError, EngineError, EngineGarbageError, GtpClient
 
 # Seconds by which a move may overstep the time: what pipes and a busy machine take, and no fault of the engine.
@@ -218,7 +217,7 @@ class _Table:
     def dead_stones(self, notes: list[str]) -> dict[int, set[int]]:
         """The dead stones of both colours as each colour's engine sees them, where it answers."""
         seen: dict[int, set[int]] = {}
-        if stones_stand(self.conditions.rules):
+        if self.conditions.rules.stones_stand:
             return seen
         for colour in self.players:
             answer = self.opinion(colour, "final_status_list dead", notes)

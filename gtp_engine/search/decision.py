@@ -15,7 +15,6 @@ from .ending import (
     judge,
     may_be_over,
     should_pass,
-    stones_stand,
     useful_move,
 )
 from .levels import Level, choose_at
@@ -71,7 +70,7 @@ class _Ending:
     def __init__(self, thinker: Thinker, request: Request, manner: Manner) -> None:
         self._thinker, self._manner, self._game = thinker, manner, request.game
         self._request = replace(request, ownership=True)
-        self._to_capture = manner.cleanup or stones_stand(self._game.rules)
+        self._to_capture = manner.cleanup or self._game.rules.stones_stand
         self._after_pass = self._game.passes > 0
 
     def choose(self) -> tuple[int, SearchReport]:

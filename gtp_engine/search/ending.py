@@ -13,7 +13,6 @@ import numpy as np
 
 from ..game.coords import BLACK, EMPTY, WHITE, point_at, xy
 from ..game.game import Game
-from ..game.rules import Rules
 from ..game.scoring import dead_stones, final_score, seki_stones
 from .report import MoveReport, SearchReport
 
@@ -53,11 +52,6 @@ def has_filled_up(game: Game) -> bool:
     """Whether so much was played that a game may be over."""
     stones = int(np.count_nonzero(game.stones()))
     return max(stones, len(game.moves)) >= _EARLIEST_END * game.area
-
-
-def stones_stand(rules: Rules) -> bool:
-    """Whether the final count takes all stones for alive, so that dead ones have to be captured first."""
-    return rules.scoring == "AREA" and not rules.friendly_pass_ok
 
 
 @dataclass(frozen=True)
@@ -189,7 +183,7 @@ def should_pass(game: Game, outlook: Outlook, *, cleanup: bool = False) -> bool:
     """
     if cleanup:
         return not outlook.open and not outlook.prisoners_to_take
-    if stones_stand(game.rules):
+    if game.rules.stones_stand:
         if game.passes > 0 and outlook.standing > 0:
             return True
         return not outlook.open and not outlook.prisoners_to_take
@@ -253,7 +247,7 @@ def find_dead(game: Game, ownership: np.ndarray) -> set[int]:
 
     Where stones count as they stand there are none once the game is over.
     """
-    if game.is_over and stones_stand(game.rules):
+    if game.is_over and game.rules.stones_stand:
         return set()
     return set(dead_stones(game, ownership))
 

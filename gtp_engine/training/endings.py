@@ -14,7 +14,6 @@ from ..game.coords import BLACK, EMPTY, WHITE, point_of_index
 from ..game.game import Game
 from ..game.life import find_pass_alive
 from ..game.scoring import area_map, final_score
-from ..search.ending import stones_stand
 from .samples import DRAW
 
 
@@ -30,7 +29,7 @@ class Ending:
 
 def ending_of(game: Game) -> Ending:
     """The count of a game as it stands, under area scoring."""
-    dead = set() if stones_stand(game.rules) else proven_dead(game)
+    dead = set() if game.rules.stones_stand else proven_dead(game)
     margin = final_score(game, dead)
     owner = area_map(game, dead).reshape(-1)
     ownership = (owner == BLACK).astype(np.int8) - (owner == WHITE).astype(np.int8)

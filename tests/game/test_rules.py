@@ -111,5 +111,10 @@ def test_names_of_rules() -> None:
     assert rules_name(replace(RULESETS["chinese"], tax="SEKI")) is None
 
 
+def test_which_rules_count_stones_as_they_stand() -> None:
+    assert RULESETS["tromp-taylor"].stones_stand
+    assert not any(RULESETS[name].stones_stand for name in ("chinese", "japanese", "aga", "new-zealand"))
+
+
 def test_usual_komi() -> None:
     assert [default_komi(9, 9), default_komi(13, 9), default_komi(5, 5), default_komi(19, 19)] == [7, 7.5, 7, 7.5]

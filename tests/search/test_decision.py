@@ -12,7 +12,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.game.scoring import final_score
 from gtp_engine.search.decision import Manner, _Ending, choose_move
-from gtp_engine.search.ending import Outlook, find_dead, stones_stand
+from gtp_engine.search.ending import Outlook, find_dead
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.search import Limits, RootMoves
 from gtp_engine.search.thinker import Request, Thinker
@@ -112,7 +112,7 @@ def test_games_end(thinker, rules, visits):
     game = Game(7, rules=RULESETS[rules], komi=7)
     play_to_the_end(thinker, game, visits)
     dead = find_dead(game, thinker.ownership(game, SearchParameters(), threading.Event()))
-    assert not (dead and stones_stand(game.rules))
+    assert not (dead and game.rules.stones_stand)
 
 
 class WatchedThinker(Thinker):

@@ -5,7 +5,6 @@ from drawn_positions import BETWEEN_BOTH, PRISONERS, SETTLED, game_of
 
 from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.game.game import Game
-from gtp_engine.game.rules import RULESETS
 from gtp_engine.search.ending import (
     Outlook,
     capturing_moves,
@@ -17,7 +16,6 @@ from gtp_engine.search.ending import (
     judge,
     may_be_over,
     should_pass,
-    stones_stand,
     useful_move,
 )
 from gtp_engine.search.report import MoveReport, SearchReport
@@ -103,11 +101,6 @@ def test_a_count_that_wins_as_it_stands_ends_the_game_after_the_opponents_pass()
     outlook = outlook_of(PRISONERS, game)
     assert outlook.standing > 0 and outlook.prisoners_to_take
     assert should_pass(game, outlook)
-
-
-def test_which_rules_count_stones_as_they_stand():
-    assert stones_stand(RULESETS["tromp-taylor"])
-    assert not any(stones_stand(RULESETS[name]) for name in ("chinese", "japanese", "aga", "new-zealand"))
 
 
 def test_a_point_between_both_is_open():
