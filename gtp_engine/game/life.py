@@ -317,7 +317,13 @@ def find_pass_alive(board: Board, suicide: bool, owner: np.ndarray) -> None:
 
     suicide: as of `read_area`. owner: int8 [area] in move-index order, gets 0, 1 or 2.
     """
-    w = np.zeros(1, LIFE)[0]
+    _write_pass_alive(board, suicide, np.zeros(1, LIFE), owner)
+
+
+@njit
+def _write_pass_alive(board: Board, suicide: bool, memory: np.ndarray, owner: np.ndarray) -> None:
+    """`find_pass_alive` in memory (LIFE [1]) that the caller holds: its record alone does not keep it from being freed."""
+    w = memory[0]
     _read_stones(board, w)
     _mark(board, BLACK, suicide, True, w)
     _mark(board, WHITE, suicide, True, w)

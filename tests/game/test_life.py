@@ -1,6 +1,9 @@
 """Pass-alive chains and areas on drawn boards, and against the definitions on random ones."""
 
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -52,6 +55,17 @@ def test_two_eyes_are_alive() -> None:
         b b b b . .
         b b b b . .
         . . . . . .""")
+
+
+def test_its_memory_is_not_freed_before_the_end() -> None:
+    program = (
+        "import numpy as np; from gtp_engine.game.game import Game; from gtp_engine.game.life import find_pass_alive; "
+        "find_pass_alive(Game(9).board[0], False, np.zeros(81, np.int8))"
+    )
+    # With glibc memory of this size then goes back to the system as soon as it is freed: what uses it still crashes.
+    environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536"}
+    assert LIFE.itemsize > 65536
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 
 
 def test_one_eye_is_not() -> None:
