@@ -322,7 +322,7 @@ def find_pass_alive(board: Board, suicide: bool, owner: np.ndarray) -> None:
 
 @njit
 def _write_pass_alive(board: Board, suicide: bool, memory: np.ndarray, owner: np.ndarray) -> None:
-    """`find_pass_alive` in memory (LIFE [1]) that the caller holds: its record alone does not keep it from being freed."""
+    """`find_pass_alive` in memory (LIFE [1]) that the caller holds: a record does not keep it from being freed."""
     w = memory[0]
     _read_stones(board, w)
     _mark(board, BLACK, suicide, True, w)

@@ -112,7 +112,7 @@ class Workers(Players):
             try:
                 link.send(message)
             except OSError as error:
-                raise _lost() from error
+                raise self._lost(link) from error
 
     def collect(self, seconds: float) -> Iterator[FinishedGame]:
         for link in wait(self._links, seconds):
@@ -132,12 +132,18 @@ class Workers(Players):
         try:
             message = link.recv()
         except (EOFError, OSError) as error:
-            raise _lost() from error
+            raise self._lost(link) from error
         if isinstance(message, _Failure):
             raise message.error
         if isinstance(message, Counts):
             self._counts[self._links.index(link)] = message
         return message
+
+    def _lost(self, link: Any) -> RuntimeError:
+        """Says how the process at that link ended."""
+        process = self._processes[self._links.index(link)]
+        process.join(_PATIENCE_SECONDS)
+        return RuntimeError(f"a process that played has gone: {_how_it_ended(process.exitcode)}")
 
     def close(self) -> None:
         for link in self._links:
@@ -149,6 +155,16 @@ class Workers(Players):
             if process.is_alive():
                 process.kill()
         self._processes, self._links, self._counts = [], [], []
+
+
+def _how_it_ended(status: int | None) -> str:
+    """Of a process's exit status as `multiprocessing` has it."""
+    if status is None:
+        return "it runs, but its link is broken"
+    if status >= 0:
+        return f"exit status {status}"
+    name = signal.Signals(-status).name
+    return f"ended by {name}" + (": by somebody, or by the system for lack of memory" if name == "SIGKILL" else "")
 
 
 @contextlib.contextmanager
@@ -163,10 +179,6 @@ def _unheard() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _lost() -> RuntimeError:
-    return RuntimeError("a process that played has gone: ended by somebody, or by the system for lack of memory")
 
 
 def _work(link: Connection, settings: RunSettings, seed: tuple[int, ...]) -> None:
