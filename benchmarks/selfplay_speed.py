@@ -1,7 +1,7 @@
 """Self-play's share of the bare network's rate, in one process of one thread, alternating; processor time counts, so
 that other programs disturb little.
 
-    python benchmarks/selfplay_speed.py NETWORK [--visits 32] [--games 32] [--rounds 5]
+    python benchmarks/selfplay_speed.py NETWORK [--visits 32] [--games 64] [--rounds 5]
 """
 
 import argparse
@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("network")
     parser.add_argument("--board-size", default="9")
     parser.add_argument("--visits", type=int, default=32)
-    parser.add_argument("--games", type=int, default=32, help="side by side: the batch")
+    parser.add_argument("--games", type=int, default=64, help="side by side: the batch; as in laptop")
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()

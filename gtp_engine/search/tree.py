@@ -7,6 +7,7 @@ A node's row of `priors` holds the evaluator's policy as uint16: 0 for what is i
 for the rest. Moves without visits share one first-play value, so only the largest prior left can be the best of them.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -111,6 +112,7 @@ def holds(tree: Tree, area: int, parts: Parts, *, ownership: bool) -> bool:
     return tree.priors.shape[1] == area + 1 and kept == parts and (len(tree.ownership) > 0) == ownership
 
 
+@functools.cache
 def bytes_per_node(area: int, parts: Parts) -> int:
     """What a node takes in a tree that keeps ownership."""
     return sum(array.nbytes for array in new_tree(1, area, parts, ownership=True)[:-1])
