@@ -84,7 +84,9 @@ class SearchSettings:
     """How moves are searched."""
 
     root: str = _setting(
-        "gumbel", 'The search of the root: "gumbel" for few visits, or "puct" with noise.', accepted=("gumbel", "puct")
+        "gumbel",
+        'The search of the root: "gumbel" for few visits, or "puct" with noise, which wants 100 and more.',
+        accepted=("gumbel", "puct"),
     )
     visits: dict[str, int] = _setting(  # noqa: RUF009
         {"0": 32}, "Visits of a full search, from each of these cycles on.", 1, names="cycles"
