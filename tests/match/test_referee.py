@@ -179,8 +179,8 @@ def test_an_engine_that_cannot_score_leaves_the_count_to_the_others(scripted: Sc
     outcome = play(black, scripted("--score", "B+4.5", *WHITE_WALL))
     assert outcome.result == "B+4.5"
     assert outcome.claims == {WHITE: "B+4.5"}
-    assert outcome.notes[0] == "engine 'Script' answered 'final_score' with an error: refused"
-    assert outcome.notes[1].startswith("Script could not name the dead stones: invalid vertex 'Z9'")
+    assert outcome.notes[0].startswith("Script could not name the dead stones: invalid vertex 'Z9'")
+    assert outcome.notes[1] == "engine 'Script' answered 'final_score' with an error: refused"
 
 
 def test_an_engine_without_oblong_boards_loses_nothing(scripted: Script) -> None:
