@@ -103,10 +103,12 @@ def match(
     """Let two GTP engines, given by their command lines, play each other, or two networks.
 
     Each opening is played twice, with either engine as black. An engine that crashes, falls silent, plays an illegal
-    move or oversteps its time loses that game. At the end a stone is dead where its own side's engine says so; for
-    what the other one alone takes for dead both play on (kgs-genmove_cleanup), and it has to be captured. Networks
-    play many games side by side in this process, which takes minutes where engines take hours. Ctrl-C ends the match
-    and keeps what is done; with the same --sgf-dir it goes on.
+    move or oversteps its time loses that game. Networks play many games side by side in this process, which takes
+    minutes where engines take hours. Ctrl-C ends the match and keeps what is done; with the same --sgf-dir it goes on.
+
+    After two passes a stone is dead where its own side's engine says so. One that only the opponent takes for dead
+    lives unless it is captured: under area rules both play on for that once, where both know kgs-genmove_cleanup.
+    Under rules like Tromp and Taylor's all stones stand. Between networks the ownership that both find decides.
 
     \b
     Examples:

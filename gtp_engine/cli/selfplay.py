@@ -66,6 +66,7 @@ def selfplay(games: int, sgf_dir: Path | None, shards: Path | None, **options: A
     """
     from ..paths import games_dir
     from ..search.thinker import Thinker
+    from ..wording import reason
 
     settings = _settings(options)
     network = _network(options["network"], settings)
@@ -77,6 +78,8 @@ def selfplay(games: int, sgf_dir: Path | None, shards: Path | None, **options: A
     except KeyboardInterrupt:
         click.echo("stopped")
         raise
+    except RuntimeError as error:
+        raise click.ClickException(f"{reason(error)}; the finished games are kept") from error
     finally:
         if not run.finished:
             folder.rmdir()

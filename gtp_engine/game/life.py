@@ -45,7 +45,8 @@ LIFE = np.dtype(
     ],
     align=True,
 )
-"""Memory for the functions here, one record (`np.zeros(1, LIFE)[0]`) for each thread."""
+"""Memory for the functions here, a record of an array for each thread. Compiled code has to hold the array: the record
+alone does not keep it."""
 
 
 @njit

@@ -2,12 +2,13 @@
 
 An engine loses the game it spoils: by an illegal move, a crash, silence, an answer that is none, a refusal of what is
 legal, or by overstepping the time. After two passes the referee counts. A stone is dead where its own side's engine
-says so; what the other one alone takes for dead it has to capture, for which both play on once.
+says so. One that only the opponent takes for dead lives unless it is captured: under area rules both play on for that
+once, where both know how. Under rules like Tromp and Taylor's all stones stand.
 """
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ..game.coords import BLACK, EMPTY, PASS, WHITE, colour_letter, colour_name, opponent, parse_vertex, vertex
 from ..game.game import Game, IllegalMove, Move
@@ -82,7 +83,8 @@ def play_game(black: GtpClient, white: GtpClient, opening: Sequence[Move], condi
     except _ForfeitError as fault:
         winner = opponent(fault.colour)
         letter = "T" if fault.reason == "time" else "F"
-        return table.outcome(winner, f"{colour_letter(winner)}+{letter}", fault.reason, notes=(str(fault),))
+        table.notes.append(str(fault))
+        return table.outcome(winner, f"{colour_letter(winner)}+{letter}", fault.reason)
 
 
 class _Table:
@@ -94,6 +96,7 @@ class _Table:
         self.game = Game(conditions.width, conditions.height, rules=conditions.rules, komi=conditions.komi)
         self.clock = Clock(conditions.time)
         self.seconds = {BLACK: 0.0, WHITE: 0.0}
+        self.notes: list[str] = []
 
     def set_up(self, opening: Sequence[Move]) -> None:
         width, height = self.conditions.width, self.conditions.height
@@ -114,24 +117,26 @@ class _Table:
                 self.tell(colour, move)
 
     def play(self) -> Outcome:
-        notes: list[str] = []
         outcome = self.play_to_passes("genmove")
         if outcome is not None:
             return outcome
-        dead = self.dead_stones(notes)
-        if self.can_play_on and self.are_disputed(dead):
-            notes.append("the engines disagreed about dead stones and played on")
-            outcome = self.play_to_passes(PLAY_ON)
-            if outcome is not None:
-                return replace(outcome, notes=tuple(notes))
-            dead = self.dead_stones(notes)
-        return self.counted(self.given_up(dead), notes)
+        dead = self.dead_stones()
+        if self.are_disputed(dead):
+            self.notes.append("the engines disagreed about dead stones" + " and played on" * self.can_play_on)
+            if self.can_play_on:
+                outcome = self.play_to_passes(PLAY_ON)
+                if outcome is not None:
+                    return outcome
+                dead |= self.dead_stones()
+        return self.counted(self.given_up(dead))
 
     def play_to_passes(self, command: str) -> Outcome | None:
         """Plays until two passes in a row from now on; the outcome where the game ends otherwise."""
         begun = len(self.game.moves)
         while not self.game.is_over or len(self.game.moves) < begun + 2:
             if len(self.game.moves) >= self.conditions.move_cap:
+                if command == PLAY_ON:
+                    return None  # it was over before: what stands is counted
                 return self.outcome(EMPTY, "Void", "move cap")
             colour = self.game.to_move
             point = self.next_move(colour, command)
@@ -179,7 +184,10 @@ class _Table:
         player, allowed = self.players[colour], self.time_allowed(colour)
         left = self.clock.remaining(colour)
         if left is not None and player.knows("time_left"):
-            self.ask(colour, f"time_left {colour_letter(colour).lower()} {int(left[0])} {left[1]}")
+            try:
+                self.ask(colour, f"time_left {colour_letter(colour).lower()} {int(left[0])} {left[1]}")
+            except CommandError as error:
+                raise _ForfeitError(colour, "refusal", str(error)) from error
         timeout = None if allowed is None else allowed + LEEWAY + OVERTIME_PATIENCE
         start = time.monotonic()
         try:
@@ -214,18 +222,18 @@ class _Table:
         by_area = self.conditions.rules.scoring == "AREA"
         return by_area and all(player.knows(PLAY_ON) for player in self.players.values())
 
-    def dead_stones(self, notes: list[str]) -> dict[int, set[int]]:
+    def dead_stones(self) -> dict[int, set[int]]:
         """The dead stones of both colours as each colour's engine sees them, where it answers."""
         seen: dict[int, set[int]] = {}
         if self.conditions.rules.stones_stand:
             return seen
         for colour in self.players:
-            answer = self.opinion(colour, "final_status_list dead", notes)
+            answer = self.opinion(colour, "final_status_list dead")
             if answer is not None:
                 try:
                     seen[colour] = self.parse_stones(answer)
                 except ValueError as error:
-                    notes.append(f"{self.players[colour].name} could not name the dead stones: {error}")
+                    self.notes.append(f"{self.players[colour].name} could not name the dead stones: {error}")
         return seen
 
     def are_disputed(self, dead: dict[int, set[int]]) -> bool:
@@ -241,21 +249,21 @@ class _Table:
             if self.game.stone_at(point) == colour
         }
 
-    def counted(self, dead: set[int], notes: list[str]) -> Outcome:
+    def counted(self, dead: set[int]) -> Outcome:
         """The outcome by counting without the dead stones."""
         margin = final_score(self.game, dead)
         claims = {}
         for colour in self.players:
-            claim = self.opinion(colour, "final_score", notes)
+            claim = self.opinion(colour, "final_score")
             if claim is None:
                 continue
             claims[colour] = claim
             if not _same_score(claim, margin):
-                notes.append(f"{self.players[colour].name} scored {claim}, the referee {Score(margin)}")
+                self.notes.append(f"{self.players[colour].name} scored {claim}, the referee {Score(margin)}")
         winner = BLACK if margin > 0 else WHITE if margin < 0 else EMPTY
-        return self.outcome(winner, str(Score(margin)), "score", claims, tuple(notes))
+        return self.outcome(winner, str(Score(margin)), "score", claims)
 
-    def opinion(self, colour: int, command: str, notes: list[str]) -> str | None:
+    def opinion(self, colour: int, command: str) -> str | None:
         """What an engine answers about the finished game; None, and perhaps a note, where it can't."""
         player = self.players[colour]
         if not player.usable or not player.knows(command.split()[0]):
@@ -263,7 +271,7 @@ class _Table:
         try:
             return self.ask(colour, command)
         except (_ForfeitError, CommandError) as error:
-            notes.append(str(error))
+            self.notes.append(str(error))
             return None
 
     def parse_stones(self, text: str) -> set[int]:
@@ -271,15 +279,8 @@ class _Table:
         points = {parse_vertex(word, self.game.width, self.game.height) for word in text.split()}
         return {point for point in points if point != PASS and self.game.stone_at(point) != EMPTY}
 
-    def outcome(
-        self,
-        winner: int,
-        result: str,
-        reason: str,
-        claims: dict[int, str] | None = None,
-        notes: tuple[str, ...] = (),
-    ) -> Outcome:
-        return Outcome(self.game, winner, result, reason, self.seconds, claims or {}, notes)
+    def outcome(self, winner: int, result: str, reason: str, claims: dict[int, str] | None = None) -> Outcome:
+        return Outcome(self.game, winner, result, reason, self.seconds, claims or {}, tuple(self.notes))
 
 
 def _fault(error: EngineError) -> str:

@@ -85,7 +85,7 @@ class SearchSettings:
 
     root: str = _setting(
         "gumbel",
-        'The search of the root: "gumbel" for few visits, or "puct" with noise, which wants 100 and more.',
+        'The search of the root: "gumbel", or "puct" with noise, for 100 visits and more.',
         accepted=("gumbel", "puct"),
     )
     visits: dict[str, int] = _setting(  # noqa: RUF009

@@ -22,7 +22,7 @@ from .selfplay import Counts, FinishedGame, SelfPlay
 from .settings import RunSettings
 
 _REPORT_SECONDS = 1.0
-_PATIENCE_SECONDS = 10.0  # for a process that was told to end
+_PATIENCE_SECONDS = 10.0  # for a process to end
 # A terminal, torchrun and systemd send them to all processes; what becomes of them the first one decides.
 _WISHES = (signal.SIGINT, signal.SIGTERM)
 
@@ -139,8 +139,13 @@ class Workers(Players):
             self._counts[self._links.index(link)] = message
         return message
 
-    def _lost(self, link: Any) -> RuntimeError:
-        """Says how the process at that link ended."""
+    def _lost(self, link: Any) -> Exception:
+        """What the process at that link said last, or how it ended."""
+        with contextlib.suppress(EOFError, OSError):
+            while link.poll():
+                message = link.recv()
+                if isinstance(message, _Failure):
+                    return message.error
         process = self._processes[self._links.index(link)]
         process.join(_PATIENCE_SECONDS)
         return RuntimeError(f"a process that played has gone: {_how_it_ended(process.exitcode)}")
@@ -163,8 +168,9 @@ def _how_it_ended(status: int | None) -> str:
         return "it runs, but its link is broken"
     if status >= 0:
         return f"exit status {status}"
-    name = signal.Signals(-status).name
-    return f"ended by {name}" + (": by somebody, or by the system for lack of memory" if name == "SIGKILL" else "")
+    if status == -signal.SIGKILL:
+        return "killed by somebody, or by the system for lack of memory"
+    return f"ended by signal {-status} ({signal.strsignal(-status)})"
 
 
 @contextlib.contextmanager

@@ -133,7 +133,11 @@ def test_dead_are_the_stones_that_their_own_side_gives_up(scripted: Script) -> N
     # A1 is dead, C3 is not, and nobody has the right edge: it is open at D5.
     assert outcome.result == "B+10.5"
     assert outcome.claims == {BLACK: "W+0.5", WHITE: "B+4.5"}
-    assert outcome.notes == ("Left scored W+0.5, the referee B+10.5", "Right scored B+4.5, the referee B+10.5")
+    assert outcome.notes == (
+        "the engines disagreed about dead stones",
+        "Left scored W+0.5, the referee B+10.5",
+        "Right scored B+4.5, the referee B+10.5",
+    )
 
 
 def test_stones_that_one_side_alone_takes_for_dead_have_to_be_captured(scripted: Script) -> None:
@@ -153,6 +157,19 @@ def test_playing_on_may_be_a_fault(scripted: Script) -> None:
     black = scripted("--dead", "A1", "--cleanup", "C1", *BLACK_WALL)
     outcome = play(black, scripted("--dead", "", "--cleanup", "", *WHITE_INVADES))
     assert (outcome.result, outcome.reason) == ("W+F", "illegal move")
+    assert outcome.notes[0] == "the engines disagreed about dead stones and played on"
+
+
+def test_a_finished_game_is_counted_where_playing_on_reaches_the_cap(scripted: Script) -> None:
+    black = scripted("--dead", "A1", "--cleanup", "A2 B1", *BLACK_WALL)
+    white = scripted("--dead", "", "--cleanup", "", *WHITE_INVADES)
+    assert play(black, white, move_cap=13).result == "B+0.5"
+
+
+def test_an_error_at_time_left_loses_the_game(scripted: Script, tmp_path: Path) -> None:
+    black = scripted("--log", str(tmp_path / "log"), "--refuse", "time_left", "C3")
+    outcome = play(black, scripted(), time=gtp_settings(60, 5, 2))
+    assert (outcome.result, outcome.reason) == ("W+F", "refusal")
 
 
 def test_stones_stand_under_rules_that_say_so(scripted: Script) -> None:
@@ -165,7 +182,9 @@ def test_stones_stand_under_rules_that_say_so(scripted: Script) -> None:
 def test_under_territory_rules_nobody_plays_on(scripted: Script) -> None:
     black = scripted("--dead", "A1", "--cleanup", "A2 B1", *BLACK_WALL)
     white = scripted("--dead", "", "--cleanup", "", *WHITE_INVADES)
-    assert len(play(black, white, rules=RULESETS["japanese"]).game.moves) == 12
+    outcome = play(black, white, rules=RULESETS["japanese"])
+    assert len(outcome.game.moves) == 12
+    assert outcome.notes == ("the engines disagreed about dead stones",)
 
 
 def test_agreement_leaves_no_note(scripted: Script) -> None:

@@ -14,8 +14,8 @@ SETTINGS = RunSettings(games=GameSettings(sizes={"5": 1.0}), machine=MachineSett
 @pytest.mark.parametrize(
     ("number", "how"),
     [
-        (signal.SIGKILL, "ended by SIGKILL: by somebody, or by the system for lack of memory"),
-        (signal.SIGSEGV, "ended by SIGSEGV"),
+        (signal.SIGKILL, "killed by somebody, or by the system for lack of memory"),
+        (signal.SIGSEGV, r"ended by signal 11 \(Segmentation fault\)"),
     ],
 )
 def test_how_a_lost_process_ended_is_said(number: signal.Signals, how: str) -> None:
