@@ -1,6 +1,7 @@
 """What the root's subtree says: its moves ranked, values averaged, main lines, as a `report.SearchReport`."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from .gumbel import improved_scores
 from .ownership import mean_ownership
 from .parameters import SearchParameters
 from .report import MoveReport, SearchReport
-from .selection import Root, Rule, exploration, rule_of
+from .selection import Root, Rule, exploration
 from .tree import Tree, main_line
 
 _LONGEST_LINE = 40
@@ -30,6 +31,7 @@ def make_report(
     game_tree: GameTree,
     parameters: SearchParameters,
     root: Root,
+    rule: Rule,
     *,
     playouts: int,
     seconds: float,
@@ -47,7 +49,7 @@ def make_report(
     owned = mean_ownership(totals[rows], counts[rows], shape) if moves_ownership else None
     found, whole = np.zeros(len(children), _FOUND), np.zeros(1, _FOUND)
     corrects = parameters.selection == "puct" and not len(tree.first_plays)
-    _describe(tree, root, rule_of(parameters), float(parameters.lcb_stdevs), corrects, children, found, whole[0])
+    _describe(tree, root, rule, float(parameters.lcb_stdevs), corrects, children, found, whole[0])
     priors = game_tree.root_priors()
     priors[banned] = 0
     return SearchReport(
@@ -82,14 +84,23 @@ def _rank_moves(
         order = best_first(found["selection"], found["utility_lcb"], parameters.choice)
     lines, lengths = np.zeros((2, len(children), _LONGEST_LINE), np.int32), np.zeros(len(children), np.int32)
     _write_lines(tree, children, lines, lengths)
+    longest = int(lengths.max(initial=0))
+    points = _points(game.width, game.height)[lines[0, :, :longest]].tolist()
+    visits = lines[1, :, :longest].tolist()
+    numbers, ends = found.tolist(), lengths.tolist()
     reports = []
     for rank, index in enumerate(order):
-        numbers = dict(zip(("visits", *_NUMBERS), found[index].item(), strict=True))
-        moves, visits = lines[:, index, : lengths[index]].tolist()
-        line = tuple(point_of_index(move, game.width, game.height) for move in moves)
+        pv, pv_visits = tuple(points[index][: ends[index]]), tuple(visits[index][: ends[index]])
+        known = dict(zip(("visits", *_NUMBERS), numbers[index], strict=True))
         own = owned[index] if owned is not None else None
-        reports.append(MoveReport(line[0], **numbers, order=rank, pv=line, pv_visits=tuple(visits), ownership=own))
+        reports.append(MoveReport(pv[0], **known, order=rank, pv=pv, pv_visits=pv_visits, ownership=own))
     return tuple(reports)
+
+
+@lru_cache(maxsize=64)
+def _points(width: int, height: int) -> np.ndarray:
+    """The point of each move index. Not to be written."""
+    return np.array([point_of_index(move, width, height) for move in range(width * height + 1)])
 
 
 @njit

@@ -4,12 +4,12 @@ Everything is for the side to move at the root: win rates in 0..1, scores and le
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 
-@dataclass(frozen=True)
-class MoveReport:
+class MoveReport(NamedTuple):
     """One move at the root.
 
     lcb: the lower end of the win rate's confidence interval; utility_lcb: of the utility's.

@@ -278,6 +278,7 @@ class Search:
             self.tree,
             self.parameters,
             self._root,
+            self._rule,
             playouts=self.playouts,
             seconds=seconds,
             ownership=ownership,
