@@ -191,10 +191,10 @@ def _play_networks(
 ) -> "MatchResult":
     from gtp_engine.engine import processor_threads
     from gtp_engine.match.networks import play_networks
-    from gtp_engine.search.thinker import Thinker
+    from gtp_engine.search.thinker import compile_ahead
 
     threads = others["threads"] or processor_threads()
-    Thinker("uniform", threads, None).warm_up()
+    compile_ahead()
     machine = {"threads": threads, "device": others["device"], "precision": others["precision"]}
     network_a, network_b = networks
     return play_networks(

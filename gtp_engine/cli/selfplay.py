@@ -65,13 +65,13 @@ def selfplay(games: int, sgf_dir: Path | None, shards: Path | None, **options: A
       gtp_engine selfplay --network none --board-size 7 --comments
     """
     from ..paths import games_dir
-    from ..search.thinker import Thinker
+    from ..search.thinker import compile_ahead
     from ..wording import reason
 
     settings = _settings(options)
     network = _network(options["network"], settings)
-    Thinker("uniform", 1, None).warm_up()
     folder = new_folder(sgf_dir or games_dir(), "selfplay")
+    compile_ahead()
     run = _Run(settings, network, games, folder, shards or folder)
     try:
         run.play(options["seed"])
@@ -155,8 +155,11 @@ class _Run:
                     if now - told >= (1.0 if console.is_terminal else _LINE_SECONDS):
                         told = now
                         facts = speed_text(workers.counts - Counts(), now - began)
-                        end = "\r" if console.is_terminal else "\n"
-                        console.print(f"{len(self.finished)} of {self.games} games, {facts}{self._results()}", end=end)
+                        text = f"{len(self.finished)} of {self.games} games, {facts}{self._results()}"
+                        if console.is_terminal:
+                            console.print(text, end="\r", no_wrap=True, overflow="ellipsis")
+                        else:
+                            click.echo(text)
             finally:
                 self._writer.flush(0)
         if self._stopped:

@@ -388,6 +388,19 @@ class Thinker:
         self._evaluator = self._large_boards = None
 
 
+def compile_ahead() -> None:
+    """Compiles what plays with networks, where that is still to be done: for processes that would each do it else."""
+    from ..compiled import is_cold
+    from ..evaluate.factory import UNIFORM
+    from ..network.library import default_network
+
+    if is_cold():
+        network = default_network(9, 9)
+        thinker = Thinker(str(network) if network else UNIFORM, 1, None)
+        thinker.warm_up()
+        thinker.close()
+
+
 def _use_board() -> None:
     """Calls what the board is made of."""
     from ..game.coords import point_at

@@ -25,7 +25,7 @@ from ..network.config import parse_config
 from ..network.katago_file import write_katago_file
 from ..network.library import load_network
 from ..network.model import Model
-from ..search.thinker import Thinker
+from ..search.thinker import compile_ahead
 from .event_files import FOLDER, EventFiles
 from .learner import MEASURED_SAMPLES, Learner, LearnerSettings, faster_precision, playing_network, rate_at
 from .loader import Loader, Samples, fixed_batches, loader_threads
@@ -146,7 +146,7 @@ class Run:
     def go(self) -> bool:
         """Whether all cycles are done. Raises LossNotFinite, ValueError, OSError, RuntimeError; what is saved stays."""
         self.observer.begin(self.state, self.settings)
-        Thinker("uniform", 1, None).warm_up()  # the processes that play find it compiled
+        compile_ahead()
         seed = self.settings.cycle.seed + sum(facts.games for facts in shard_facts(self.folder.shards))
         try:
             with self._players(self.settings, seed) as players:
