@@ -9,6 +9,7 @@ from random_networks import random_model
 from torch.nn import functional
 
 from gtp_engine.compiled import config
+from gtp_engine.network import compiled_run
 from gtp_engine.network.fused import FusedActivation
 from gtp_engine.network.inference import prepare_for_inference
 from gtp_engine.network.katago_file import read_katago_file
@@ -49,6 +50,21 @@ def test_bfloat16_is_near(version: int) -> None:
             assert found.policy.dtype == torch.float32
             assert functional.l1_loss(found.value, expected.value) < 0.05
             assert functional.l1_loss(found.policy, expected.policy) < 0.05
+
+
+@pytest.mark.parametrize("version", [8, 17])
+def test_portions_of_a_batch_change_nothing(version: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = prepare_for_inference(random_model(version, 5))
+    generator = torch.Generator().manual_seed(1)
+    planes = (torch.rand(21, 22, 9, 9, generator=generator) < 0.2).float()
+    planes[:, 0] = 1
+    planes[::3, :, 7:] = 0  # a smaller board
+    scalars, metadata = torch.rand(21, 19, generator=generator), torch.rand(21, 192, generator=generator)
+    with torch.inference_mode():
+        whole = model(planes, scalars, metadata)
+        monkeypatch.setattr(compiled_run, "_MOST_NUMBERS", 1)
+        for found, expected in zip(model(planes, scalars, metadata), whole, strict=True):
+            assert torch.allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.slow
