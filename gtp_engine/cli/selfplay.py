@@ -71,9 +71,9 @@ def selfplay(games: int, sgf_dir: Path | None, shards: Path | None, **options: A
     settings = _settings(options)
     network = _network(options["network"], settings)
     folder = new_folder(sgf_dir or games_dir(), "selfplay")
-    compile_ahead()
     run = _Run(settings, network, games, folder, shards or folder)
     try:
+        compile_ahead()
         run.play(options["seed"])
     except KeyboardInterrupt:
         click.echo("stopped")
