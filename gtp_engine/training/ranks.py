@@ -49,6 +49,7 @@ class Ranks:
             _number(environment, name, alone)
             for name, alone in (("RANK", 0), ("WORLD_SIZE", 1), ("LOCAL_RANK", 0), ("LOCAL_WORLD_SIZE", 1))
         )
+        _number(environment, "MASTER_PORT", 0)  # torch reads it itself, but does not name it where it is none
         if self.rank >= self.count:
             raise ValueError(f"RANK={self.rank} in the environment is not below WORLD_SIZE={self.count}")
         self._said: dist.ProcessGroup | None = None

@@ -100,6 +100,8 @@ def test_wrong_numbers_in_the_environment_are_named() -> None:
         Ranks(PLACE | {"RANK": "0", "WORLD_SIZE": "two"})
     with pytest.raises(ValueError, match="RANK=2 in the environment is not below WORLD_SIZE=2"):
         Ranks(PLACE | {"RANK": "2", "WORLD_SIZE": "2"})
+    with pytest.raises(ValueError, match="MASTER_PORT=here in the environment: expected a number"):
+        Ranks(PLACE | {"RANK": "0", "WORLD_SIZE": "2", "MASTER_PORT": "here"})
 
 
 def test_who_waits_in_vain_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
