@@ -1,8 +1,9 @@
-"""Ending a program whose engine may still be compiling."""
+"""Ending a program: one whose engine may still be compiling, and one that keeps what it has done."""
 
 import os
+import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from ..engine import Engine
@@ -18,3 +19,20 @@ def close_engine(engine: "Engine", status: int) -> None:
         sys.stderr.flush()
         os._exit(status)
     engine.close()
+
+
+class Stoppable(Protocol):
+    """What ends soon once it is stopped, and keeps all that is done."""
+
+    stopped: bool
+
+
+def end_on_signals(work: Stoppable) -> None:
+    """The first Ctrl-C, or the wish of a system that shuts down, stops the work; a second Ctrl-C ends it at once."""
+
+    def stop(number: int, frame: object) -> None:
+        work.stopped = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..wording import counted, reason
+from .closing import end_on_signals
 from .options import DEVICES, BoardSize
 
 if TYPE_CHECKING:
@@ -81,26 +82,28 @@ def _learn(ranks: "Ranks", games: tuple[Path, ...], out: Path | None, options: d
     from ..lock import only_one_in
     from ..paths import data_dir
     from ..training.learner import LossNotFinite
+    from ..training.supervised import Limit
     from ..training.supervised import learn as learn_from
 
     config, start = _network_of(options["config"], options["start"])
     out = out or data_dir() / "runs" / f"learn-{config}"
     device = ranks.device(find_device(options["device"]))
     threads = _set_threads(options["threads"], ranks)
-    display = _Display()
+    display, limit = _Display(), Limit(options["minutes"])
     settings = _settings(games, options, config, start, out, device)
     out.mkdir(parents=True, exist_ok=True)
     try:
         with only_one_in(out), display:
+            end_on_signals(limit)
             click.echo(f"learning in {out}")
             is_done = learn_from(
-                settings, out, display, device=device, loader_threads=threads, minutes=options["minutes"], ranks=ranks
+                settings, out, display, device=device, loader_threads=threads, limit=limit, ranks=ranks
             )
     except (LossNotFinite, RuntimeError) as error:  # the second of torch: no memory, or a lost process
         raise click.ClickException(reason(error)) from error
-    except KeyboardInterrupt:
+    if limit.stopped and not is_done:
         click.echo(f"stopped; the same command goes on from {out}")
-        raise
+        raise KeyboardInterrupt
     if is_done:
         click.echo(f"done: {out / f'{settings.config}.bin.gz'}")
     else:

@@ -1,16 +1,16 @@
 """`gtp_engine train`: a network learns from its own games."""
 
 import os
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from .closing import end_on_signals
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..training.loop import Run
     from ..training.ranks import Ranks
     from ..training.run_folder import RunFolder
     from ..training.settings import RunSettings
@@ -98,10 +98,30 @@ def train(
                 from ..training.cluster import connect
 
                 connect(cluster)
+            network = _network_to_begin_with(folder, start)
             _begin_or_check(folder, preset, settings_file)
-            _go_on(folder, minutes, start, bool(cluster), ranks)
+            _go_on(folder, minutes, network, bool(cluster), ranks)
         elif not follow(ranks):
             raise click.exceptions.Exit(1)
+
+
+def _network_to_begin_with(folder: "RunFolder", start: str | None) -> Path | None:
+    """Its file, read once before a run begins with it; None where none is wanted, or the run has begun with it.
+
+    UsageError where the run has begun otherwise.
+    """
+    from ..network.library import find_network, load_network, network_name
+
+    if start is None:
+        return None
+    if folder.state_file.exists():  # the file itself may be gone, or be another on this machine
+        before = folder.load()[0].start
+        if not before or network_name(Path(before)) != network_name(Path(start)):
+            raise click.UsageError(f"--from is for new runs; {folder.path} has begun otherwise")
+        return None
+    path = find_network(start)
+    load_network(path)
+    return path
 
 
 def _begin_or_check(folder: "RunFolder", preset: str | None, settings_file: Path | None) -> None:
@@ -125,26 +145,22 @@ def _given(preset: str | None, settings_file: Path | None) -> "RunSettings":
     return read_settings(settings_file or preset_file(preset or "laptop"))
 
 
-def _go_on(folder: "RunFolder", minutes: float | None, start: str | None, on_cluster: bool, ranks: "Ranks") -> None:
+def _go_on(folder: "RunFolder", minutes: float | None, start: Path | None, on_cluster: bool, ranks: "Ranks") -> None:
     from ..lock import only_one_in
-    from ..network.library import find_network
     from ..training.learner import LossNotFinite
     from ..training.loop import Run
     from .train_display import Display
 
-    path = find_network(start) if start else None
-    if path and folder.state_file.exists() and folder.load()[0].start != str(path):
-        raise click.UsageError(f"--from is for new runs; {folder.path} has begun otherwise")
     with only_one_in(folder.path), Display() as display:
-        run = Run(folder, display, minutes=minutes, start=path, players=_players(on_cluster), ranks=ranks)
-        _end_on_signals(run)
+        run = Run(folder, display, minutes=minutes, start=start, players=_players(on_cluster), ranks=ranks)
+        end_on_signals(run)
         try:
             is_done = run.go()
-        except (LossNotFinite, RuntimeError, OSError) as error:
+        except (LossNotFinite, RuntimeError, OSError, MemoryError) as error:
             from ..wording import reason
 
             raise click.ClickException(
-                f"{reason(error)}; nothing that was saved is lost: the same command goes on"
+                f"{reason(error) or 'no memory is left'}; nothing that was saved is lost: the same command goes on"
             ) from error
     if run.stopped:
         click.echo("stopped; the same command goes on")
@@ -161,14 +177,3 @@ def _players(on_cluster: bool) -> "Callable[[RunSettings, int], Players]":
     from ..training.workers import Workers
 
     return Workers
-
-
-def _end_on_signals(run: "Run") -> None:
-    """The first Ctrl-C, or the first wish of a system that shuts down, ends the run with all that is done kept."""
-
-    def stop(number: int, frame: object) -> None:
-        run.stopped = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGTERM, stop)

@@ -1,6 +1,7 @@
 """What a training run shows: a live table on a terminal, lines elsewhere."""
 
 import time
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from gtp_engine.network.library import network_name
 from gtp_engine.training.loop import Observer
 from gtp_engine.training.run_folder import RunState
 from gtp_engine.training.settings import RunSettings
@@ -47,7 +49,8 @@ class Display(Observer):
         what = f"goes on in cycle {state.cycle}" if state.cycle else "begins"
         if state.cycle > settings.cycle.cycles:
             what = "all are done; more cycles in its settings.toml prolong it"
-        self._say(f"{settings.cycle.network}, {settings.cycle.cycles} cycles of {settings.cycle.games} games: {what}")
+        network = network_name(Path(state.start)) if state.start else settings.cycle.network
+        self._say(f"{network}, {settings.cycle.cycles} cycles of {settings.cycle.games} games: {what}")
 
     def progress(self, cycle: int, phase: str, done: int, total: int, facts: str) -> None:
         text = f"cycle {cycle} of {self._cycles}: {phase}"
@@ -89,7 +92,6 @@ def _row(line: dict[str, Any]) -> tuple[str, ...]:
         f"{line['length']:.0f}",
         *(f"{losses[name]:.3f}" if name in losses else "" for name in ("policy", "value", "score")),
         f"{line['elo']:.0f}" if "elo" in line else "",
-        f"{line['evaluations_per_s']:,.0f}",
-        f"{line['learned_per_s']:,.0f}",
+        *("" if line[name] is None else f"{line[name]:,.0f}" for name in ("evaluations_per_s", "learned_per_s")),
         f"{line['seconds'] / 3600:.2f}",
     )

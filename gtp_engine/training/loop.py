@@ -36,7 +36,7 @@ from .run_folder import RunFolder, RunState
 from .samples import join, pack
 from .selfplay import Counts
 from .settings import RunSettings
-from .shards import SUFFIX, read_shards, write_shard
+from .shards import SUFFIX, ShardError, read_shards, write_shard
 from .storage import GameWriter, ShardFacts, facts_of, shard_facts
 from .together import begin_lesson
 from .workers import Players, Workers
@@ -92,11 +92,12 @@ class Run:
     ) -> None:
         self.folder, self.observer, self._players = folder, observer, players
         self.settings = folder.settings()
-        folder.remove_remains()
+        folder.make_ready()
         self.stopped = False
         """Set it to end the run soon."""
-        self._started = time.monotonic()
-        self._end = None if minutes is None else self._started + 60 * minutes
+        self._minutes = minutes
+        self._start_clock()
+        self._damaged: set[str] = set()  # what was said of shards
         machine = self.settings.machine
         self._threads = machine.threads or processor_threads()
         self._ranks = ranks or Ranks.alone()
@@ -107,6 +108,11 @@ class Run:
         precision = self.settings.learn.precision
         self._precision = faster_precision(self._device) if precision == AUTO else precision
         model = self._first_model(start) if checkpoint is None else checkpoint.model
+        if not (start or self.state.start) and model.config != parse_config(self.settings.cycle.network):
+            raise ValueError(
+                f"{folder.settings_file}: the run's network is not a {self.settings.cycle.network}, and cannot become "
+                "one: write its own name, or begin another run"
+            )
         self.learner = Learner(model, self._learner_settings(), self._device, self._ranks)
         if checkpoint is not None:
             try:
@@ -118,6 +124,10 @@ class Run:
         folder.write_log(self.state)
         self._events = EventFiles(folder.path / FOLDER, "cycle", self.state.lines)
 
+    def _start_clock(self) -> None:
+        self._started = time.monotonic()
+        self._end = None if self._minutes is None else self._started + 60 * self._minutes
+
     def _first_model(self, start: Path | None) -> Model:
         if start is not None:
             return load_network(start)
@@ -128,14 +138,15 @@ class Run:
         learn, losses = self.settings.learn, asdict(self.settings.losses)
         if self.state.cycle == 0:  # random moves are no example
             losses |= {"policy": 0.0, "opponent": 0.0}
-        total = self.state.warmed + self.settings.cycle.cycles * learn.samples if learn.samples else None
+        # As if all cycles to come were like this one, whatever the settings were before.
+        total = self.state.begun + (self.settings.cycle.cycles - self.state.cycle + 1) * learn.samples
         return LearnerSettings(
             batch_size=learn.batch_size,
             optimizer=learn.optimizer,
             learning_rate=learn.learning_rate,
             weight_decay=learn.weight_decay,
             warm_up=learn.warm_up,
-            total=total if self.state.cycle else None,
+            total=total if self.state.cycle and learn.samples else None,
             drop_share=learn.drop_share,
             last_rate=learn.last_rate,
             average=learn.average,
@@ -147,7 +158,8 @@ class Run:
         """Whether all cycles are done. Raises LossNotFinite, ValueError, OSError, RuntimeError; what is saved stays."""
         self.observer.begin(self.state, self.settings)
         compile_ahead()
-        seed = self.settings.cycle.seed + sum(facts.games for facts in shard_facts(self.folder.shards))
+        self._start_clock()  # compiling is no part of the run's time
+        seed = self.settings.cycle.seed + sum(facts.games for facts in self._facts())
         try:
             with self._players(self.settings, seed) as players:
                 while self.state.cycle <= self.settings.cycle.cycles:
@@ -184,7 +196,7 @@ class Run:
         count = settings.cycle.random_games
         if count:
             self._write_random_games(count)
-            facts = shard_facts(self.folder.shards, cycle=0)
+            facts = self._facts(cycle=0)
             samples = self._samples(facts)
             self._learn(samples, settings.learn.random_epochs * len(samples))
             model = self._playing_network(samples)
@@ -196,8 +208,6 @@ class Run:
 
     def _begin_first_cycle(self) -> None:
         self._next_cycle()
-        self.state.warmed = self.learner.samples
-        self.learner.settings = self._learner_settings()
         self._save()
 
     def _write_random_games(self, count: int) -> None:
@@ -217,16 +227,17 @@ class Run:
     def _next_cycle(self) -> None:
         self.state.cycle += 1
         self.state.begun = self.learner.samples
+        self.learner.settings = self._learner_settings()
 
     def _cycle(self, players: Players) -> None:
         cycle, settings = self.state.cycle, self.settings
         played = self._play(players, cycle)
-        facts = shard_facts(self.folder.shards)
+        facts = self._facts()
         window = self._window([shard for shard in facts if 1 <= shard.cycle <= cycle])
         samples = self._samples(window)
         wanted = settings.learn.samples or settings.learn.epochs * len(samples)
         rate = self._learn(samples, wanted)
-        learned = self.learner.take_losses()
+        learned = self.learner.check()
         path = self.folder.network(cycle)
         write_katago_file(self._playing_network(samples).cpu(), path)
         line: dict[str, Any] = {
@@ -238,16 +249,18 @@ class Run:
             "games_in_all": sum(shard.games for shard in facts if shard.cycle),
             "samples_in_all": sum(shard.samples for shard in facts if shard.cycle),
             **_speeds(played),
+            "damaged_shards": len(self._damaged),
             "window": len(samples),
             "learned": self.learner.samples,
             "learning_rate": rate_at(self.learner.settings, self.learner.samples),
-            "learned_per_s": round(rate, 1),
+            "learned_per_s": rate,
             "losses": {name: round(value, 5) for name, value in learned.items()},
             **self._measure(cycle),
         }
         if line["accepted"]:
             self.state.player = cycle
         line["seconds"] = round(self._seconds_before + time.monotonic() - self._started)
+        self.learner.take_losses()  # only now: a match that is stopped must not cost them
         self._next_cycle()
         self.state.lines.append(line)
         self._save()
@@ -257,7 +270,7 @@ class Run:
     def _play(self, players: Players, cycle: int) -> _Played:
         """Plays what the cycle's games still lack."""
         settings = self.settings.cycle
-        done = sum(facts.games for facts in shard_facts(self.folder.shards, cycle))
+        done = sum(facts.games for facts in self._facts(cycle))
         if done >= settings.games:
             return _Played()
         writer = GameWriter(self.folder.shards, self.folder.records, settings.shard_games)
@@ -289,18 +302,25 @@ class Run:
             chosen.append(facts.pop())
         return chosen[::-1]
 
-    def _samples(self, facts: list[ShardFacts]) -> Samples:
-        damaged: list[str] = []
-        sets = list(read_shards([shard.path for shard in facts], lambda error: damaged.append(str(error))))
-        for error in damaged:
+    def _facts(self, cycle: int | None = None) -> list[ShardFacts]:
+        return shard_facts(self.folder.shards, cycle, self._leave_out)
+
+    def _leave_out(self, error: ShardError) -> None:
+        """Names a damaged shard, once."""
+        if str(error) not in self._damaged:
+            self._damaged.add(str(error))
             log(f"left out: {error}")
-        samples = Samples(join(sets), searched_share=self.settings.learn.searched_share) if sets else None
+
+    def _samples(self, facts: list[ShardFacts]) -> Samples:
+        sets = list(read_shards([shard.path for shard in facts], self._leave_out))
+        share, areas = self.settings.learn.searched_share, self.learner.model.config.suicide_areas
+        samples = Samples(join(sets), searched_share=share, suicide_areas=areas) if sets else None
         if samples is None or not len(samples):
             raise ValueError(f"{self.folder.shards}: no sample to learn from in {len(facts)} shards")
         return samples
 
-    def _learn(self, samples: Samples, wanted: int) -> float:
-        """Learns until `wanted` samples are drawn in this cycle; samples a second."""
+    def _learn(self, samples: Samples, wanted: int) -> float | None:
+        """Learns until `wanted` samples are drawn in this cycle; samples a second, None where all were."""
         threads = self._ranks.threads(self._threads)
         torch.set_num_threads(threads)  # evaluators for matches take one
         drawn = self.learner.samples - self.state.begun
@@ -336,9 +356,9 @@ class Run:
                     saved = now
         finally:
             loader.close()
-        rate = (drawn - first) / max(time.monotonic() - began, 1e-9)
+        seconds = time.monotonic() - began
         self._save_midway()  # matches may be long
-        return rate
+        return round((drawn - first) / max(seconds, 1e-9), 1) if drawn > first else None
 
     def _save_midway(self) -> None:
         self.learner.check()
@@ -373,10 +393,10 @@ class Run:
         width, height = max(boards, key=lambda board: boards[board])
         machine = self.settings.machine
 
-        def tell(result: MatchResult, _: object) -> None:
-            self._tell(f"match for {purpose}", len(result.games), games, f"{new} against {old}")
-            self._check()
+        def tell(done: int) -> None:
+            self._tell(f"match for {purpose}", done, games, f"{new} against {old}")
 
+        tell(0)
         return play_networks(
             str(self.folder.network(new)),
             str(self.folder.network(old)),
@@ -384,12 +404,14 @@ class Run:
             visits=self.settings.match.visits,
             width=width,
             height=height,
+            komi=self.settings.games.fair_komi(width, height),
             rules=self.settings.games.rulesets()[0],
             seed=self.settings.cycle.seed + new,
             threads=self._threads,
             device=machine.device,
             precision=machine.precision,
-            on_game=tell,
+            on_game=lambda result, _: tell(len(result.games)),
+            on_progress=lambda _: self._check(),
         )
 
 
@@ -408,7 +430,10 @@ def _game_facts(shards: list[ShardFacts]) -> dict[str, Any]:
 
 
 def _speeds(played: _Played) -> dict[str, Any]:
-    seconds, counts = max(played.seconds, 1e-9), played.counts
+    """None where another process played the cycle's games."""
+    seconds, counts = played.seconds, played.counts
+    if not seconds:
+        return dict.fromkeys(("played_seconds", "moves_per_s", "evaluations_per_s", "batch_fill"))
     return {
         "played_seconds": round(played.seconds, 1),
         "moves_per_s": round(counts.moves / seconds, 1),

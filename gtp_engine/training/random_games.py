@@ -1,7 +1,7 @@
 """Random games: what they teach of scores and ownership costs next to nothing.
 
 Both sides play anywhere but into their own single-point eyes, and pass only where nothing is left: so the board is
-settled at the end, and counting it is exact.
+settled at the end, and counting its area is exact. Of a ruleset's other parts they take what does not change the count.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,8 @@ def random_games(games: GameSettings, count: int, seed: int) -> Iterator[SampleG
         yield SampleGame(
             width=game.width,
             height=game.height,
-            rules=replace(game.rules, ko="SIMPLE"),  # nobody looks for repetitions here
+            # Nobody looks for repetitions here, and counts a button or a tax.
+            rules=replace(game.rules, ko="SIMPLE", tax="NONE", has_button=False),
             komi=game.komi,
             to_move=BLACK,
             setup=np.zeros(0, np.uint16),

@@ -28,13 +28,12 @@ class RunState:
     """What a run knows.
 
     cycle: the one under way, 0 for what is before the first. begun: samples that the learner had seen when this cycle
-    began to learn; warmed: when cycle 1 did. player: the cycle whose network plays. seconds: of all pieces so far.
-    lines: of the log, plain data. start: the network's file that it began with, "" for none.
+    began to learn. player: the cycle whose network plays. seconds: of all pieces so far. lines: of the log, plain data.
+    start: the network's file that it began with, "" for none.
     """
 
     cycle: int = 0
     begun: int = 0
-    warmed: int = 0
     player: int = 0
     seconds: float = 0.0
     lines: list[dict[str, Any]] = field(default_factory=list)
@@ -60,12 +59,13 @@ class RunFolder:
         """Makes the folder; ValueError where another thing is there."""
         if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
             raise ValueError(f"{self.path}: neither a run's folder nor empty; give another one")
-        for folder in (self.path, self.shards, self.records, self.networks):
-            folder.mkdir(parents=True, exist_ok=True)
-        write_text(self.settings_file, to_toml(settings))
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_text(self.settings_file, to_toml(settings))  # with it the run has begun
 
-    def remove_remains(self) -> None:
-        """Removes what a program left that was killed while it wrote."""
+    def make_ready(self) -> None:
+        """Makes the folders that are missing, and removes what a program left that was killed while it wrote."""
+        for folder in (self.shards, self.records, self.networks):
+            folder.mkdir(exist_ok=True)
         for path in self.path.rglob(".*.tmp.*"):
             path.unlink(missing_ok=True)
 

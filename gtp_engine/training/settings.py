@@ -91,7 +91,7 @@ class SearchSettings:
     visits: dict[str, int] = _setting(  # noqa: RUF009
         {"0": 32}, "Visits of a full search, from each of these cycles on.", 1, names="cycles"
     )
-    full_share: float = _setting(1.0, "Share of moves with a full search; only these are samples.", 0, 1)
+    full_share: float = _setting(1.0, "Share of moves with a full search; only these are samples.", 0.01, 1)
     cheap_visits: int = _setting(8, "Visits of the others, and of decided games; without noise.", 1)
     gumbel_moves: int = _setting(8, "Moves that Gumbel's root begins with.", 2, 400)
     temperature: float = _setting(1.0, "With puct: randomness of the choice among visits, for ...", 0)
@@ -146,7 +146,7 @@ class CycleSettings:
     cycles: int = _setting(30, "How many; the learning rate falls towards their end.", 1)
     games: int = _setting(1500, "Games a cycle.", 1)
     random_games: int = _setting(3000, "Random games to learn scores from before the first cycle; 0 for none.", 0)
-    seed: int = _setting(1, "Of all that is drawn at random.", 0)
+    seed: int = _setting(1, "Of all that is drawn at random.", 0, 2**62)
     shard_games: int = _setting(100, "Games in a shard, and in an SGF file.", 1)
     comments: bool = _setting(False, "Whether the SGF files say what each search found.")
 
@@ -181,7 +181,7 @@ class LearnSettings:
     optimizer: str = _setting("adamw", "adamw or sgd.", accepted=("adamw", "sgd"))
     learning_rate: float = _setting(2e-3, "The highest one.", 0)
     warm_up: int = _setting(50_000, "Samples over which it rises.", 0)
-    drop_share: float = _setting(0.4, "It falls over this last part of the run; 0: never ...", 0, 1)
+    drop_share: float = _setting(0.4, "It falls over this last part of a run by samples; 0: never ...", 0, 1)
     last_rate: float = _setting(0.05, "... to this share.", 0, 1)
     weight_decay: float = _setting(0.02, "Of weights, not of biases and norms.", 0)
     average: int = _setting(200_000, "Samples that the network which plays is averaged over; 0: not at all.", 0)
@@ -205,7 +205,7 @@ class LossSettings:
 
 @dataclass(frozen=True)
 class MatchSettings:
-    """Matches between the networks of a run."""
+    """Matches between the networks of a run; each is played in one go, so a piece of a run must have time for it."""
 
     every: int = _setting(
         5, "Elo is measured at every so many cycles against the network of the last time; 0: never.", 0
@@ -232,6 +232,8 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         parse_config(self.cycle.network)
+        if not self.learn.samples and not self.learn.epochs:
+            raise ValueError("samples and epochs in [learn] are both 0: nothing would be learned")
         self.games.rulesets()
         self.search.full(0), self.search.cheap()
         if not any(self.games.sizes.values()):
@@ -293,8 +295,11 @@ def parse_settings(text: str) -> RunSettings:
     parts = {}
     for name, table in tables.items():
         if name not in sections or not isinstance(table, dict):
+            where = _line(text, "", name)
+            if name in sections:
+                raise ValueError(f"{where}{name} is a section: expected [{name}] and its settings below, got {table!r}")
             what = "section" if isinstance(table, dict) else "setting outside of the sections"
-            raise ValueError(f"{_line(text, '', name)}unknown {what} {name!r}{_nearest(name, sections)}")
+            raise ValueError(f"{where}unknown {what} {name!r}{_nearest(name, sections)}")
         kind = type(getattr(RunSettings(), name))
         parts[name] = kind(**_checked(text, name, kind, table))
     return RunSettings(**parts)
@@ -374,14 +379,17 @@ def _nearest(name: str, known: Mapping[str, Any]) -> str:
 
 
 def _line(text: str, section: str, name: str) -> str:
-    """`, line N: ` of a setting, or of a section's head where `section` is empty; empty where it is not found."""
+    """`, line N: ` of a setting, or of a section's head where `section` is empty; empty where it is not found.
+
+    A setting that is a table may have a head of its own, as in `[search.parameters]`.
+    """
     inside = ""
     for number, line in enumerate(text.splitlines(), 1):
         head = re.match(r"\s*\[\s*([^\]\s]+)\s*\]", line)
         if head:
             inside = head[1]
-            if not section and inside == name:
+            if inside == (f"{section}.{name}" if section else name):
                 return f", line {number}: "
         elif inside == section and re.match(rf"\s*[\"']?{re.escape(name)}[\"']?\s*[.=]", line):
             return f", line {number}: "
-    return ": "
+    return ""

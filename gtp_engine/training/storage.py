@@ -4,7 +4,7 @@ The shard counts: it is written after its collection, and a collection without o
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,17 +34,29 @@ class ShardFacts:
     upsets: int = 0
 
 
-def shard_facts(folder: Path, cycle: int | None = None) -> list[ShardFacts]:
-    """The shards of a folder, the oldest first; a damaged one is left out."""
+def shard_facts(
+    folder: Path, cycle: int | None = None, on_error: Callable[[ShardError], None] | None = None
+) -> list[ShardFacts]:
+    """The shards of a folder, the oldest first, of one cycle or of all; a damaged one is told to `on_error` and left
+    out."""
     facts = []
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:
-            known = ShardFacts(path, **read_notes(path))
-        except (ShardError, TypeError):
+            known = _read_facts(path)
+        except ShardError as error:
+            if on_error:
+                on_error(error)
             continue
         if cycle is None or known.cycle == cycle:
             facts.append(known)
     return facts
+
+
+def _read_facts(path: Path) -> ShardFacts:
+    try:
+        return ShardFacts(path, **read_notes(path))
+    except TypeError as error:
+        raise ShardError(f"{path}: its notes are not those of self-play") from error
 
 
 class GameWriter:
@@ -55,7 +67,7 @@ class GameWriter:
         for folder in filter(None, (shards, records)):
             folder.mkdir(parents=True, exist_ok=True)
         numbers = [int(path.stem) for path in shards.glob(f"*{SUFFIX}") if path.stem.isdecimal()] if shards else []
-        self._number = max(numbers, default=0) + 1
+        self._number = max(numbers, default=0) + 1  # of the next shard
         self._waiting: list[FinishedGame] = []
         self._since = 0.0
 
@@ -79,6 +91,8 @@ class GameWriter:
         """Writes what waits, and gives it. OSError names the file; the games wait on."""
         if not self._waiting:
             return []
+        while self._shards and (self._shards / f"{self._number:06d}{SUFFIX}").exists():
+            self._number += 1  # another program writes here too
         name = f"{self._number:06d}"
         if self._records:
             text = "".join(game.sgf.strip() + "\n" for game in self._waiting)

@@ -33,6 +33,7 @@ from .learner import MEASURED_SAMPLES, Learner, LearnerSettings, playing_network
 from .loader import Batch, Loader, Samples, fixed_batches
 from .ranks import Ranks
 from .records import Filters
+from .samples import GameSet
 from .together import begin_lesson
 
 SETTINGS, GAMES, CHECKPOINT, LOG = "settings.json", "games", "checkpoint.pt", "log.jsonl"
@@ -82,13 +83,15 @@ class Report:
 
 
 class Limit:
-    """When a piece of a run is over: `minutes` after now, or never."""
+    """When a piece of a run is over: `minutes` after now, or once somebody has stopped it."""
 
-    def __init__(self, minutes: float | None) -> None:
+    def __init__(self, minutes: float | None = None) -> None:
         self._end = None if minutes is None else time.monotonic() + 60 * minutes
+        self.stopped = False
+        """Set it to end the piece soon."""
 
     def is_over(self) -> bool:
-        return self._end is not None and time.monotonic() >= self._end
+        return self.stopped or (self._end is not None and time.monotonic() >= self._end)
 
 
 class Observer(Protocol):
@@ -117,17 +120,17 @@ def learn(
     *,
     device: torch.device | None = None,
     loader_threads: int = 1,
-    minutes: float | None = None,
+    limit: Limit | None = None,
     save_seconds: float = SAVE_SECONDS,
     ranks: Ranks | None = None,
 ) -> bool:
-    """Learns until all samples are learned (True), or for so many minutes (False). ranks: of the processes that learn
+    """Learns until all samples are learned (True), or the limit is reached (False). ranks: of the processes that learn
     together this is the first.
 
     Raises ValueError where the folder holds another run, the network to begin with cannot be learned, no game is left
     or the batches cannot be shared by `ranks`, LossNotFinite, and OSError.
     """
-    limit = Limit(minutes)
+    limit = limit or Limit()
     ranks = ranks or Ranks.alone()
     ranks.check_batch(settings.learner.batch_size)
     if settings.start is not None and not (folder / CHECKPOINT).exists():
@@ -149,7 +152,7 @@ def learn(
     learned, validated = found.games.choose(~held), found.games.choose(held)
     observer.gathered(found, len(learned), len(validated))
     machine = device or torch.device("cpu"), loader_threads, ranks
-    run = Run(settings, folder, Samples(learned), Samples(validated), *machine)
+    run = Run(settings, folder, learned, validated, *machine)
     return run.go(limit, save_seconds, observer)
 
 
@@ -212,30 +215,32 @@ class Run:
         self,
         settings: SupervisedSettings,
         folder: Path,
-        learned: Samples,
-        validated: Samples,
+        learned: GameSet,
+        validated: GameSet,
         device: torch.device,
         loader_threads: int,
         ranks: Ranks | None = None,
     ) -> None:
-        self.settings, self.folder, self.learned, self.validated = settings, folder, learned, validated
+        self.settings, self.folder = settings, folder
         checkpoint = folder / CHECKPOINT
         saved = read_checkpoint(checkpoint) if checkpoint.exists() else None
         model = saved.model if saved is not None else _first_model(settings)
-        self.total = settings.learner.total or len(learned)  # all of them once
+        areas = model.config.suicide_areas
+        self.learned, self.validated = (Samples(games, suicide_areas=areas) for games in (learned, validated))
+        self.total = settings.learner.total or len(self.learned)  # all of them once
         self._ranks = ranks or Ranks.alone()
         self.learner = Learner(model, replace(settings.learner, total=self.total), device, self._ranks)
         self.seconds = 0.0  # of learning, over all pieces
         if saved is not None:
             state = saved.training or {}
-            if state.get("samples_of") != len(learned):
+            if state.get("samples_of") != len(self.learned):
                 raise ValueError(f"{folder}: its run learned from other games; give another folder")
             self.learner.load_state(state)
             self.seconds = float(state["seconds"])
         self.log = Log(folder / LOG, self.learner.samples)
         self.events = EventFiles(folder / FOLDER, "samples", self.log.entries)
         self.loader = Loader(
-            learned,
+            self.learned,
             settings.learner.batch_size,
             seed=settings.seed,
             drawn=self.learner.samples,

@@ -1,6 +1,7 @@
 """What tests of whole runs look at: the folder of a finished run, and processes."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 from gtp_engine.sgf import GameRecord, read_sgf_games
@@ -32,8 +33,9 @@ def check_whole(folder: RunFolder, settings: RunSettings) -> None:
     random_games = [read_shard(facts.path) for facts in shard_facts(folder.shards, 0)]
     assert sum(len(games) for games in random_games) == settings.cycle.random_games
     state, _ = folder.load()
-    learned = settings.cycle.cycles * settings.learn.samples
-    assert state.begun - state.warmed == learned
+    totals = [line["learned"] for line in lines]
+    assert [after - before for before, after in pairwise(totals)] == [settings.learn.samples] * (len(totals) - 1)
+    assert state.begun == totals[-1]
     assert not list(folder.path.rglob(".*")), "temporary files were left"
 
 

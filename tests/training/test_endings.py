@@ -37,7 +37,8 @@ def test_an_empty_board_is_nobodys() -> None:
 
 
 def test_random_games_are_legal_and_counted_exactly() -> None:
-    settings = GameSettings(sizes={"7": 1.0, "9x6": 1.0}, wide_komi_share=0.5)
+    rules = ["tromp-taylor", "chinese", "aga-button", "stone-scoring"]
+    settings = GameSettings(sizes={"7": 1.0, "9x6": 1.0}, rules=rules, wide_komi_share=0.5)
     games = list(random_games(settings, 60, seed=5))
     assert {(game.width, game.height) for game in games} == {(7, 7), (9, 6)}
     assert len({game.komi for game in games}) > 5

@@ -20,7 +20,6 @@ from gtp_engine.sgf import GameRecord
 from gtp_engine.training import supervised
 from gtp_engine.training.gather import find_portions
 from gtp_engine.training.learner import LearnerSettings, LossNotFinite
-from gtp_engine.training.loader import Samples
 from gtp_engine.training.records import Filters
 from gtp_engine.training.shards import read_notes
 from gtp_engine.training.supervised import Limit, Report, Run, SupervisedSettings, is_held, learn
@@ -182,7 +181,7 @@ def new_run(folder: Path, games: Path) -> Run:
     assert found is not None
     held = is_held(found.games.games["number"])
     folder.mkdir(exist_ok=True)
-    learned, validated = Samples(found.games.choose(~held)), Samples(found.games.choose(held))
+    learned, validated = found.games.choose(~held), found.games.choose(held)
     return Run(SETTINGS, folder, learned, validated, torch.device("cpu"), 1)
 
 
@@ -216,7 +215,7 @@ def test_a_loss_that_is_no_number_saves_nothing(games: Path, tmp_path: Path) -> 
 
 def test_the_time_may_be_up_while_records_are_read(games: Path, tmp_path: Path) -> None:
     settings = SupervisedSettings(**(vars(SETTINGS) | {"sources": (str(games),)}))
-    assert not learn(settings, tmp_path / "run", Quiet(), minutes=0)
+    assert not learn(settings, tmp_path / "run", Quiet(), limit=Limit(0))
     assert learn(settings, tmp_path / "run", Quiet())
 
 

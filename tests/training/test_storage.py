@@ -7,6 +7,7 @@ from making import random_game, sample_game
 
 from gtp_engine.training import storage
 from gtp_engine.training.selfplay import FinishedGame
+from gtp_engine.training.shards import ShardError, read_shard, write_shard
 from gtp_engine.training.storage import GameWriter, shard_facts
 
 
@@ -33,3 +34,22 @@ def test_games_are_written_in_portions_or_when_they_have_waited_for_long(
     assert writer.waiting == 0
     assert [facts.games for facts in shard_facts(tmp_path / "shards", cycle=1)] == [2, 1]
     assert (tmp_path / "sgf" / "000002.sgf").read_text() == "(;SZ[5]GN[3])\n"
+
+
+def test_two_programs_in_a_folder_write_beside_each_other(tmp_path: Path) -> None:
+    writers = [GameWriter(tmp_path, None, portion=1) for _ in range(2)]
+    for number in range(4):
+        assert writers[number % 2].add(finished(number), cycle=0)
+    assert [facts.games for facts in shard_facts(tmp_path)] == [1, 1, 1, 1]
+
+
+def test_damaged_shards_are_told(tmp_path: Path) -> None:
+    writer = GameWriter(tmp_path, None, portion=1)
+    for number in range(3):
+        writer.add(finished(number), cycle=0)
+    shards = sorted(tmp_path.glob("*.shard"))
+    shards[0].write_bytes(shards[0].read_bytes()[:30])
+    write_shard(read_shard(shards[1]), shards[1], {"author": "somebody"})
+    said: list[ShardError] = []
+    assert [facts.path for facts in shard_facts(tmp_path, on_error=said.append)] == [shards[2]]
+    assert "000001.shard: a damaged shard" in str(said[0]) and "000002.shard: its notes" in str(said[1])

@@ -103,6 +103,7 @@ def test_a_run_from_a_network_begins_with_it(finished: RunFolder, settings_file:
     assert all(torch.equal(first[name], given[name]) for name in given)
     assert not shard_facts(run.shards, 0)
     assert "has begun otherwise" in train(run.path, "--from", str(finished.network(1)), status=2)
+    assert "the time is up" in train(run.path, "--from", f"elsewhere/{start.name}", "--minutes", "0.001")
 
 
 @pytest.mark.slow
@@ -218,12 +219,17 @@ def test_a_full_disk_stops_the_run_and_it_goes_on_later(tmp_path: Path, monkeypa
     check_whole(folder, settings)
 
 
-def test_a_damaged_shard_is_left_out_and_its_games_are_played_again(tmp_path: Path) -> None:
+def test_a_damaged_shard_is_named_and_left_out_and_its_games_are_played_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = RunFolder(tmp_path / "run")
     settings = miniature.settings(cycles="1", random_games="0")
     folder.create(settings)
+    folder.make_ready()
     (folder.shards / "000001.shard").write_bytes(b"no shard")
     assert Run(folder, Silent()).go()
+    assert capsys.readouterr().err.count("000001.shard: a damaged shard") == 1
+    assert folder.log()[0]["damaged_shards"] == 1
     assert sum(facts.games for facts in shard_facts(folder.shards)) >= settings.cycle.games
     assert (folder.shards / "000001.shard").read_bytes() == b"no shard"
 
@@ -243,6 +249,56 @@ def test_matches_decide_who_plays_and_measure_elo(tmp_path: Path) -> None:
     first, second = lines
     assert first["elo"] == pytest.approx(round(elo_difference((6 * first["score"] + 0.5) / 7), 1), abs=0.5)
     assert second["elo"] - first["elo"] == pytest.approx(elo_difference((6 * second["score"] + 0.5) / 7), abs=0.5)
+
+
+def test_a_match_stops_soon_and_what_was_learned_before_is_still_told(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(miniature.settings(cycles="1", every="1\ngames = 30\nvisits = 5000", random_games="0"))
+
+    class StopInMatch(Observer):
+        def progress(self, cycle: int, phase: str, done: int, total: int, facts: str) -> None:
+            run.stopped = phase.startswith("match")
+
+    run = Run(folder, StopInMatch())
+    began = time.monotonic()
+    assert not run.go()
+    assert time.monotonic() - began < LIMIT / 2  # the whole match would take many minutes
+    text = folder.settings_file.read_text()
+    folder.settings_file.write_text(text.replace("visits = 5000", "visits = 4"))
+    assert Run(folder, Silent()).go()
+    (line,) = folder.log()
+    assert line["losses"]["policy"] > 0 and line["match_games"] == 30
+    assert line["evaluations_per_s"] is None and line["learned_per_s"] is None  # of the first piece
+
+
+def test_the_learning_rate_falls_to_its_end_whatever_the_settings_were_before(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(miniature.settings(cycles="1", games="12", random_games="0"))
+    assert Run(folder, Silent()).go()
+    text = folder.settings_file.read_text().replace("samples = 6400", "samples = 640")
+    folder.settings_file.write_text(text.replace("cycles = 1", "cycles = 3"))
+    assert Run(folder, Silent()).go()
+    rates = [line["learning_rate"] for line in folder.log()]
+    learn = miniature.settings().learn
+    assert rates[-1] == pytest.approx(learn.last_rate * learn.learning_rate)
+    assert rates[-1] < rates[1] < learn.learning_rate
+
+
+def test_a_network_cannot_become_another_one(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(miniature.settings(cycles="1", games="12", random_games="0"))
+    assert Run(folder, Silent()).go()
+    text = folder.settings_file.read_text()
+    folder.settings_file.write_text(text.replace("b1c16", "b2c16"))
+    assert "the run's network is not a b2c16" in train(folder.path, status=1)
+
+
+def test_a_run_that_cannot_begin_leaves_nothing_behind(tmp_path: Path) -> None:
+    letter = tmp_path / "letter.bin.gz"
+    letter.write_text("no network")
+    for start in ("nowhere.bin.gz", str(letter)):
+        train(tmp_path / "run", "--from", start, status=1)
+        assert not (tmp_path / "run").exists()
 
 
 def test_a_loss_that_is_no_number_stops_before_a_network_is_saved(tmp_path: Path) -> None:
