@@ -8,7 +8,7 @@ import click
 
 from ..wording import counted, reason
 from .closing import end_on_signals
-from .options import DEVICES, BoardSize
+from .options import DEVICES, BoardSize, Number
 
 if TYPE_CHECKING:
     import torch
@@ -38,18 +38,18 @@ DEFAULT_CONFIG = "b6c96"
 @click.option("--samples", type=click.IntRange(1), help="Positions to learn.  [default: each once]")
 @click.option("--batch-size", type=click.IntRange(2), default=256, show_default=True, help="Positions a step.")
 @click.option("--optimizer", type=click.Choice(("adamw", "sgd")), default="adamw", show_default=True)
-@click.option("--learning-rate", type=float, help="The highest one.  [default: 0.002; sgd: 0.05]")
+@click.option("--learning-rate", type=Number(0, min_open=True), help="The highest one.  [default: 0.002; sgd: 0.05]")
 @click.option("--warm-up", type=click.IntRange(0), default=50_000, show_default=True, help="Positions, at the start.")
 @click.option(
     "--drop-share",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.5,
     show_default=True,
     help="The last part of the run, in which the rate falls.",
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the weights and the order.")
 @click.option("--validate", type=click.IntRange(1), default=256_000, show_default=True, help="Positions between two.")
-@click.option("--minutes", type=click.FloatRange(0), help="Stop after so long; the same command goes on.")
+@click.option("--minutes", type=Number(0), help="Stop after so long; the same command goes on.")
 @click.option("--threads", type=click.IntRange(1), help="Processor threads.  [default: all]")
 @click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True)
 @click.option("--precision", type=click.Choice(("auto", "float32", "bfloat16")), default="auto", show_default=True)
@@ -63,9 +63,9 @@ def learn(games: tuple[Path, ...], out: Path | None, **options: Any) -> None:
     \b
     Examples:
       gtp_engine learn games.zip
-      gtp_engine learn kgs/ pro.zip --out run --config b10c128 --rank 4d --since 2000 --minutes 60
+      gtp_engine learn kgs/ pro.zip --out pro --config b10c128 --rank 4d --since 2000 --minutes 60
       gtp_engine learn my-games/ --from b6c64-19x19 --learning-rate 0.0005
-      gtp_engine gtp --network run/b6c96.bin.gz
+      gtp_engine gtp --network pro/b10c128.bin.gz
     """
     from ..training.ranks import Ranks
     from ..training.together import follow
@@ -99,8 +99,8 @@ def _learn(ranks: "Ranks", games: tuple[Path, ...], out: Path | None, options: d
             is_done = learn_from(
                 settings, out, display, device=device, loader_threads=threads, limit=limit, ranks=ranks
             )
-    except (LossNotFinite, RuntimeError) as error:  # the second of torch: no memory, or a lost process
-        raise click.ClickException(reason(error)) from error
+    except (LossNotFinite, RuntimeError, MemoryError) as error:  # the second of torch: no memory, or a lost process
+        raise click.ClickException(reason(error) or "no memory is left") from error
     if limit.stopped and not is_done:
         click.echo(f"stopped; the same command goes on from {out}")
         raise KeyboardInterrupt

@@ -108,7 +108,8 @@ def match(
 
     After two passes a stone is dead where its own side's engine says so. One that only the opponent takes for dead
     lives unless it is captured: under area rules both play on for that once, where both know kgs-genmove_cleanup.
-    Under rules like Tromp and Taylor's all stones stand. Between networks the ownership that both find decides.
+    Under rules like Tromp and Taylor's all stones stand. Between networks the ownership that both find decides: where
+    one of them has hardly learned yet, take --rules tromp-taylor.
 
     \b
     Examples:

@@ -95,6 +95,16 @@ class Komi(click.ParamType):
         return komi
 
 
+class Number(click.FloatRange):
+    """A finite number in a range: click's own lets nan pass."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
+
+
 class Seconds(click.ParamType):
     """A finite time above 0."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .closing import end_on_signals
+from .options import Number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,9 +30,7 @@ PRESETS = ("gpu", "laptop", "mini")
     help="Settings of a new run: a TOML file in place of a preset.",
 )
 @click.option("--from", "start", metavar="NETWORK", help="A new run begins with this network: a file or a name.")
-@click.option(
-    "--minutes", type=click.FloatRange(0, min_open=True), help="Stop after so long; the same command goes on."
-)
+@click.option("--minutes", type=Number(0, min_open=True), help="Stop after so long; the same command goes on.")
 @click.option(
     "--cluster",
     metavar="ADDRESS",

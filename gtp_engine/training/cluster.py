@@ -31,7 +31,7 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # is read when Ray is imported: not
 try:
     import ray
 except ImportError as error:
-    raise ValueError("a cluster needs Ray: pip install 'gtp_engine[cluster]'") from error
+    raise ValueError("a cluster needs Ray: pip install -c constraints.txt '.[cluster]' in the checkout") from error
 
 LOCAL = "local"
 _PORTION_SECONDS = 1.0  # that an actor plays at a call

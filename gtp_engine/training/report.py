@@ -61,6 +61,8 @@ def _curves(runs: Mapping[str, Sequence[dict[str, Any]]]) -> str:
         for picture in _PICTURES
         if any(_value(line, name) is not None for name in picture[2] for line in _all(runs))
     ]
+    if not drawn:
+        raise ValueError(f"{', '.join(runs)}: the log holds nothing that can be drawn")
     rows = -(-len(drawn) // 3)
     figure = Figure(figsize=(15, 3.6 * rows), layout="constrained")
     axes = figure.subplots(rows, 3, squeeze=False).reshape(-1)

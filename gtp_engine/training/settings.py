@@ -277,7 +277,7 @@ def read_settings(path: Path) -> RunSettings:
     """The settings of a file, the usual ones where it is silent. ValueError names the file, the line and what is wrong;
     OSError where it cannot be read."""
     try:
-        return parse_settings(path.read_text(encoding="utf-8"))
+        return parse_settings(path.read_text(encoding="utf-8-sig"))  # editors on Windows begin with a mark
     except ValueError as error:  # among them what is no UTF-8 and no TOML
         raise ValueError(f"{path}{error}" if str(error).startswith(",") else f"{path}: {error}") from error
 

@@ -12,6 +12,7 @@ The folder holds
 """
 
 import json
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -22,6 +23,7 @@ import numpy as np
 import torch
 
 from ..files import write_text
+from ..lock import LOCK
 from ..network.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from ..network.config import parse_config
 from ..network.katago_file import write_katago_file
@@ -40,6 +42,7 @@ SETTINGS, GAMES, CHECKPOINT, LOG = "settings.json", "games", "checkpoint.pt", "l
 FORMAT = "gtp_engine learn 1"
 VALIDATION_SHARE = 20  # one game of so many
 VALIDATION_SEED = 1
+_CHANGEABLE = ("learner.total", "validate")  # a run may be prolonged, and measured more often
 SAVE_SECONDS = 120.0  # between checkpoints: what a kill costs at most
 
 
@@ -162,29 +165,33 @@ def is_held(numbers: np.ndarray) -> np.ndarray:
 
 
 def begin_or_resume(folder: Path, settings: SupervisedSettings) -> SupervisedSettings:
-    """Makes the run's folder, or checks that it holds the same run; the same settings but for the total of samples.
+    """Makes the run's folder, or checks that it holds the same run: the same settings but for those of `_CHANGEABLE`,
+    or any where nothing was learned yet.
 
-    Raises ValueError that says what differs.
+    Raises ValueError that says what differs, or that another thing is there.
     """
     path = folder / SETTINGS
     data = settings.to_data()
-    for unfinished in folder.rglob(".*.tmp*"):  # of a program that was killed
-        unfinished.unlink(missing_ok=True)
     if not path.exists():
+        if folder.exists() and any(entry.name != LOCK for entry in folder.iterdir()):
+            raise ValueError(f"{folder}: neither a folder of learn nor empty; give another one")
         folder.mkdir(parents=True, exist_ok=True)
         write_text(path, json.dumps(data, indent=1) + "\n")
         return settings
+    for unfinished in folder.rglob(".*.tmp*"):  # of a program that was killed
+        unfinished.unlink(missing_ok=True)
     try:
         before = json.loads(path.read_text())
     except ValueError as error:
         raise ValueError(f"{path}: damaged ({error}); give another folder") from error
     if not isinstance(before, dict) or before.get("format") != FORMAT:
         raise ValueError(f"{path}: not a run of this version ({FORMAT!r} is not in it); give another folder")
-    for name, (old, new) in differences(before, data).items():
-        if name != "learner.total":  # a run may be prolonged
-            raise ValueError(
-                f"{folder} holds a run with {name} = {old!r}, not {new!r}: give another folder, or the same"
-            )
+    others = {name: pair for name, pair in differences(before, data).items() if name not in _CHANGEABLE}
+    if others and not (folder / CHECKPOINT).exists():  # it failed before it began to learn: that binds nobody
+        shutil.rmtree(folder / GAMES, ignore_errors=True)
+        others = {}
+    for name, (old, new) in others.items():
+        raise ValueError(f"{folder} holds a run with {name} = {old!r}, not {new!r}: give another folder, or the same")
     write_text(path, json.dumps(data, indent=1) + "\n")
     return settings
 

@@ -119,4 +119,4 @@ def test_without_ray_it_says_what_to_install(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, "train", str(tmp_path / "run"), "--cluster", "auto"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
     assert ran.returncode == 1
-    assert ran.stderr == "Error: a cluster needs Ray: pip install 'gtp_engine[cluster]'\n"
+    assert ran.stderr == "Error: a cluster needs Ray: pip install -c constraints.txt '.[cluster]' in the checkout\n"

@@ -3,6 +3,7 @@
 import json
 import os
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -183,6 +184,26 @@ def new_run(folder: Path, games: Path) -> Run:
     folder.mkdir(exist_ok=True)
     learned, validated = found.games.choose(~held), found.games.choose(held)
     return Run(SETTINGS, folder, learned, validated, torch.device("cpu"), 1)
+
+
+def test_another_folder_is_left_alone(tmp_path: Path) -> None:
+    letter = tmp_path / "letter.tmp.txt"
+    letter.touch()
+    with pytest.raises(ValueError, match="neither a folder of learn nor empty; give another one"):
+        supervised.begin_or_resume(tmp_path, SETTINGS)
+    assert [path.name for path in tmp_path.iterdir()] == [letter.name]
+
+
+def test_what_failed_before_it_learned_binds_nobody(tmp_path: Path) -> None:
+    supervised.begin_or_resume(tmp_path, SETTINGS)
+    (tmp_path / "games").mkdir()
+    other = replace(SETTINGS, sources=("others.zip",), seed=5)
+    assert supervised.begin_or_resume(tmp_path, other) == other
+    assert not (tmp_path / "games").exists()
+    (tmp_path / "checkpoint.pt").touch()
+    supervised.begin_or_resume(tmp_path, replace(other, validate=1000))
+    with pytest.raises(ValueError, match="holds a run with seed = 5, not 6"):
+        supervised.begin_or_resume(tmp_path, replace(other, seed=6))
 
 
 def log_of(folder: Path) -> list[dict[str, object]]:

@@ -84,6 +84,12 @@ def test_errors_name_the_line_and_the_nearest_name(text: str, error: str) -> Non
         parse_settings(text)
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_bytes(b"\xef\xbb\xbf[cycle]\ncycles = 7\n")
+    assert read_settings(file).cycle.cycles == 7
+
+
 def test_the_example_runs_differ_in_one_setting() -> None:
     examples = Path(__file__).parents[2] / "examples" / "ownership"
     with_it, without = (read_settings(examples / f"{name}.toml") for name in ("with", "without"))
