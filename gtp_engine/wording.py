@@ -5,7 +5,8 @@ def reason(error: BaseException) -> str:
     """What an error says, in one line: of the system's errors the file and what is wrong, without their number."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
-    return " ".join(str(error).split())
+    text = " ".join(str(error).split())
+    return "no memory is left" if isinstance(error, MemoryError) and not text else text  # Python's own has no words
 
 
 def counted(count: int, noun: str) -> str:

@@ -14,5 +14,10 @@ def test_errors_of_the_system_come_without_their_number(tmp_path: Path) -> None:
     assert reason(OSError("two\nlines")) == "two lines"
 
 
+def test_an_error_without_words_gets_some() -> None:
+    assert reason(MemoryError()) == "no memory is left"
+    assert reason(MemoryError("not enough on cuda")) == "not enough on cuda"
+
+
 def test_one_is_no_plural() -> None:
     assert [counted(number, "visit") for number in (0, 1, 1234)] == ["0 visits", "1 visit", "1,234 visits"]

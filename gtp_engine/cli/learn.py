@@ -100,7 +100,7 @@ def _learn(ranks: "Ranks", games: tuple[Path, ...], out: Path | None, options: d
                 settings, out, display, device=device, loader_threads=threads, limit=limit, ranks=ranks
             )
     except (LossNotFinite, RuntimeError, MemoryError) as error:  # the second of torch: no memory, or a lost process
-        raise click.ClickException(reason(error) or "no memory is left") from error
+        raise click.ClickException(reason(error)) from error
     if limit.stopped and not is_done:
         click.echo(f"stopped; the same command goes on from {out}")
         raise KeyboardInterrupt

@@ -79,7 +79,7 @@ def selfplay(games: int, sgf_dir: Path | None, shards: Path | None, **options: A
         click.echo("stopped")
         raise
     except (RuntimeError, MemoryError) as error:
-        raise click.ClickException(f"{reason(error) or 'no memory is left'}; the finished games are kept") from error
+        raise click.ClickException(f"{reason(error)}; the finished games are kept") from error
     finally:
         if not run.finished:
             folder.rmdir()

@@ -159,7 +159,7 @@ def _go_on(folder: "RunFolder", minutes: float | None, start: Path | None, on_cl
             from ..wording import reason
 
             raise click.ClickException(
-                f"{reason(error) or 'no memory is left'}; nothing that was saved is lost: the same command goes on"
+                f"{reason(error)}; nothing that was saved is lost: the same command goes on"
             ) from error
     if run.stopped:
         click.echo("stopped; the same command goes on")
