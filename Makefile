@@ -1,32 +1,42 @@
 # make play    a game in the terminal          make test    the fast tests
 # make check   ruff and mypy
 #
-# Each sets up .venv first; that is done once, and again when setup.cfg or constraints.txt changed.
-# TORCH=cpu takes PyTorch's build without CUDA on Linux: 0.2 GB to download instead of 3 GB.
-# PYTHON=python3.12 chooses the interpreter that .venv is made from.
+# Each sets up .venv first, with what it needs; that is done once, and again when setup.cfg or constraints.txt changed.
+# On Linux without an NVIDIA driver PyTorch's build without CUDA is installed: 0.2 GB to download instead of 3 GB.
+# TORCH=cpu or TORCH=cuda chooses the build. PYTHON=python3.12 chooses the interpreter that .venv is made from.
 
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 
 PYTHON ?= python3
-TORCH ?=
 BIN := .venv/bin
-INDEX := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
+# The driver shows itself here on Linux, and on Windows' Linux (WSL) by the device.
+DRIVER := $(wildcard /proc/driver/nvidia/version /dev/dxg)
+TORCH ?= $(if $(DRIVER),cuda,cpu)
+TORCH_INDEX := https://download.pytorch.org/whl/cpu
 LARGE := /Downloading .*([0-9][0-9]\.[0-9] MB|[0-9] GB)/ {print "  " $$2, $$3, $$4}
+
+# $(call install,EXTRAS) installs the package and marks its target as done.
+define install
+	@$(BIN)/python -m pip install --disable-pip-version-check $(2) -c constraints.txt -e '.$(1)' \
+		2>.venv/pip.log | awk '$(LARGE)' || { cat .venv/pip.log >&2; exit 1; }
+	@touch $@
+	@echo "Done."
+endef
 
 .PHONY: play test check compiled
 
 play: compiled
 	@$(BIN)/gtp_engine play
 
-test: compiled
+test: .venv/developer compiled
 	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
 
-check: .venv/installed
+check: .venv/developer
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 
-# Takes a minute where the core changed or was never compiled on this machine, and shows it; else a second.
+# Takes a minute if the core changed or was never compiled on this machine, and shows it; otherwise a second.
 compiled: .venv/installed
 	@$(BIN)/python -m gtp_engine.cli.compiling
 
@@ -34,7 +44,13 @@ compiled: .venv/installed
 	@$(PYTHON) -c 'import sys; sys.exit("gtp_engine needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
 	@echo "Setting up .venv (once; large downloads are shown) ..."
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --disable-pip-version-check $(INDEX) -c constraints.txt -e '.[dev]' \
-		2>.venv/pip.log | awk '$(LARGE)' || { cat .venv/pip.log >&2; exit 1; }
-	@touch $@
-	@echo "Done."
+	@rm -f .venv/index; if [ "$(TORCH)" = cpu ] && [ "$$(uname -s)" = Linux ]; then \
+		$(BIN)/python -c 'from urllib.request import urlopen; urlopen("$(TORCH_INDEX)/", timeout=10)' 2>/dev/null \
+			&& echo "--extra-index-url $(TORCH_INDEX)" >.venv/index \
+			|| echo "  $(TORCH_INDEX) cannot be reached: PyTorch comes from pip's usual index"; \
+	fi
+	$(call install,,$$(cat .venv/index 2>/dev/null))
+
+.venv/developer: .venv/installed
+	@echo "Adding the test tools to .venv ..."
+	$(call install,[dev])

@@ -1,7 +1,7 @@
-"""Which of two settings of rollouts and search plays better at equal processor time: games in one process, no GTP.
+"""Which of two settings of rollouts and search plays better at equal CPU time: games in one process, no GTP.
 
-A setting is a list of NAME=VALUE: the rollouts' `playouts`, `batch_size`, `heavy`, and all of the search's parameters.
-Results are kept in `work/`, one file a state of the code and pair of settings; a second run goes on from there.
+A setting is a list of NAME=VALUE: the evaluator's `rollouts`, `batch_size`, `heavy`, and all parameters of the search.
+Results are kept in `work/`, one file for each state of the code and pair of settings; a second run resumes there.
 """
 
 import argparse
@@ -15,14 +15,15 @@ from typing import Any
 
 from fingerprint import WORK, fingerprint
 
-from gtp_engine.evaluate.rollouts import RolloutEvaluator
+from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
 from gtp_engine.game.coords import BLACK
 from gtp_engine.game.counting import area_margin
 from gtp_engine.game.game import Game
-from gtp_engine.match.elo import Tally, elo_difference, elo_interval
-from gtp_engine.match.openings import random_openings
+from gtp_engine.games.elo import Tally, elo_difference, elo_interval
+from gtp_engine.games.openings import random_openings
 from gtp_engine.search.parameters import SearchParameters, parse_setting
-from gtp_engine.search.search import Limits, Search
+from gtp_engine.search.request import Limits, SearchRequest
+from gtp_engine.search.search import Search
 
 OPENING_MOVES = 2
 HOPELESS = 0.05  # a player with a lower win rate in two searches running has lost
@@ -44,19 +45,19 @@ class Player:
         self.search = Search(RolloutEvaluator(seed=seed, **ours), parameters, seed)
         self.visits_per_second = 0.0
         self._searched = (0, 0.0)
-        self.search.run(Limits(visits=50))  # compiles
+        self.search.run(SearchRequest(Game(), Limits(visits=50)))  # compiles
 
     def think(self, game: Game, seconds: float) -> tuple[int, float]:
-        """A move and its win rate after so many seconds of this thread's processor time.
+        """Returns a move and its win rate after `seconds` of this thread's CPU time.
 
         The visits are given in advance, from the rate so far: what else runs on the machine has no influence.
         """
         self.search.set_position(game)
         visits = max(10, round(seconds * self.visits_per_second)) if self.visits_per_second else 200
         start = time.thread_time()
-        report = self.search.run(Limits(visits=self.search.visits + visits))
+        report = self.search.run(SearchRequest(game, Limits(visits=self.search.visits + visits)))
         done, spent = self._searched
-        self._searched = (done + report.playouts, spent + time.thread_time() - start)
+        self._searched = (done + report.new_visits, spent + time.thread_time() - start)
         self.visits_per_second = self._searched[0] / self._searched[1]
         return self.search.choose(report), report.winrate
 
@@ -78,7 +79,7 @@ def play_game(players: dict[int, Player], game: Game, seconds: float) -> float:
 
 
 def results_file(conditions: list[Any]) -> Path:
-    """Where the results under these conditions are kept."""
+    """Returns the file of the results under these conditions."""
     name = hashlib.sha256(json.dumps(conditions).encode()).hexdigest()[:10]
     return WORK / f"ab_rollouts-{fingerprint()}" / f"{name}.json"
 
@@ -92,7 +93,7 @@ def keep(results: list[float], file: Path) -> None:
 
 
 def show(results: list[float], players: dict[str, Player]) -> None:
-    """The figures so far, for A, in one line."""
+    """Prints the figures so far, for A, in one line."""
     counts = {points: sum(result == points for result in results) for points in (0.0, 0.5, 1.0)}
     pairs = [0] * 5
     for first, second in zip(results[::2], results[1::2], strict=False):
@@ -109,10 +110,10 @@ def show(results: list[float], players: dict[str, Player]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("a", help='settings of A, such as "playouts=4 c_puct=0.8", or ""')
+    parser.add_argument("a", help='settings of A, such as "rollouts=4 c_puct=0.8", or ""')
     parser.add_argument("b", help="settings of B")
     parser.add_argument("--games", type=int, default=100, help="default: 100")
-    parser.add_argument("--seconds", type=float, default=0.1, help="processor time a move (default: 0.1)")
+    parser.add_argument("--seconds", type=float, default=0.1, help="CPU time per move (default: 0.1)")
     parser.add_argument("--board-size", type=int, default=9, help="default: 9")
     parser.add_argument("--komi", type=float, default=7.0, help="default: 7")
     options = parser.parse_args()

@@ -5,12 +5,12 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "gtp_engine"
 # What decides how well and how fast the engine plays.
-PLAYING = ("compiled.py", "engine.py", "evaluate", "game", "search")
+PLAYING = ("base", "evaluate", "game", "play", "search")
 WORK = Path(__file__).resolve().parent / "work"
 
 
 def fingerprint(parts: tuple[str, ...] = PLAYING) -> str:
-    """Ten hexadecimal digits of the sources in these files and folders of the package."""
+    """Returns ten hexadecimal digits of the sources in these files and folders of the package."""
     digest = hashlib.sha256()
     for part in parts:
         place = PACKAGE / part

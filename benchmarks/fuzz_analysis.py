@@ -1,8 +1,8 @@
 """Sends a great many small and strange JSON queries to one `gtp_engine analysis` process and checks the answers.
 
 Queries of one or two visits on boards of 5x5 to 9x9, several turns of some games, mixed with wrong fields, text that is
-no JSON, boards too large for a network, identifiers used twice, and actions. A failure is a position that is not
-answered exactly once, an answer that nobody asked for, no error where one is due, 60 s of silence, a stderr line about
+not JSON, boards too large for a network, identifiers used twice, and actions. A failure is a position that is not
+answered exactly once, an answer to no query, a missing error, 60 s of silence, a stderr line about
 a query, or an exit status other than 0. Line N of a seed is always the same.
 """
 
@@ -80,7 +80,7 @@ class FuzzError(Exception):
 
 
 def good_query(number: int, random: Random) -> dict[str, Any]:
-    """A query that is answered once for each of its turns."""
+    """Returns a query that is answered once for each of its turns."""
     width, height = random.randint(5, 9), random.randint(5, 9)
     points = [f"{letter}{row}" for letter in LETTERS[:width] for row in range(1, height + 1)]
     # No two of them are neighbours: nothing is captured, no move is suicide.
@@ -109,7 +109,7 @@ def good_query(number: int, random: Random) -> dict[str, Any]:
 
 
 def line_of(number: int, random: Random, faults: tuple[dict[str, Any], ...]) -> tuple[bytes, str, int]:
-    """A line, what is expected ("answers", "error", "action" or "nameless error"), and how many answers."""
+    """Returns a line, what is expected ("answers", "error", "action" or "nameless error"), and how many answers."""
     chance = random.random()
     if chance < 0.02:
         return random.choice(NO_REQUESTS), "nameless error", 1
@@ -124,7 +124,7 @@ def line_of(number: int, random: Random, faults: tuple[dict[str, Any], ...]) -> 
         return json.dumps(action).encode(), "action", 1
     query = good_query(number, random)
     if chance < 0.2:
-        query.pop("analyzeTurns", None)  # with which some faults are none
+        query.pop("analyzeTurns", None)  # with it some of the faults would be valid
         query = query | {"id": f"e{number}"} | random.choice(faults)
         return json.dumps(query).encode(), "error", 1
     turns = query.get("analyzeTurns", [0])
@@ -161,7 +161,7 @@ class Engine:
                 self.bad_log = self.bad_log or line
 
     def send(self, line: bytes, kind: str, count: int) -> None:
-        """Sends a line, after having taken answers where too many are owed."""
+        """Sends a line; first reads answers if too many are outstanding."""
         assert self.process.stdin is not None
         name = json.loads(line)["id"] if kind != "nameless error" else ""
         self.owed[name, kind] += count
@@ -214,7 +214,7 @@ class Engine:
             raise FuzzError(f"exit status {status}, stderr {self.bad_log!r}")
 
     def memory(self) -> int:
-        """Resident MiB, 0 where the system does not say."""
+        """Returns the resident MiB, 0 if the system does not report them."""
         try:
             pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
         except OSError:
@@ -223,7 +223,7 @@ class Engine:
 
 
 def fuzz(lines: int, seed: int, network: str) -> None:
-    """Sends so many lines to one process; FuzzError where it misbehaves."""
+    """Sends `count` lines to one process; raises FuzzError if it misbehaves."""
     faults = FAULTS if network == "none" else (*FAULTS, {"boardXSize": 25, "boardYSize": 25})
     engine = Engine(network)
     number = 0
@@ -248,7 +248,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lines", type=int, default=1_000_000, help="default: 1,000,000")
     parser.add_argument("--seed", type=int, default=1, help="default: 1")
-    parser.add_argument("--network", default="none", help="default: none, random playouts")
+    parser.add_argument("--network", default="none", help="default: none, random rollouts")
     options = parser.parse_args()
     try:
         fuzz(options.lines, options.seed, options.network)

@@ -3,7 +3,7 @@
 Lines are random bytes, commands, and commands with bytes changed, some of them a megabyte long; one visit a move, in a
 temporary folder. A failure is a response that is missing, out of order or malformed, an internal error, a traceback, a
 stderr line that a client could take for GTP, 60 s of silence, or the end of the process. Line N of a seed is always the
-same. What has been sent is kept in `work/`; a second run goes on from there, in a new process.
+same. The state is kept in `work/`; a second run resumes there, in a new process.
 """
 
 import argparse
@@ -27,7 +27,7 @@ BLOCK = 1000  # lines of one generator
 WINDOW = 300  # commands without a response yet
 WINDOW_BYTES = 4_000_000
 SILENCE_SECONDS = 60.0
-CODE = ("compiled.py", "engine.py", "sgf", "cli", "evaluate", "game", "gtp", "search")
+CODE = ("base", "sgf", "cli", "evaluate", "game", "gtp", "play", "search")
 
 COMMANDS = [
     *["play {c} {v}"] * 12,
@@ -180,7 +180,7 @@ class FuzzError(Exception):
 
 
 def fill(template: str, random: Random) -> str:
-    """A command of a template, with arguments by chance."""
+    """Returns a command made from a template, with random arguments."""
 
     def vertex() -> str:
         if random.random() < 0.1:
@@ -193,7 +193,7 @@ def fill(template: str, random: Random) -> str:
 
 
 def mutate(line: bytes, random: Random) -> bytes:
-    """A line with a few bytes changed, dropped, doubled or put in."""
+    """Returns a line with a few bytes changed, dropped, doubled or inserted."""
     data = bytearray(line)
     for _ in range(random.randint(1, 4)):
         place = random.randint(0, len(data))
@@ -216,7 +216,7 @@ def mutate(line: bytes, random: Random) -> bytes:
 
 
 def long_line(random: Random) -> bytes:
-    """A megabyte in one line."""
+    """Returns a line of a megabyte."""
     size = random.randint(900_000, 1_100_000)
     start = random.choice(
         [b"play ", b"set_position ", b"7 ", b"kata-set-rules {", b"kgs-chat game x ", b"loadsgf ", b""]
@@ -228,7 +228,7 @@ def long_line(random: Random) -> bytes:
 
 
 def raw_line(random: Random) -> bytes:
-    """Any line."""
+    """Returns a line of any kind."""
     chance = random.random()
     if chance < 0.0002:
         return long_line(random)
@@ -244,7 +244,7 @@ def raw_line(random: Random) -> bytes:
 
 
 def parse(line: bytes) -> tuple[str, str] | None:
-    """Id and name of a line's command by the specification, None for an empty line."""
+    """Returns id and name of a line's command by the specification, None for an empty line."""
     kept = bytes(byte for byte in line if (byte >= 32 and byte != 127) or byte == 9)
     words = [word for word in re.split(rb"[ \t]+", kept.split(b"#")[0]) if word]
     if not words:
@@ -256,7 +256,7 @@ def parse(line: bytes) -> tuple[str, str] | None:
 
 
 def lines_from(first: int, seed: int, reset: bytes) -> Iterator[bytes]:
-    """Line `first` and all after it. `reset` follows each line that may have changed the limits of a move."""
+    """Yields line `first` and all after it. `reset` follows each line that may have changed the limits of a move."""
     number = first
     while True:
         random = Random(f"{seed}/{number // BLOCK}")
@@ -312,7 +312,7 @@ class Engine:
                 self.bad_log = self.bad_log or line
 
     def send(self, line: bytes) -> None:
-        """Sends a line, after having waited for responses where too many are owed."""
+        """Sends a line; first waits for responses if too many are outstanding."""
         assert self.process.stdin is not None
         command = parse(line)
         try:
@@ -327,7 +327,7 @@ class Engine:
             self.receive()
 
     def receive(self) -> list[str]:
-        """The response to the oldest command without one."""
+        """Returns the response to the oldest command without one."""
         number, line = self.owed[0]
         try:
             response = self.responses.get(timeout=SILENCE_SECONDS)
@@ -346,7 +346,7 @@ class Engine:
         return response
 
     def ask(self, command: bytes) -> str:
-        """The text of a response, after all that are owed."""
+        """Sends a line; returns the text of its response, after all outstanding ones."""
         self.send(command)
         while len(self.owed) > 1:
             self.receive()
@@ -361,7 +361,7 @@ class Engine:
             raise FuzzError(f"quit: exit status {status}, stderr {self.bad_log!r}")
 
     def memory(self) -> int:
-        """Resident MiB, 0 where the system does not say."""
+        """Returns the resident MiB, 0 if the system does not report them."""
         try:
             status = Path(f"/proc/{self.process.pid}/status").read_text()
         except OSError:
@@ -370,7 +370,7 @@ class Engine:
 
 
 def fuzz(first: int, count: int, seed: int, *, report_every: int = 10_000) -> None:
-    """Sends `count` lines to one process; FuzzError where it misbehaves."""
+    """Sends `count` lines to one process; raises FuzzError if it misbehaves."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "game.sgf").write_text("(;SZ[9]KM[5.5]AB[cc];W[ee];B[ec];W[tt];B[gc])", encoding="utf-8")

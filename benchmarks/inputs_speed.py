@@ -2,7 +2,7 @@
 
 `all` is everything, the key included, as an evaluator does it for each leaf. The other lines measure parts of it alone,
 each once more on the same positions: the ladders of the present board, the areas, stones and liberties, the planes, the
-key. Alone they are somewhat faster than in their place, where the processor foresees less of the branches.
+key. Alone they are somewhat faster than in sequence, since the CPU predicts their branches better.
 """
 
 import argparse
@@ -13,52 +13,52 @@ from pathlib import Path
 
 import numpy as np
 
-from gtp_engine.compiled import njit
-from gtp_engine.evaluate import inputs
+from gtp_engine.base.jit import njit
+from gtp_engine.evaluate import features
+from gtp_engine.game.benson import read_area
 from gtp_engine.game.ladders import find_ladders
-from gtp_engine.game.life import read_area
 from gtp_engine.sgf import read_sgf
 
 GAMES = Path(__file__).parents[1] / "sgf" / "samples"
 ROUNDS = 15  # of all positions; the median counts
 
-Reader = Callable[[np.ndarray, inputs.Workspace, np.ndarray, np.ndarray], None]
+Reader = Callable[[np.ndarray, features.Workspace, np.ndarray, np.ndarray], None]
 
 
 @njit
-def read_all(boards: np.ndarray, w: inputs.Workspace, planes: np.ndarray, scalars: np.ndarray) -> None:
+def read_all(boards: np.ndarray, w: features.Workspace, planes: np.ndarray, scalars: np.ndarray) -> None:
     for index in range(len(boards)):
-        inputs.write_inputs(boards[index], index % 8, False, w, planes, scalars)
+        features.write_inputs(boards[index], index % 8, False, w, planes, scalars)
 
 
 @njit
-def read_ladders(boards: np.ndarray, w: inputs.Workspace, planes: np.ndarray, scalars: np.ndarray) -> None:
+def read_ladders(boards: np.ndarray, w: features.Workspace, planes: np.ndarray, scalars: np.ndarray) -> None:
     for index in range(len(boards)):
         find_ladders(boards[index], w.ladders, w.caught, w.working)
 
 
 @njit
-def read_areas(boards: np.ndarray, w: inputs.Workspace, planes: np.ndarray, scalars: np.ndarray) -> None:
+def read_areas(boards: np.ndarray, w: features.Workspace, planes: np.ndarray, scalars: np.ndarray) -> None:
     for index in range(len(boards)):
-        read_area(boards[index], False, w.life[0])
+        read_area(boards[index], False, w.areas[0])
 
 
 @njit
-def read_stones(boards: np.ndarray, w: inputs.Workspace, planes: np.ndarray, scalars: np.ndarray) -> None:
+def read_stones(boards: np.ndarray, w: features.Workspace, planes: np.ndarray, scalars: np.ndarray) -> None:
     for index in range(len(boards)):
-        inputs._read_stones(boards[index], w.words, w.liberties)
+        features._read_stones(boards[index], w.words, w.liberties)
 
 
 @njit
-def write_planes(boards: np.ndarray, w: inputs.Workspace, planes: np.ndarray, scalars: np.ndarray) -> None:
+def write_planes(boards: np.ndarray, w: features.Workspace, planes: np.ndarray, scalars: np.ndarray) -> None:
     for index in range(len(boards)):
-        inputs._write_planes(boards[index], w.words, index % 8, planes)
+        features._write_planes(boards[index], w.words, index % 8, planes)
 
 
 @njit
-def make_keys(boards: np.ndarray, w: inputs.Workspace, planes: np.ndarray, scalars: np.ndarray) -> None:
+def make_keys(boards: np.ndarray, w: features.Workspace, planes: np.ndarray, scalars: np.ndarray) -> None:
     for index in range(len(boards)):
-        scalars[0] = inputs._key(boards[index], w.words, scalars) & np.uint64(1)
+        scalars[0] = features._key(boards[index], w.words, scalars) & np.uint64(1)
 
 
 READERS: dict[str, Reader] = {
@@ -72,22 +72,22 @@ READERS: dict[str, Reader] = {
 
 
 def positions_by_size(folder: Path) -> dict[tuple[int, int], np.ndarray]:
-    """Every position of every game, ladders of before marked, by the board's size."""
-    w = inputs.new_workspace()
+    """Returns every position of every game by the board's size, with its earlier ladders marked."""
+    w = features.new_workspace()
     found: dict[tuple[int, int], list[np.ndarray]] = {}
     for file in sorted(folder.glob("*.sgf")):
         game = read_sgf(file).to_game()
         while game.moves:
-            found.setdefault((game.width, game.height), []).append(inputs.position_of(game, w))
+            found.setdefault((game.width, game.height), []).append(features.position_of(game, w))
             game.undo()
     return {size: np.concatenate(positions) for size, positions in found.items()}
 
 
 def measure(boards: np.ndarray, width: int, height: int) -> None:
     """Prints the microseconds a position of each reader."""
-    w = inputs.new_workspace()
-    planes = np.zeros((height, width, inputs.PLANES), np.uint8)
-    scalars = np.zeros(inputs.SCALARS, np.float32)
+    w = features.new_workspace()
+    planes = np.zeros((height, width, features.PLANES), np.uint8)
+    scalars = np.zeros(features.SCALARS, np.float32)
     for name, read in READERS.items():
         read(boards, w, planes, scalars)
         taken = []

@@ -1,8 +1,7 @@
 """Strength against KataGo's own program with the same network: at equal visits, or at equal time a move.
 
-9x9, komi 7, Chinese rules, random openings, both colours; several games at a time, each program with as many threads as
-said. Games and results are kept in `work/`, one folder a state of the code and kind of match; a second run goes on from
-there.
+9x9, komi 7, Chinese rules, random openings, both colours; several games at a time. Games and results are kept in
+`work/`, one folder for each state of the code and kind of match; a second run resumes there.
 """
 
 import argparse
@@ -17,7 +16,7 @@ from gtp_engine.network.library import find_network, network_name
 
 OPENING_MOVES = 4
 # What decides how well the engine plays with a network.
-PLAYING = ("compiled.py", "engine.py", "evaluate", "game", "network", "search")
+PLAYING = ("base", "evaluate", "game", "kernels", "network", "play", "search")
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
-"""Visits/s beside KataGo's own program with the same network and positions, in turns, trees and caches cleared.
+"""Visits/s compared with KataGo's own program: the same network and positions, in turns, trees and caches cleared.
 
-Positions of the sample games; each program with each of the settings given, the best of each is compared. KataGo's
-Eigen build runs on the processor as we do. Beside it stands the rate of the bare network in the same run: the model's
+The positions are those of the sample games. Each program runs with each of its settings, and the best results are
+compared. KataGo's Eigen build runs on the CPU as we do. The same run also measures the bare network: the model's
 forward pass at our batch size.
 """
 
@@ -13,21 +13,23 @@ from pathlib import Path
 
 from fingerprint import WORK
 
-from gtp_engine.cli.network_speed import bare_rate
+from gtp_engine.base.system import configure_process, configure_torch
 from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.game.coords import colour_letter, vertex
 from gtp_engine.game.game import Game
-from gtp_engine.match.gtp_client import GtpClient
+from gtp_engine.games.gtp_client import GtpClient
 from gtp_engine.network.library import find_network
+from gtp_engine.play.speed import bare_rate
 from gtp_engine.search.parameters import default_parameters
-from gtp_engine.search.search import Limits, Search
+from gtp_engine.search.request import Limits, SearchRequest
+from gtp_engine.search.search import Search
 from gtp_engine.sgf import read_sgf
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sgf" / "samples"
 
 
 def positions(size: int, count: int) -> list[Game]:
-    """So many positions, evenly spread over the sample game of that size but its last third."""
+    """Returns positions, evenly spread over the first two thirds of the sample game of that size."""
     record = read_sgf(SAMPLES / f"{size}x{size}.sgf")
     length = 2 * len(record.moves) // 3
     return [record.to_game(length * number // count) for number in range(count)]
@@ -60,7 +62,7 @@ def katago_command(program: str, network: Path, *, threads: int, search_threads:
 
 
 class KataGo:
-    """KataGo's program with so many search threads."""
+    """KataGo's program with a number of search threads."""
 
     def __init__(self, program: str, network: Path, threads: int, search_threads: int, size: int) -> None:
         self.label = f"KataGo, {search_threads} search threads"
@@ -86,7 +88,7 @@ class KataGo:
 
 
 class Ours:
-    """Our search with so many leaves a batch."""
+    """Our search with a batch size."""
 
     def __init__(self, evaluator: NetworkEvaluator, batch: int) -> None:
         self.label = f"gtp_engine, batches of {batch}"
@@ -94,11 +96,10 @@ class Ours:
 
     def rate(self, game: Game, visits: int) -> float:
         """Visits/s of a search from nothing."""
-        self._search.set_position(game)
         self._search.clear()
         self._search.evaluator.clear_cache()
         start = time.perf_counter()
-        report = self._search.run(Limits(visits=visits))
+        report = self._search.run(SearchRequest(game, Limits(visits=visits)))
         return report.visits / (time.perf_counter() - start)
 
     def close(self) -> None:
@@ -117,6 +118,8 @@ def main() -> None:
     parser.add_argument("--search-threads", type=int, nargs="+", default=[2, 4, 8], help="KataGo's (default: 2 4 8)")
     options = parser.parse_args()
     path = find_network(options.network)
+    configure_process()
+    configure_torch()
     evaluator = NetworkEvaluator(path, threads=options.threads, device="cpu")
     board = f"{options.size}x{options.size}"
     print(f"{evaluator.name}, {board}, {options.visits} visits, {evaluator.precision}", flush=True)

@@ -1,9 +1,9 @@
-"""How fast a network learns: the learner beside the network's bare forward and backward pass, and the loader alone.
+"""How fast a network learns: the learner, the network's bare forward and backward pass, and the loader alone.
 
     python benchmarks/learning_speed.py [--config b6c96] [--size 9] [--batch-size 256] [--threads 1]
 
-The games are random ones. Bare and whole steps alternate in one run; what is printed are medians of positions a second
-by the clock, and by the processor time of the process, which other programs disturb less.
+The games are random ones. Bare and whole steps alternate in one run. The results are medians of positions per second by
+the clock, and by the CPU time of the process, which other programs disturb less.
 """
 
 import argparse
@@ -14,13 +14,14 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from gtp_engine.base.system import configure_torch
 from gtp_engine.game.coords import BLACK, point_of_index
 from gtp_engine.game.game import Game
 from gtp_engine.network.config import parse_config
 from gtp_engine.network.model import Model
+from gtp_engine.training.data.loader import Loader, Samples, Tensors
+from gtp_engine.training.data.samples import SampleGame, pack
 from gtp_engine.training.learner import PRECISIONS, Learner, LearnerSettings, faster_precision
-from gtp_engine.training.loader import Batch, Loader, Samples
-from gtp_engine.training.samples import SampleGame, pack
 
 ROUNDS, STEPS, GAMES = 5, 3, 20
 
@@ -34,7 +35,7 @@ def random_game(seed: int, size: int) -> SampleGame:
     return SampleGame.from_game(game, winner=BLACK, margin=5.0, ownership=ownership)
 
 
-def bare_step(model: Model, batch: Batch, precision: str) -> None:
+def bare_step(model: Model, batch: Tensors, precision: str) -> None:
     dtype = PRECISIONS[precision]
     with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
         raw = model(batch.planes.float(), batch.scalars, full_board=batch.full_board)
@@ -42,9 +43,9 @@ def bare_step(model: Model, batch: Batch, precision: str) -> None:
 
 
 def rates(work: Callable[[], object], positions: int) -> tuple[float, float]:
-    clock, processor = time.perf_counter(), time.process_time()
+    clock, cpu = time.perf_counter(), time.process_time()
     work()
-    return positions / (time.perf_counter() - clock), positions / (time.process_time() - processor)
+    return positions / (time.perf_counter() - clock), positions / (time.process_time() - cpu)
 
 
 def main() -> None:
@@ -55,7 +56,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--mixed", action="store_true", help="with some boards two lines smaller: masks are needed")
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+    configure_torch(options.threads)
     device = torch.device("cpu")
     sizes = (options.size, options.size - 2) if options.mixed else (options.size,)
     samples = Samples(pack([random_game(seed, sizes[seed % len(sizes)]) for seed in range(GAMES)]))
@@ -92,8 +93,8 @@ def main() -> None:
         f"{settings.precision}, {options.threads} threads"
     )
     for name, measured in found.items():
-        clock, processor = (statistics.median(values) for values in zip(*measured, strict=True))
-        print(f"{name}: {clock:,.0f} positions/s, {processor:,.0f} a second of processor time")
+        clock, cpu = (statistics.median(values) for values in zip(*measured, strict=True))
+        print(f"{name}: {clock:,.0f} positions/s, {cpu:,.0f} per second of CPU time")
 
 
 if __name__ == "__main__":

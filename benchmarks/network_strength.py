@@ -1,8 +1,8 @@
-"""How strong a network is, for its card: against a random player, random playouts or GNU Go.
+"""How strong a network is, for its card: against a random player, random rollouts or GNU Go.
 
 Chinese rules, komi 7 on 9x9 and the usual one on other boards, random openings, both colours, two games at a time.
-Games and results are kept in `work/`, one folder a state of the code, network and kind of match; a second run goes on
-from there.
+Games and results are kept in `work/`, one folder for each state of the code, network and kind of match; a second run
+resumes there.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from versus_gnugo import gnugo, play
 from gtp_engine.network.library import find_network, network_name
 
 OPENING_MOVES = 2
-PLAYOUT_VISITS = 100
+ROLLOUT_VISITS = 100
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
     ours = [*engine, "--network", str(path), "--visits", str(options.visits)]
     others = {
         "random": [sys.executable, str(Path(__file__).with_name("random_player.py"))],
-        "rollouts": [*engine, "--network", "none", "--visits", str(PLAYOUT_VISITS)],
+        "rollouts": [*engine, "--network", "none", "--visits", str(ROLLOUT_VISITS)],
     }
     other = shlex.join(others[options.against]) if options.against in others else gnugo(10)
     weights = hashlib.sha256(path.read_bytes()).hexdigest()[:8]

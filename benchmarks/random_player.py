@@ -1,6 +1,6 @@
-"""A GTP engine that plays anywhere by chance but into its own eyes. It passes when nothing is left, or after a pass.
+"""A GTP engine that plays at random, but never into its own eyes. It passes if no move is left, or after a pass.
 
-Started by `network_strength.py`; any program that has engines play each other can start it.
+`network_strength.py` starts it; so can any program that lets engines play against each other.
 """
 
 import argparse
@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from gtp_engine.evaluate.playout import anywhere
+from gtp_engine.evaluate.rollouts.rollout import anywhere
 from gtp_engine.game.coords import PASS, parse_colour, parse_vertex, vertex
 from gtp_engine.game.game import Game
 from gtp_engine.gtp.protocol import clean, parse, response
@@ -29,7 +29,7 @@ class RandomPlayer:
         self.state = np.random.default_rng(seed).integers(1, 2**63, 1, np.uint64)
 
     def answer(self, name: str, arguments: list[str]) -> str:
-        """The response's text; ValueError where the command fails."""
+        """Returns the response's text; raises ValueError if the command fails."""
         game = self.game
         match name, *arguments:
             case ["protocol_version"]:

@@ -3,7 +3,7 @@
     python benchmarks/record_accuracy.py NETWORK GAMES... [--samples 20000]
 
 One game in 20 is held back, the same ones in every run, whatever else was learned from. Top 1 and top 5: how often the
-move played is the network's first, or among its first five, over positions drawn at random, each turned at random.
+move played is the network's first, or among its first five, over random positions, each under a random symmetry.
 """
 
 import argparse
@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 import torch
 
 from gtp_engine.network.library import find_network, load_network
-from gtp_engine.training.gather import gather
+from gtp_engine.training.data.game_records import Filters
+from gtp_engine.training.data.loader import Samples, fixed_batches
+from gtp_engine.training.data.sgf_dataset import read_sgf_dataset
 from gtp_engine.training.learner import Learner, LearnerSettings
-from gtp_engine.training.loader import Samples, fixed_batches
-from gtp_engine.training.records import Filters
-from gtp_engine.training.supervised import VALIDATION_SEED, is_held
+from gtp_engine.training.validation import VALIDATION_SEED, is_held
 
 
 def main() -> None:
@@ -28,11 +28,11 @@ def main() -> None:
     options = parser.parse_args()
     model = load_network(find_network(options.network))
     with TemporaryDirectory() as folder:
-        found = gather(options.games, Path(folder), Filters(), on_error=print, on_progress=show)
+        found = read_sgf_dataset(options.games, Path(folder), Filters(), on_error=print, on_progress=show)
     assert found is not None
     held = found.games.choose(is_held(found.games.games["number"]))
     samples = Samples(held)
-    print(f"\n{len(found.games):,} games, {len(held):,} held back with {len(samples):,} positions")
+    print(f"\n{found.games.game_count:,} games, {held.game_count:,} held back with {len(samples):,} positions")
     batches = fixed_batches(samples, options.samples, VALIDATION_SEED)
     with torch.inference_mode():
         means = Learner(model, LearnerSettings()).evaluate(model.eval(), batches)
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def show(done: int, portions: int, games: int) -> bool:
-    """Where the reading stands; goes on."""
+    """Logs how far the reading has got; always continues."""
     print(f"\rreading games: {done} of {portions} portions, {games:,} games", end="", flush=True)
     return True
 

@@ -1,6 +1,6 @@
 """How many move problems a GTP engine solves: files of `loadsgf` / `reg_genmove` / `#? [answers]`.
 
-Each answer is kept in `work/`, one folder a state of the code (or an engine command); a second run goes on from there.
+Answers are kept in `work/`, one folder for each state of the code or engine command; a second run resumes there.
 """
 
 import argparse
@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from fingerprint import WORK, fingerprint
 
-from gtp_engine.match.elo import wilson_interval
-from gtp_engine.match.gtp_client import EngineError, GtpClient
+from gtp_engine.games.elo import wilson_interval
+from gtp_engine.games.gtp_client import EngineError, GtpClient
 
 PROBLEMS = Path(__file__).resolve().parents[2] / "shared" / "regression"
 
@@ -31,7 +31,7 @@ class Problem(NamedTuple):
 
 
 def read_problems(file: Path) -> Iterator[Problem]:
-    """The problems of a .tst file; paths in it are relative to its folder."""
+    """Returns the problems of a .tst file; paths in it are relative to its folder."""
     load, asked = "", None
     for line in file.read_text(encoding="utf-8").splitlines():
         if line.startswith("loadsgf "):
@@ -45,7 +45,7 @@ def read_problems(file: Path) -> Iterator[Problem]:
 
 
 def solve(client: GtpClient, problem: Problem) -> dict[str, object]:
-    """One line of the results."""
+    """Lets the engine solve a problem; returns a line of the results."""
     client.send(problem.load)
     move = client.send(f"reg_genmove {problem.colour}").upper()
     return {"problem": problem.number, "move": move, "solved": move in problem.accepted}
@@ -71,12 +71,12 @@ def run(command: str, file: Path, results: Path, timeout: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", type=Path, help="problem files (default: those beside the checkout)")
-    parser.add_argument("--engine", help="GTP command line (default: this engine's playouts, 1 s a move, 2 threads)")
+    parser.add_argument("files", nargs="*", type=Path, help="problem files (default: those next to the checkout)")
+    parser.add_argument("--engine", help="GTP command line (default: this engine's rollouts, 1 s a move, 2 threads)")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for an answer (default: 300)")
     options = parser.parse_args()
-    playouts = ["--network", "none", "--seconds", "1", "--threads", "2"]
-    ours = shlex.join([sys.executable, "-m", "gtp_engine", "gtp", *playouts])
+    rollouts = ["--network", "none", "--seconds", "1", "--threads", "2"]
+    ours = shlex.join([sys.executable, "-m", "gtp_engine", "gtp", *rollouts])
     name = hashlib.sha256(options.engine.encode()).hexdigest()[:10] if options.engine else fingerprint()
     files = [file.resolve() for file in options.files] or sorted(PROBLEMS.glob("*.tst"))
     if not files:
@@ -87,7 +87,7 @@ def main() -> None:
     except (EngineError, OSError) as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
-        sys.exit("\nstopped; run again to go on from here")
+        sys.exit("\nstopped; run again to resume")
 
 
 if __name__ == "__main__":

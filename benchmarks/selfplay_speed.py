@@ -1,5 +1,6 @@
-"""Self-play's share of the bare network's rate, in one process of one thread, alternating; processor time counts, so
-that other programs disturb little.
+"""Self-play's share of the bare network's rate, in one process of one thread, alternating.
+
+CPU time is measured, so that other programs disturb little.
 
     python benchmarks/selfplay_speed.py NETWORK [--visits 32] [--games 64] [--rounds 5]
 """
@@ -11,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from gtp_engine.base.system import configure_process, configure_torch
 from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.game.game import Game
 from gtp_engine.network.library import find_network
@@ -30,6 +32,8 @@ def main() -> None:
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
+    configure_process()
+    configure_torch()
     games = GameSettings(sizes={options.board_size: 1.0}, opening_share=0.3)
     settings = RunSettings(games=games, search=SearchSettings(visits={"0": options.visits}))
     make = partial(evaluator_for, options.network, "cpu", options.precision)
@@ -49,7 +53,7 @@ def main() -> None:
         rate = counts.positions / used
         most = bare.rate()
         shares.append(rate / most)
-        fill = counts.positions / counts.room
+        fill = counts.positions / counts.capacity
         print(f"{number + 1}: {rate:,.0f} evaluations/s, batches {fill:.0%} full; bare {most:,.0f}: {rate / most:.1%}")
     print(f"median {statistics.median(shares):.1%} ({precision})")
 
@@ -61,13 +65,13 @@ class Bare:
         self._evaluator = NetworkEvaluator(find_network(network), device="cpu", precision=precision, cache_megabytes=0)
         boards = np.concatenate([Game(size).board] * batch)
         self._evaluator.collect(self._evaluator.submit(boards, np.arange(batch)))
-        self._inputs = self._evaluator._free_inputs(self._evaluator._board_of(boards[0]), batch)
+        self._inputs = self._evaluator._free_inputs(self._evaluator._size_of(boards[0]), batch)
         self._rows = np.arange(batch)
 
     def rate(self) -> float:
         count, began = 0, time.process_time()
         while (used := time.process_time() - began) < SECONDS:
-            self._evaluator._evaluate(self._inputs, self._rows)
+            self._evaluator._run_network(self._inputs, self._rows)
             count += len(self._rows)
         return count / used
 

@@ -1,11 +1,11 @@
-"""Self-play on 9x9 beside TamaGo's, both with random networks of 6 blocks and 64 channels, in turns, on the processor.
+"""Self-play on 9x9 compared with TamaGo's: random networks of 6 blocks and 64 channels, in turns, on the CPU.
 
     python benchmarks/tamago_selfplay.py --tamago TamaGo --python tamago-venv/bin/python
 
 Needs Linux, a checkout of TamaGo (https://github.com/kobanium/TamaGo) and a Python with torch, click and `numpy<2`,
-which its code of 2024 wants. TamaGo is its `selfplay_main.py` without a GPU, with each of these numbers of processes:
-as it stands, where torch takes a thread for each processor in each process, and with one thread in each. Ours is what
-`gtp_engine selfplay` does with its usual settings. Both write their games, and have Gumbel at the root.
+which its code of 2024 needs. TamaGo is its `selfplay_main.py` without a GPU, with each of these numbers of processes:
+as it stands, with torch's default of a thread for each CPU in each process, and with one thread in each. Ours is what
+`gtp_engine selfplay` does with its usual settings. Both save their games, and use Gumbel's search at the root.
 
 An evaluation is a position that went through the network. TamaGo's network is wrapped: it adds a byte for each position
 to a file, whose size is the count. Ours are the positions in the batches; self-play has no cache. Games differ more
@@ -36,10 +36,10 @@ from rich.table import Table
 from gtp_engine.network.config import parse_config
 from gtp_engine.network.katago_file import write_katago_file
 from gtp_engine.network.model import Model
+from gtp_engine.training.data.storage import GameWriter
 from gtp_engine.training.selfplay import FinishedGame
 from gtp_engine.training.settings import RunSettings
-from gtp_engine.training.storage import GameWriter
-from gtp_engine.training.workers import Workers
+from gtp_engine.training.workers import LocalPool
 
 # Runs in TamaGo's folder. Its processes are forks of this one: they have the wrapped network and the open file.
 DRIVER = """
@@ -57,7 +57,7 @@ selfplay_main()
 
 
 class TamaGo:
-    """TamaGo's self-play with so many processes. threads: torch's in each of them; None: as torch chooses."""
+    """TamaGo's self-play in several processes, with `threads` of torch in each; None: as torch chooses."""
 
     def __init__(self, python: Path, folder: Path, visits: int, processes: int, threads: int | None) -> None:
         self.label = f"TamaGo, {processes} processes" + (f" of {threads} thread" if threads else "")
@@ -89,7 +89,7 @@ class TamaGo:
         time.sleep(seconds)
         if self._process.poll() is not None:
             lines = (self._place / "log").read_text().splitlines()
-            raise SystemExit(f"TamaGo has ended: {lines[-1] if lines else 'it said nothing'}")
+            raise SystemExit(f"TamaGo has ended: {lines[-1] if lines else 'without output'}")
 
     def counts(self) -> np.ndarray:
         """Evaluations, finished games and their moves since the beginning."""
@@ -113,7 +113,7 @@ class Ours:
         folder = Path(self._temporary.name)
         self._writer = GameWriter(folder, folder, self._settings.cycle.shard_games)
         self._games = self._moves = 0
-        self._workers = Workers(self._settings, seed=time.time_ns())
+        self._workers = LocalPool(self._settings, seed=time.time_ns())
         self._workers.play(self._network, 0)
         return self
 
@@ -128,7 +128,7 @@ class Ours:
 
     def counts(self) -> np.ndarray:
         """Evaluations, finished games and their moves since the beginning."""
-        self._take(self._workers.pause())  # a batch, some milliseconds: what has been told before is a second old
+        self._take(self._workers.pause())  # a batch, some milliseconds: earlier counts are up to a second old
         self._workers.play(self._network, 0)
         return np.array([self._workers.counts.positions, self._games, self._moves])
 
@@ -181,7 +181,7 @@ def main() -> None:
 
 
 def show(found: dict[str, list[tuple[float, float, float]]], title: str) -> None:
-    """A table of medians and ranges, and how we compare with the fastest of TamaGo's settings."""
+    """Prints a table of medians and ranges, and how we compare with the fastest of TamaGo's settings."""
     table = Table("", "evaluations/s", "games/h", "moves a game", title=title)
     for label, measured in found.items():
         rates, games, moves = zip(*measured, strict=True)

@@ -1,7 +1,7 @@
 """Speed and size of the search tree: visits/s in one thread with an evaluator that costs nothing, bytes a visit.
 
 A visit includes all but the evaluation: replaying the path, legality with superko, priors, selection, expansion,
-back-up. The evaluator hands out outputs made up in advance, policies and values as uneven as a network's; with
+back-up. The evaluator returns rows made up in advance, policies and values as uneven as a network's; with
 `--uniform` all moves and positions are alike, the worst case: every node has all children. Trees are cleared.
 """
 
@@ -11,24 +11,26 @@ import time
 
 import numpy as np
 
-from gtp_engine.evaluate.interface import Evaluator, Outputs
+from gtp_engine.evaluate.evaluator import Evaluator
+from gtp_engine.evaluate.row import LEAD, POLICY, SCORE_MEAN, SCORE_STDEV, UNKNOWN, VALUE_ERROR, WIN, row_columns
 from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.search.search import Limits, Search
+from gtp_engine.search.request import Limits, SearchRequest
+from gtp_engine.search.search import Search
 
 BATCH = 128
 VISITS = 100_000
 
 
 class PreparedEvaluator:
-    """Implements `Evaluator` with 4,096 outputs drawn at random in advance."""
+    """Implements `Evaluator` with 4,096 rows drawn at random in advance."""
 
     name = "prepared"
     overlap = 1
     largest_board = 25
-    plays_out = False
+    is_rollout = False
     reads_ladders = False
     takes_profile = False
 
@@ -37,30 +39,31 @@ class PreparedEvaluator:
         count = 4096
         self.batch_size = BATCH
         # AlphaZero's concentration: a handful of moves take most of the policy.
-        self._policy = random.dirichlet(np.full(area + 1, 10.83 / area), count).astype(np.float32)
+        self._rows = np.zeros((count, row_columns(area)), np.float32)
+        self._rows[:, POLICY : POLICY + area + 1] = random.dirichlet(np.full(area + 1, 10.83 / area), count)
         value = random.normal(0, 0.3, count).clip(-1, 1).astype(np.float32)
-        self._value = np.stack([(1 + value) / 2, (1 - value) / 2, np.zeros(count, np.float32)], 1)
-        self._score = 10 * value
+        self._rows[:, WIN:LEAD] = np.stack([(1 + value) / 2, (1 - value) / 2, np.zeros(count, np.float32)], 1)
+        self._rows[:, LEAD] = self._rows[:, SCORE_MEAN] = self._rows[:, SCORE_STDEV] = 10 * value
+        self._rows[:, VALUE_ERROR:POLICY] = UNKNOWN
         self._next = 0
+
+    def with_options(self, *, optimism: float = 0.0, profile: str = "") -> "PreparedEvaluator":
+        return self
 
     def submit(
         self,
         boards: np.ndarray,
         indices: np.ndarray,
         symmetries: np.ndarray | None = None,
-        *,
-        ownership: bool = False,
-        optimism: float = 0.0,
-        profile: str = "",
-    ) -> Outputs:
-        if self._next + len(indices) > len(self._score):
+        ladders: np.ndarray | None = None,
+    ) -> np.ndarray:
+        if self._next + len(indices) > len(self._rows):
             self._next = 0
-        rows = slice(self._next, self._next + len(indices))
+        rows = self._rows[self._next : self._next + len(indices)]
         self._next += len(indices) + 1  # never in step with the batches
-        score = self._score[rows]
-        return Outputs(self._policy[rows], self._value[rows], score, score, score)
+        return rows
 
-    def collect(self, ticket: Outputs) -> Outputs:
+    def collect(self, ticket: np.ndarray) -> np.ndarray:
         return ticket
 
     def clear_cache(self) -> None:
@@ -77,9 +80,8 @@ def measure(size: int, evaluator: Evaluator, repeats: int) -> None:
     rates = []
     for _ in range(repeats + 1):
         search.clear()
-        search.set_position(game)
         start = time.perf_counter()
-        report = search.run(Limits(visits=VISITS))
+        report = search.run(SearchRequest(game, Limits(visits=VISITS)))
         rates.append(report.visits / (time.perf_counter() - start))
     rates = sorted(rates[1:])  # the first one compiles, and asks the system for the tree's memory
     tree = search.tree.arrays

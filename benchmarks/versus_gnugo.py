@@ -1,6 +1,6 @@
-"""Playouts against GNU Go: 9x9, komi 7, Chinese rules, 1 s a move and 2 threads for us, varied openings, both colours.
+"""Rollouts against GNU Go: 9x9, komi 7, Chinese rules, 1 s a move and 2 threads for us, varied openings, both colours.
 
-Games and results are kept in `work/`, one folder a state of the code; a second run goes on from there.
+Games and results are kept in `work/`, one folder for each state of the code; a second run resumes there.
 """
 
 import argparse
@@ -13,15 +13,15 @@ from typing import Any
 
 from fingerprint import WORK, fingerprint
 
-from gtp_engine.match.elo import elo_difference, elo_interval, wilson_interval
-from gtp_engine.match.match import play_match
-from gtp_engine.match.results import GameResult, MatchResult
+from gtp_engine.games.elo import elo_difference, elo_interval, wilson_interval
+from gtp_engine.games.match import play_match
+from gtp_engine.games.results import GameResult, MatchResult
 
 KOMI = {9: 7.0}  # on other boards the usual one
 
 
 def gnugo(level: int) -> str:
-    """GNU Go's command line."""
+    """Returns GNU Go's command line."""
     # Debian's folder of games isn't on every account's path.
     program = shutil.which("gnugo", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"]))
     if program is None:
@@ -30,7 +30,7 @@ def gnugo(level: int) -> str:
 
 
 def show(result: MatchResult, game: GameResult) -> None:
-    """The figures so far, in one line, and what went wrong in the last game."""
+    """Prints the figures so far in one line, and what went wrong in the last game."""
     tally = result.tally
     low, high = wilson_interval(tally.score, tally.games)
     elo_low, elo_high = elo_interval(tally)
@@ -45,7 +45,7 @@ def show(result: MatchResult, game: GameResult) -> None:
 
 
 def play(ours: list[str], other: str, folder: Path, games: int, width: int = 9, **options: Any) -> None:
-    """Plays games, shows the figures after each, and ends the program where something is wrong."""
+    """Plays games, shows the figures after each, and ends the program if an engine fails."""
     komi = KOMI.get(width)
     print(f"results in {folder}")
     try:
@@ -53,7 +53,7 @@ def play(ours: list[str], other: str, folder: Path, games: int, width: int = 9, 
     except (ValueError, OSError) as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
-        sys.exit("\nstopped; run again to go on from here")
+        sys.exit("\nstopped; run again to resume")
 
 
 def main() -> None:

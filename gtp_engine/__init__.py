@@ -7,17 +7,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gtp_engine.engine import Decision, Engine, EngineSettings
-    from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, vertex
+    from gtp_engine.analysis.game_review import GameReview
+    from gtp_engine.analysis.review import MoveReview
+    from gtp_engine.analysis.reviewer import review
+    from gtp_engine.base.errors import UserError
+    from gtp_engine.evaluate.batch import Evaluation, Network, load_network
+    from gtp_engine.evaluate.policy import Policy
+    from gtp_engine.game.coords import (
+        BLACK,
+        EMPTY,
+        PASS,
+        WHITE,
+        index_of_point,
+        parse_vertex,
+        point_of_index,
+        vertex,
+    )
+    from gtp_engine.game.drawing import BoardDrawing, Candidate
     from gtp_engine.game.game import Game, IllegalMove, Move
     from gtp_engine.game.rules import RULESETS, Rules, parse_rules
-    from gtp_engine.match.match import play_match
+    from gtp_engine.games.match import play_match
+    from gtp_engine.play.engine import Decision, Engine, EngineSettings
     from gtp_engine.search.parameters import SearchParameters
     from gtp_engine.search.report import MoveReport, SearchReport
-    from gtp_engine.search.search import Limits
+    from gtp_engine.search.request import Limits, RootMoves, SearchRequest
     from gtp_engine.sgf import GameRecord, SgfError, read_sgf, read_sgf_games, write_sgf
+    from gtp_engine.training.selfplay_iterator import selfplay
 
-__version__ = "0.20.0"
+__version__ = "0.21.0"
 
 __all__ = [
     "BLACK",
@@ -25,38 +42,61 @@ __all__ = [
     "PASS",
     "RULESETS",
     "WHITE",
+    "BoardDrawing",
+    "Candidate",
     "Decision",
     "Engine",
     "EngineSettings",
+    "Evaluation",
     "Game",
     "GameRecord",
+    "GameReview",
     "IllegalMove",
     "Limits",
     "Move",
     "MoveReport",
+    "MoveReview",
+    "Network",
+    "Policy",
+    "RootMoves",
     "Rules",
     "SearchParameters",
     "SearchReport",
+    "SearchRequest",
     "SgfError",
+    "UserError",
+    "index_of_point",
+    "load_network",
     "parse_rules",
     "parse_vertex",
     "play_match",
+    "point_of_index",
     "read_sgf",
     "read_sgf_games",
+    "review",
+    "selfplay",
     "vertex",
     "write_sgf",
 ]
 
 _MODULES = {
-    "engine": ("Decision", "Engine", "EngineSettings"),
-    "game.coords": ("BLACK", "EMPTY", "PASS", "WHITE", "parse_vertex", "vertex"),
+    "analysis.game_review": ("GameReview",),
+    "analysis.reviewer": ("review",),
+    "analysis.review": ("MoveReview",),
+    "base.errors": ("UserError",),
+    "evaluate.batch": ("Evaluation", "Network", "load_network"),
+    "evaluate.policy": ("Policy",),
+    "game.coords": ("BLACK", "EMPTY", "PASS", "WHITE", "index_of_point", "parse_vertex", "point_of_index", "vertex"),
+    "game.drawing": ("BoardDrawing", "Candidate"),
     "game.game": ("Game", "IllegalMove", "Move"),
     "game.rules": ("RULESETS", "Rules", "parse_rules"),
-    "match.match": ("play_match",),
+    "games.match": ("play_match",),
+    "play.engine": ("Decision", "Engine", "EngineSettings"),
     "search.parameters": ("SearchParameters",),
     "search.report": ("MoveReport", "SearchReport"),
-    "search.search": ("Limits",),
+    "search.request": ("Limits", "RootMoves", "SearchRequest"),
     "sgf": ("GameRecord", "SgfError", "read_sgf", "read_sgf_games", "write_sgf"),
+    "training.selfplay_iterator": ("selfplay",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

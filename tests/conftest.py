@@ -4,14 +4,25 @@ from pathlib import Path
 
 import pytest
 
-import gtp_engine.training  # noqa: F401  (threads of torch's wait quietly from here on: tests run side by side)
+from gtp_engine.base.system import configure_process
+
+configure_process()  # before torch is imported: its threads wait quietly, as tests run next to each other
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder `../shared` beside the checkout: large test data that is not part of the project."""
+    """The folder `../shared` next to the checkout: large test data that is not part of the project."""
     if not SHARED.is_dir():
         pytest.skip(f"no test data at {SHARED}")
     return SHARED
+
+
+# Each file is run by one process: a long one that begins last would leave the other processes idle.
+LONG_FILES = ("test_train.py", "test_play.py", "test_review_command.py", "test_network_match.py", "test_cli.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Lets the longest files begin first."""
+    items.sort(key=lambda item: item.path.name not in LONG_FILES)

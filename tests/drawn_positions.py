@@ -25,7 +25,7 @@ def game_of(diagram: str, rules: str = "chinese", komi: float = 6.5, to_move: in
 
 
 def random_position(width: int, height: int, moves: int, seed: int, komi: float = 0.0) -> Game:
-    """A game after so many random legal moves, no passes."""
+    """Returns a game after `moves` random legal moves, no passes."""
     random = np.random.default_rng(seed)
     game = Game(width, height, komi=komi)
     for _ in range(moves):
@@ -94,7 +94,7 @@ PRISONERS = """
     . X X X O O O
     . o . X O . .
 """
-# Whoever plays E7 gains a point.
+# The player who plays E7 gains a point.
 BETWEEN_BOTH = """
     . X . X . O .
     X X X X O O .

@@ -109,7 +109,7 @@ class LadderReader:
         self.board = board
 
     def caught(self, stone: Point) -> bool:
-        """Whether the chain at `stone` is caught, whoever is to move."""
+        """Whether the chain at `stone` is caught, with either player to move."""
         count = len(self.board.liberties(stone))
         if count == 1:
             return self._defender_loses(self.board, stone, first=True)

@@ -1,12 +1,13 @@
-"""What a search found as an answer of KataGo's JSON analysis protocol (its docs/Analysis_Engine.md)."""
+"""Search reports as answers of KataGo's JSON analysis protocol (its docs/Analysis_Engine.md)."""
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..evaluate.interface import Outputs
-from ..game.coords import PASS, colour_letter, opponent, vertex, xy
+from ..evaluate.row import EvaluationRow
+from ..game.coords import PASS, colour_letter, opponent, xy
 from ..game.game import Game
 from ..game.symmetry import COUNT, TRANSPOSE, apply
 from ..search.report import MoveReport, SearchReport
@@ -14,63 +15,82 @@ from .query import Query
 
 _DIGITS = 9
 _OWNERSHIP_DIGITS = 4
-_KO = 4  # beside EMPTY, BLACK and WHITE
-_NOT_SAID = -1.0  # KataGo's value of an outlook that a network does not have
+_KO = 4  # a mark in addition to EMPTY, BLACK and WHITE
+_NOT_PREDICTED = -1.0  # KataGo's value of a short-term error that a network does not predict
 
 
 def no_results(query_id: str, turn: int) -> dict[str, Any]:
-    """The answer about a position that was not searched at all."""
+    """Returns the answer about a position that was not searched at all."""
     return {"id": query_id, "isDuringSearch": False, "noResults": True, "turnNumber": turn}
 
 
-def answer(
-    query: Query, turn: int, game: Game, report: SearchReport, root: Outputs | None, *, during: bool
-) -> dict[str, Any]:
-    """The answer about one position. root: what the evaluator says of it without a search; during: more will follow."""
-    view = _View(query, report)
+def answer(query: Query, turn: int, game: Game, report: SearchReport, *, during: bool) -> dict[str, Any]:
+    """Returns the answer about one position.
+
+    Args:
+        query: The query.
+        turn: The number of the position.
+        game: The position.
+        report: The report on its search.
+        during: Whether more answers about it will follow.
+    """
+    perspective, root = _Perspective(query, report), report.root_evaluation
     fields = {
         "id": query.id,
         "isDuringSearch": during,
-        "moveInfos": [view.move(move) for move in report.moves],
-        "rootInfo": view.root(game, root),
+        "moveInfos": [perspective.move(move) for move in report.moves],
+        "rootInfo": perspective.root(game),
         "turnNumber": turn,
     }
     if "includeOwnership" in query.wanted and report.ownership is not None:
-        fields["ownership"] = view.ownership(report.ownership)
+        fields["ownership"] = perspective.ownership(report.ownership)
     if "includeOwnershipStdev" in query.wanted:
         fields["ownershipStdev"] = np.round(report.ownership_spread().ravel(), _OWNERSHIP_DIGITS).tolist()
     if "includePolicy" in query.wanted and root is not None:
-        policy = np.where(game.legal_moves(), root.policy[0].astype(np.float64), -1.0)
-        fields["policy"] = [round(prior, _DIGITS) for prior in policy.tolist()]
+        fields["policy"] = _policy(game, root.policy)
     return fields
 
 
-class _View:
-    """A report from the side that the query asks for."""
+def human_answer(
+    query: Query, game: Game, human_policy: Callable[[Game, str], np.ndarray | None]
+) -> dict[str, list[float]]:
+    """Returns the further field of an answer to a query with a profile for the human model, if it wants the policy."""
+    policy = human_policy(game, query.human_profile) if "includePolicy" in query.wanted else None
+    return {} if policy is None else {"humanPolicy": _policy(game, policy)}
+
+
+def _policy(game: Game, policy: np.ndarray) -> list[float]:
+    """Returns a policy as KataGo writes it, with -1 for illegal moves."""
+    legal = np.where(game.legal_moves(), policy.astype(np.float64), -1.0)
+    return [round(prior, _DIGITS) for prior in legal.tolist()]
+
+
+class _Perspective:
+    """Values of a report, which are for the side to move, from the perspective that the query asks for."""
 
     def __init__(self, query: Query, report: SearchReport) -> None:
         self.query = query
         self.report = report
-        self.turned = query.perspective == opponent(report.to_move)
+        self.is_opposite = query.perspective == opponent(report.to_move)
 
     def winrate(self, value: float) -> float:
-        return round(1 - value if self.turned else value, _DIGITS)
+        return round(1 - value if self.is_opposite else value, _DIGITS)
 
     def points(self, value: float) -> float:
-        """Points, or utility."""
-        return round(-value if self.turned else value, _DIGITS)
+        """Returns a value whose sign depends on the side: points or utility."""
+        return round(-value if self.is_opposite else value, _DIGITS)
 
     def ownership(self, values: np.ndarray) -> list[float]:
-        signed = -values if self.turned else values
+        signed = -values if self.is_opposite else values
         return [float(value) for value in np.round(signed.ravel().astype(np.float64), _OWNERSHIP_DIGITS).tolist()]
 
     def move(self, move: MoveReport) -> dict[str, Any]:
         length = self.query.pv_length + 1  # KataGo counts the moves after the first
         visits = list(move.pv_visits[:length])
-        # KataGo raises that of the move with the best lower bound above the others'.
+        # KataGo raises the selection value of the move with the best lower bound to the largest one.
         selection = move.selection if move.order else max(other.selection for other in self.report.moves)
         fields = {
-            "move": self._vertex(move.point),
+            "move": self.report.vertex(move.point),
             "visits": move.visits,
             # Without transpositions a position is reached by one edge only.
             "edgeVisits": move.visits,
@@ -87,7 +107,7 @@ class _View:
             "edgeWeight": move.weight,
             "order": move.order,
             "playSelectionValue": selection,
-            "pv": [self._vertex(point) for point in move.pv[:length]],
+            "pv": [self.report.vertex(point) for point in move.pv[:length]],
         }
         if "includePVVisits" in self.query.wanted:
             fields |= {"pvVisits": visits, "pvEdgeVisits": visits}
@@ -97,8 +117,8 @@ class _View:
             fields["ownership"] = self.ownership(move.ownership)
         return fields
 
-    def root(self, game: Game, root: Outputs | None) -> dict[str, Any]:
-        report = self.report
+    def root(self, game: Game) -> dict[str, Any]:
+        report, root = self.report, self.report.root_evaluation
         return {
             "currentPlayer": colour_letter(report.to_move),
             "visits": report.visits,
@@ -112,38 +132,35 @@ class _View:
             **_hashes(game),
         }
 
-    def _raw(self, root: Outputs) -> dict[str, float]:
-        win, _, neither = root.value[0].tolist()
-        outlook = (_NOT_SAID,) * 3 if root.outlook is None else root.outlook[0].tolist()
-        value_error, score_error, time_left = outlook
+    def _raw(self, root: EvaluationRow) -> dict[str, float]:
+        win, _, neither = root.value.tolist()
+        errors = root.short_term_errors
+        value_error, score_error, time_left = (_NOT_PREDICTED,) * 3 if errors is None else errors.tolist()
         return {
             "rawWinrate": self.winrate(win + neither / 2),
-            "rawLead": self.points(float(root.lead[0])),
-            "rawScoreSelfplay": self.points(float(root.score_mean[0])),
-            "rawScoreSelfplayStdev": round(float(root.score_stdev[0]), _DIGITS),
+            "rawLead": self.points(root.lead),
+            "rawScoreSelfplay": self.points(root.score_mean),
+            "rawScoreSelfplayStdev": round(root.score_stdev, _DIGITS),
             "rawNoResultProb": round(neither, _DIGITS),
-            "rawStWrError": round(value_error / 2, _DIGITS),  # of win less loss, which span twice as much
+            "rawStWrError": round(value_error / 2, _DIGITS),  # win minus loss spans twice the range
             "rawStScoreError": round(score_error, _DIGITS),
             "rawVarTimeLeft": round(time_left, _DIGITS),
         }
 
-    def _vertex(self, point: int) -> str:
-        return vertex(point, self.report.width, self.report.height)
-
 
 def _hashes(game: Game) -> dict[str, str]:
-    """A name of stones, player to move and ko, and one that all turned and mirrored forms have in common."""
+    """Returns a hash of stones, player to move and ko, and one that is the same for all symmetries of the board."""
     marks = game.stones()
     ko_point = int(game.board["ko_point"][0])
     if ko_point != PASS:
         x, y = xy(ko_point, game.width)
         marks[y, x] = _KO
-    # An oblong board is not transposed.
-    turns = range(COUNT) if game.width == game.height else range(TRANSPOSE)
-    names = [_name_of(apply(marks, turn), game.to_move) for turn in turns]
-    return {"thisHash": names[0], "symHash": min(names)}
+    # A rectangular board that is not square has no transposed form.
+    symmetries = range(COUNT) if game.width == game.height else range(TRANSPOSE)
+    hashes = [_hash(apply(marks, symmetry), game.to_move) for symmetry in symmetries]
+    return {"thisHash": hashes[0], "symHash": min(hashes)}
 
 
-def _name_of(marks: np.ndarray, to_move: int) -> str:
+def _hash(marks: np.ndarray, to_move: int) -> str:
     text = bytes((*marks.shape, to_move)) + marks.tobytes()
     return hashlib.blake2b(text, digest_size=16).hexdigest().upper()

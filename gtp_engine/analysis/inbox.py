@@ -1,23 +1,28 @@
 """Lines of standard input, read by a thread of its own while searches run."""
 
-import os
 import threading
 from collections import deque
 
-_CHUNK = 65536
-# What is kept of lines that wait for their turn; then reading stops until some are done.
+from ..base.lines import read_lines
+from ..base.system import WAIT_SECONDS
+
+# Bytes of lines that wait for their turn; above it reading pauses until some are done.
 MOST_BYTES = 256 * 2**20
-# Longer lines are no queries: the rest is thrown away.
+# Bytes. A longer line is not a query; the rest of it is dropped.
 LONGEST_LINE = 16 * 2**20
-# What a line takes in memory beside its text.
+# Bytes of memory per line in addition to its text.
 _PER_LINE = 300
-_TICK = 0.2  # seconds; Windows does not interrupt a longer wait
 
 
 class Inbox:
-    """The lines that nobody has taken yet, and how much memory those take that are not done with."""
+    """The lines that wait to be taken, and a count of the memory that lines use until they are done.
+
+    Attributes:
+        has_ended: Whether the input has ended.
+    """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        """Makes an empty inbox that pauses reading above `most_bytes`."""
         self._most_bytes = most_bytes
         self._lines: deque[bytes] = deque()
         self._kept = 0
@@ -29,29 +34,29 @@ class Inbox:
         threading.Thread(target=self._read, args=(descriptor,), name="analysis-reader", daemon=True).start()
 
     def take(self) -> bytes | None:
-        """The next line, None where there is none now. `release` it when its memory is free again."""
+        """Returns the next line, or None if there is none yet. Its memory counts until it is released by `release`."""
         with self._changed:
             return self._lines.popleft() if self._lines else None
 
     def keep(self, size: int) -> None:
-        """Counts further bytes that belong to a line taken, less where negative."""
+        """Counts further bytes that belong to a line taken; a negative size frees them."""
         with self._changed:
             self._kept += size
             self._changed.notify_all()
 
     def release(self, line: bytes) -> None:
-        """Says that a line is done with."""
+        """Frees the bytes of a line that is done."""
         self.keep(-_cost(line))
 
     def wait(self) -> None:
-        """Waits a moment for a line or the end."""
+        """Waits a moment for a line or the end of the input."""
         with self._changed:
             if not self._lines and not self.has_ended:
-                self._changed.wait(_TICK)
+                self._changed.wait(WAIT_SECONDS)
 
     @property
     def is_over(self) -> bool:
-        """Whether no line will come any more."""
+        """Whether no further line will come."""
         with self._changed:
             return self.has_ended and not self._lines
 
@@ -64,16 +69,8 @@ class Inbox:
             self._changed.notify_all()
 
     def _read(self, descriptor: int) -> None:
-        """os.read: a daemon thread inside a buffered reader would make the interpreter abort at exit."""
-        rest = bytearray()
-        while chunk := _read_some(descriptor):
-            first, *others = chunk.split(b"\n")
-            rest += first[: LONGEST_LINE + 1 - len(rest)]
-            for other in others:
-                self._put(bytes(rest))
-                rest = bytearray(other)
-        if rest:
-            self._put(bytes(rest))
+        for line in read_lines(descriptor, LONGEST_LINE):
+            self._put(line)
         with self._changed:
             self.has_ended = True
             self._changed.notify_all()
@@ -81,10 +78,3 @@ class Inbox:
 
 def _cost(line: bytes) -> int:
     return len(line) + _PER_LINE
-
-
-def _read_some(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, _CHUNK)
-    except OSError:  # a closed standard input has no more lines
-        return b""

@@ -1,38 +1,44 @@
-"""KataGo's JSON analysis protocol: queries come in line by line, many positions are searched side by side, each answer
-is a line. Facts from KataGo's docs/Analysis_Engine.md.
+"""KataGo's JSON analysis protocol: queries and answers are one line each, and many positions are searched side by side.
 
-Positions that wait are kept as the text of their query: a million of them must not fill the memory with boards.
+The protocol is described in KataGo's docs/Analysis_Engine.md.
+
+A waiting position is stored as the text of its query, so that a million of them do not fill the memory with boards.
 """
 
 import heapq
 import itertools
 import json
+import logging
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from .. import __version__
+from ..base.errors import EXPECTED, UserError, answer_text, error_text
 from ..game.game import Game
-from ..log import log
 from ..search.report import SearchReport
-from ..search.scheduler import Job, Scheduler
+from ..search.scheduler import QueuedSearch, Scheduler
 from ..search.search import Search
-from ..wording import reason
-from .answers import answer, no_results
+from .answers import answer, human_answer, no_results
 from .inbox import LONGEST_LINE, Inbox
 from .query import Defaults, Query, QueryError, parse_query, turn_numbers
 
-# Reading queries must not hold up the searches for longer, in seconds.
+logger = logging.getLogger(__name__)
+
+# Seconds for which reading queries may hold up the searches.
 _READING_TIME = 0.05
-# Bytes that a position which waits takes beside its query's text.
+# Bytes of memory per waiting position in addition to its query's text.
 _PER_POSITION = 400
+_LONGEST_INTEGER = 100  # digits; no field needs more than 20, and Python refuses thousands with a hint for programmers
 _ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
 
 
 @dataclass(eq=False, slots=True)
 class _Line:
-    """A query as it came, and how many of its positions are not done."""
+    """A query as it was received, and the number of its positions that are not done."""
 
     text: bytes
     id: str
@@ -48,15 +54,16 @@ class _Position:
     turn: int
     query: Query
     game: Game
-    search: Search | None = None
-    job: Job | None = None
+    queued: QueuedSearch | None = None
 
 
 class Conversation:
-    """Answers the lines of an inbox by `write`, which takes a whole line and may raise what ends it all.
+    """Answers the lines of an inbox. It belongs to one thread.
 
-    scheduler_on: gives what searches on boards of that width and height, always the same for the same; ValueError or
-    OSError where nothing can. All of it belongs to one thread. models: gives what `query_models` says.
+    Attributes:
+        defaults: What holds unless a query sets it.
+        inbox: The lines to answer.
+        models: Returns the answer to `query_models`.
     """
 
     def __init__(
@@ -68,21 +75,35 @@ class Conversation:
         *,
         seed: int | None = None,
         models: Callable[[], list[dict[str, Any]]] = list,
+        human_policy: Callable[[Game, str], np.ndarray | None] = lambda game, profile: None,
     ) -> None:
+        """Makes a conversation without queries.
+
+        Args:
+            scheduler_on: Returns the scheduler for boards of a width and height, always the same one for the same size;
+                raises UserError or OSError if there is none.
+            defaults: What holds unless a query sets it.
+            inbox: The lines to answer.
+            write: Writes an answer, a whole line. An error that it raises ends the conversation.
+            seed: The seed of the searches.
+            models: Returns the answer to `query_models`.
+            human_policy: Returns the policy of humans of a profile in a position, None if no network knows it.
+        """
         self.defaults = defaults
         self.inbox = inbox
         self.models = models
+        self._human_policy = human_policy
         self._write = write
         self._seed = seed
         self._scheduler_on = scheduler_on
-        self._schedulers: dict[Scheduler, None] = {}  # those in use, in order
+        self._schedulers: dict[Scheduler, None] = {}  # those in use, in the order of their first query
         self._waiting: list[tuple[int, int, int, _Line]] = []  # a heap: priority, number, turn, query
         self._numbers = itertools.count()
         self._at_work: set[_Position] = set()
-        self._recent: _Position | None = None  # the last one begun: the next may be a move or two later
+        self._recent: _Position | None = None  # the last one started: the next may be few moves later
 
     def run(self, *, wait_for_all: bool = True) -> None:
-        """Answers until the end of the input, and then all that waits; without `wait_for_all` it ends at once."""
+        """Answers queries until the input ends; with `wait_for_all` also those that are not finished then."""
         while True:
             self._read()
             if self.inbox.is_over and (not wait_for_all or not (self._waiting or self._at_work)):
@@ -107,7 +128,7 @@ class Conversation:
                 return
 
     def _take(self, line: bytes) -> None:
-        """Answers a line, or puts its positions in the queue."""
+        """Answers a line, or queues its positions."""
         positions = 0
         try:
             if line.strip():
@@ -120,7 +141,7 @@ class Conversation:
             self.inbox.release(line)
 
     def _understand(self, line: bytes) -> int:
-        """How many positions a line asks for; _LineError where it is no request."""
+        """Returns the number of positions that a line asks for; raises _LineError if it is not a request."""
         fields = _parse(line)
         try:
             if isinstance(fields.get("action"), str):
@@ -129,15 +150,20 @@ class Conversation:
             return self._enqueue(line, fields)
         except QueryError as error:
             self._send({"error": str(error), "field": error.field, "id": fields["id"]})
+        except EXPECTED:  # the line as a whole is wrong, or the client has gone
+            raise
+        except Exception as error:  # a bug: the other queries get their answers
+            logger.error(f"query {fields['id']}: {answer_text(error)}", exc_info=error)
+            self._send({"error": answer_text(error), "id": fields["id"]})
         return 0
 
     def _enqueue(self, line: bytes, fields: dict[str, Any]) -> int:
         query = parse_query(fields, self.defaults)
         query.check_moves()
         try:
-            scheduler = self._scheduler_on(query.start.width, query.start.height)
-        except (ValueError, OSError) as error:  # of a network's file: other boards have others
-            raise QueryError("boardXSize", reason(error)) from error
+            scheduler = self._scheduler_on(query.request.game.width, query.request.game.height)
+        except (UserError, OSError) as error:  # in the network's file: other board sizes may have another
+            raise QueryError("boardXSize", error_text(error)) from error
         for field, text in query.warnings:
             self._send({"warning": text, "field": field, "id": query.id})
         self._schedulers[scheduler] = None
@@ -169,14 +195,19 @@ class Conversation:
         self._send(fields | extra)
 
     def _terminate(self, query_id: str | None, turns: frozenset[int] | None) -> None:
-        """Ends the positions of queries of that id, None for all, with what is known of them."""
+        """Ends searches, which are answered with the results found until then.
+
+        Args:
+            query_id: The query; None for all.
+            turns: The numbers of the positions; None for all.
+        """
 
         def is_meant(line: _Line, turn: int) -> bool:
             return query_id in (None, line.id) and (turns is None or turn in turns)
 
         for position in self._at_work:
-            if is_meant(position.line, position.turn) and position.job is not None:
-                position.line.scheduler.cancel(position.job)
+            if is_meant(position.line, position.turn) and position.queued is not None:
+                position.line.scheduler.cancel(position.queued)
         ended = [entry for entry in self._waiting if is_meant(entry[3], entry[2])]
         if ended:
             self._waiting = [entry for entry in self._waiting if not is_meant(entry[3], entry[2])]
@@ -188,52 +219,51 @@ class Conversation:
     # What is searched.
 
     def _feed(self) -> None:
-        """Hands positions to their schedulers as far as they would have their turn at once."""
-        while self._waiting and self._waiting[0][3].scheduler.has_place_for(-self._waiting[0][0]):
+        """Adds positions to their schedulers as long as these would start them at once."""
+        while self._waiting and self._waiting[0][3].scheduler.has_slot_for(-self._waiting[0][0]):
             rank, _, turn, line = heapq.heappop(self._waiting)
             position = self._position(line, turn)
             self._at_work.add(position)
-            position.job = self._job(position, -rank)
-            line.scheduler.add(position.job)
+            self._search(position, -rank)
 
     def _position(self, line: _Line, turn: int) -> _Position:
-        """The position of a query that was found to be good."""
+        """Returns a position of a query that has been checked."""
         recent = self._recent
         if recent is not None and recent.line is line and recent.turn <= turn:
             query, game, number = recent.query, recent.game.copy(), recent.turn
         else:
             query = parse_query(_parse(line.text), self.defaults)
-            game, number = query.start.copy(), 0
+            game, number = query.request.game.copy(), 0
         for played in range(number, turn):
             query.play(game, played)
         self._recent = _Position(line, turn, query, game)
         return self._recent
 
-    def _job(self, position: _Position, priority: int) -> Job:
-        query = position.query
+    def _search(self, position: _Position, priority: int) -> None:
+        """Adds a position to its scheduler."""
 
-        def start() -> Search:
-            position.search = Search(position.line.scheduler.evaluator, query.parameters, self._seed)
-            position.search.set_position(position.game)
-            return position.search
+        def report(found: SearchReport) -> None:
+            self._report(position, found, during=True)
 
-        return Job(
-            start,
-            query.limits,
-            on_done=lambda report: self._finish(position, report),
-            on_error=lambda error: self._fail(position, error),
-            on_report=lambda report: self._report(position, report, during=True),
-            interval=query.interval,
-            root_moves=query.root_moves,
-            ownership=not query.wanted.isdisjoint({"includeOwnership", "includeOwnershipStdev"}),
-            moves_ownership=not query.wanted.isdisjoint({"includeMovesOwnership", "includeOwnershipStdev"}),
-            priority=priority,
-        )
+        def finish(found: SearchReport | None) -> None:
+            self._finish(position, found)
+
+        def fail(error: Exception) -> None:
+            self._fail(position, error)
+
+        scheduler, request = position.line.scheduler, position.query.request
+        search = Search(scheduler.evaluator, request.parameters, self._seed)
+        request = replace(request, game=position.game, on_report=report)
+        position.queued = scheduler.add(search, request, finish, fail, priority=priority)
 
     def _report(self, position: _Position, report: SearchReport, *, during: bool) -> None:
-        assert position.search is not None
-        root = position.search.root_outputs
-        self._send(answer(position.query, position.turn, position.game, report, root, during=during))
+        try:
+            fields = answer(position.query, position.turn, position.game, report, during=during)
+            if position.query.human_profile and not during:
+                fields |= human_answer(position.query, position.game, self._human_policy)
+        except Exception as error:  # a bug: the other queries get their answers
+            fields = self._failure(position, error)
+        self._send(fields)
 
     def _finish(self, position: _Position, report: SearchReport | None) -> None:
         if report is None:
@@ -243,37 +273,41 @@ class Conversation:
         self._leave(position)
 
     def _fail(self, position: _Position, error: Exception) -> None:
-        text = f"{type(error).__name__}: {reason(error)}"
-        log(f"query {position.line.id}, turn {position.turn}: {text}")
-        self._send({"error": text, "id": position.line.id, "turnNumber": position.turn})
+        self._send(self._failure(position, error))
         self._leave(position)
 
+    def _failure(self, position: _Position, error: Exception) -> dict[str, Any]:
+        """Answers with the error of a position's search, and logs it."""
+        is_bug = not isinstance(error, EXPECTED)
+        logger.error(f"query {position.line.id}, turn {position.turn}: {answer_text(error)}", exc_info=is_bug and error)
+        return {"error": answer_text(error), "id": position.line.id, "turnNumber": position.turn}
+
     def _leave(self, position: _Position) -> None:
-        position.search = position.job = None
+        position.queued = None
         self._at_work.discard(position)
         self._done_with(position.line)
 
     def _done_with(self, line: _Line) -> None:
-        """Frees what a position of the query took, and the query with its last one."""
+        """Frees the memory of a position of the query, and that of the query with its last one."""
         self.inbox.keep(-_PER_POSITION)
         line.left -= 1
         if not line.left:
             self.inbox.release(line.text)
 
 
-class _LineError(ValueError):
-    """A line that is no request at all."""
+class _LineError(UserError):
+    """A line that is not a request."""
 
 
 def _parse(line: bytes) -> dict[str, Any]:
-    """The fields of a request, its `id` a text; _LineError where it is none."""
+    """Returns the fields of a request, whose `id` is a text; raises _LineError if the line is not a request."""
     if len(line) > LONGEST_LINE:
         raise _LineError(f"a line of more than {LONGEST_LINE} bytes is no request")
     try:
-        fields = json.loads(line, parse_constant=_refuse)
+        fields = json.loads(line, parse_int=_integer, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         shown = line[:200].decode("utf-8", "replace").strip()
-        raise _LineError(f"{reason(error)} - could not parse input line as json request: {shown}") from None
+        raise _LineError(f"{error_text(error)} - could not parse input line as json request: {shown}") from None
     if not isinstance(fields, dict):
         shown = line[:200].decode("utf-8", "replace").strip()
         raise _LineError(f"Request line was valid json but was not an object, ignoring: {shown}")
@@ -282,5 +316,11 @@ def _parse(line: bytes) -> dict[str, Any]:
     return fields
 
 
+def _integer(text: str) -> int:
+    if len(text) > _LONGEST_INTEGER:
+        raise UserError(f"an integer of {len(text):,} digits is out of range")
+    return int(text)
+
+
 def _refuse(name: str) -> Iterator[None]:
-    raise ValueError(f"{name} is no number of JSON")
+    raise UserError(f"{name} is no number of JSON")

@@ -8,15 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..evaluate.metadata import check_profile
-from ..game.coords import BLACK, MIN_SIZE, PASS, WHITE, all_points, parse_colour, parse_vertex, vertex
-from ..game.game import Game, IllegalMove, Move
+from ..base.errors import UserError
+from ..base.fields import Range, parse_number, parse_word
+from ..evaluate.human_profile import check_profile
+from ..game.coords import BLACK, MIN_SIZE, PASS, WHITE, all_points, parse_colour, parse_vertex
+from ..game.game import MOST_MOVES, Game, IllegalMove, Move
 from ..game.rules import PART_VALUES, Rules, parse_rules, with_part
 from ..search.parameters import SearchParameters, find_parameter
-from ..search.search import Limits, RootMoves
+from ..search.request import Limits, RootMoves, SearchRequest
 
-# KataGo's default in analysis (its configs/analysis_example.cfg), and what it does to the policy at the root: to the
-# power of 1 / (4 noise + 1). Its random part is not taken over.
+# KataGo's default in analysis (its configs/analysis_example.cfg). It raises the root's policy to the power of
+# 1 / (4 noise + 1); KataGo's random part of it is not implemented.
 WIDE_ROOT_NOISE = 0.04
 _NOISE_TO_TEMPERATURE = 4.0
 PERSPECTIVES = {"BLACK": BLACK, "WHITE": WHITE, "SIDETOMOVE": None}
@@ -45,8 +47,8 @@ _RESTRICTIONS_FORM = "Must be a list of dicts with subfields 'player', 'moves', 
 _RULES_FORM = 'Must be the name of a ruleset such as "chinese" or "tromp-taylor", or a JSON object of its parts'
 
 
-class QueryError(ValueError):
-    """A field of a query that cannot be understood."""
+class QueryError(UserError):
+    """An invalid field of a query. `field` is its name."""
 
     def __init__(self, field_name: str, text: str) -> None:
         super().__init__(text)
@@ -55,10 +57,16 @@ class QueryError(ValueError):
 
 @dataclass(frozen=True)
 class Defaults:
-    """What holds where a query does not say otherwise.
+    """The settings that hold unless a query overrides them.
 
-    parameters: those for boards of a width and height. Boards up to `largest_board` are accepted. takes_profile:
-    whether the network imitates people, and whom it imitates is to be said here or there.
+    Attributes:
+        parameters: Returns the search parameters for boards of a width and height.
+        limits: The limits of a search.
+        largest_board: The largest accepted board side, in points.
+        wide_root_noise: KataGo's parameter of that name.
+        perspective: BLACK, WHITE, or None for the side to move.
+        takes_profile: Whether the network imitates humans, so that a profile has to be named here or in the query.
+        has_human_model: Whether a second network imitates humans, which the profiles of queries are for.
     """
 
     parameters: Callable[[int, int], SearchParameters]
@@ -67,47 +75,58 @@ class Defaults:
     wide_root_noise: float = WIDE_ROOT_NOISE
     perspective: int | None = BLACK
     takes_profile: bool = False
+    has_human_model: bool = False
 
 
 @dataclass(frozen=True)
 class Query:
-    """One query: a game, and which of its positions are to be searched, and how.
+    """One query: a game, the positions of it to search, and how to search them.
 
-    turns: in ascending order; priorities: one for each. wanted: the names of the "include" fields that are true.
-    perspective: BLACK, WHITE, or None for the side to move. warnings: (field, text).
+    Attributes:
+        id: The client's name for it.
+        request: The search of the position before the first move; those of the other positions differ in `game` only.
+        moves: The game's moves.
+        turns: The numbers of the positions, in ascending order.
+        priorities: The priority of each turn.
+        wanted: The names of the "include" fields that are true.
+        perspective: BLACK, WHITE, or None for the side to move.
+        pv_length: The most moves of a main line after the first.
+        human_profile: The profile for the human model; empty for none.
+        warnings: Pairs of a field and a warning about it.
     """
 
     id: str
-    start: Game
+    request: SearchRequest
     moves: tuple[Move, ...]
     turns: tuple[int, ...]
     priorities: tuple[int, ...]
-    limits: Limits
-    parameters: SearchParameters
-    root_moves: RootMoves | None
     wanted: frozenset[str]
     perspective: int | None
     pv_length: int
-    interval: float | None
+    human_profile: str = ""
     warnings: tuple[tuple[str, str], ...] = field(default=())
 
     def check_moves(self) -> None:
-        """QueryError where a move cannot be played."""
-        game = self.start.copy()
+        """Raises QueryError if a move cannot be played."""
+        game = self.request.game.copy()
         for number in range(len(self.moves)):
             self.play(game, number)
 
     def play(self, game: Game, number: int) -> None:
-        """Plays the move of that number, from 0; QueryError where it is illegal."""
+        """Plays the move with this number, from 0; raises QueryError if it is illegal."""
         try:
             game.play(*self.moves[number])
         except IllegalMove:
-            name = vertex(self.moves[number].point, game.width, game.height)
+            name = game.vertex(self.moves[number].point)
             raise QueryError("moves", f"Illegal move {number}: {name}") from None
 
 
 def parse_query(fields: dict[str, Any], defaults: Defaults) -> Query:
-    """The query in these fields, whose `id` is a text; QueryError where one is wrong. The moves are not played yet."""
+    """Returns the query in these fields, whose `id` is a text. Whether the moves are legal is not checked.
+
+    Raises:
+        QueryError: A field is invalid.
+    """
     return _Parser(fields, defaults).query()
 
 
@@ -122,6 +141,7 @@ class _Parser:
         self.perspective = defaults.perspective
         self.wide_root_noise = defaults.wide_root_noise
         self.pv_length = _PV_LENGTH
+        self.human_profile = ""
 
     def query(self) -> Query:
         self.width = self._board_side("boardXSize")
@@ -139,20 +159,29 @@ class _Parser:
         self.parameters = replace(self.parameters, root_policy_temperature=temperature)
         for name in sorted(self.fields.keys() - _FIELDS):
             self.warnings.append((name, "Unexpected or unused field, do you have a typo?"))
+        request = SearchRequest(
+            start,
+            self.limits,
+            root_moves,
+            self.parameters,
+            ownership=not wanted.isdisjoint({"includeOwnership", "includeOwnershipStdev"}),
+            moves_ownership=not wanted.isdisjoint({"includeMovesOwnership", "includeOwnershipStdev"}),
+            interval=interval,
+            # Clients that ask for many positions want their values, which still change when the best move is settled.
+            early_stop=False,
+        )
+        warnings = tuple(self.warnings)
         return Query(
             self.fields["id"],
-            start,
+            request,
             moves,
             turns,
             priorities,
-            self.limits,
-            self.parameters,
-            root_moves,
             wanted,
             self.perspective,
             self.pv_length,
-            interval,
-            tuple(self.warnings),
+            self.human_profile,
+            warnings,
         )
 
     # The game.
@@ -172,18 +201,20 @@ class _Parser:
         pairs = self.fields[name]
         if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
             raise QueryError(name, _MOVES_FORM)
-        return tuple(Move(self._player(name, player), self._point(name, place)) for player, place in pairs)
+        if len(pairs) > MOST_MOVES:
+            raise QueryError(name, f"Must have at most {MOST_MOVES} entries")
+        return tuple(Move(self._player(name, player), self._point(name, location)) for player, location in pairs)
 
     def _player(self, name: str, text: object) -> int:
         try:
             return parse_colour(str(text))
-        except ValueError:
+        except UserError:
             raise QueryError(name, f"Could not parse player: {str(text)[:60]}") from None
 
     def _point(self, name: str, text: object) -> int:
         try:
             return parse_vertex(_vertex_of(str(text), self.height), self.width, self.height)
-        except ValueError:
+        except UserError:
             raise QueryError(name, f"Could not parse board location: {str(text)[:60]}") from None
 
     def _start(self, moves: tuple[Move, ...]) -> Game:
@@ -195,7 +226,7 @@ class _Parser:
         colours = {colour: [stone.point for stone in stones if stone.colour == colour] for colour in (BLACK, WHITE)}
         try:
             game.set_up(colours[BLACK], colours[WHITE])
-        except ValueError as error:
+        except UserError as error:
             raise QueryError("initialStones", str(error)) from None
         game.to_move = self._first_player(moves, game.handicap)
         return game
@@ -205,7 +236,7 @@ class _Parser:
             player = self.fields["initialPlayer"]
             try:
                 return parse_colour(str(player))
-            except ValueError:
+            except UserError:
                 raise QueryError("initialPlayer", 'Must be "b" or "w"') from None
         if moves:
             return moves[0].colour
@@ -217,7 +248,7 @@ class _Parser:
             raise QueryError("rules", _RULES_FORM)
         try:
             rules = parse_rules(given if isinstance(given, str) else json.dumps(given))
-        except ValueError as error:
+        except UserError as error:
             raise QueryError("rules", f"Could not parse rules: {error}") from None
         bonus = self.fields.get("whiteHandicapBonus")
         if bonus is None:
@@ -240,6 +271,8 @@ class _Parser:
     def _turns(self, last: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         turns = self._integers("analyzeTurns", "Must specify an array of integers indicating turns to analyze")
         priorities = self._integers("priorities", "Must specify an array of integers indicating priorities")
+        if turns == []:
+            raise QueryError("analyzeTurns", "Must name at least one turn")
         for turn in turns or ():
             if not 0 <= turn <= last:
                 raise QueryError("analyzeTurns", f"Invalid turn number: {turn}")
@@ -268,33 +301,34 @@ class _Parser:
             try:
                 if not self._override(name, value):
                     unknown.append(name)
-            except ValueError as error:
+            except UserError as error:
                 raise QueryError("overrideSettings", f"Could not set settings: {error}") from None
+        if self.defaults.has_human_model and not self.defaults.takes_profile:
+            self.human_profile = self.parameters.profile
+            self.parameters = replace(self.parameters, profile="")
         try:
             check_profile("the network", self.defaults.takes_profile, self.parameters.profile)
-        except ValueError as error:
+        except UserError as error:
             raise QueryError("overrideSettings", f"Could not set settings: {error}") from None
         if unknown:
             self.warnings.append(("overrideSettings", f"Unknown config params: {','.join(unknown)}"))
 
     def _override(self, name: str, value: Any) -> bool:
-        """Takes one setting; False where it is unknown, ValueError where its value is not accepted."""
+        """Applies one setting; returns False if it is unknown. Raises UserError if its value is invalid."""
         if name == "reportAnalysisWinratesAs":
-            if str(value).upper() not in PERSPECTIVES:
-                raise ValueError(f"invalid {name} {value!r}: expected {', '.join(PERSPECTIVES)}")
-            self.perspective = PERSPECTIVES[str(value).upper()]
+            self.perspective = PERSPECTIVES[parse_word(name, str(value).upper(), PERSPECTIVES)]
         elif name == "wideRootNoise":
-            self.wide_root_noise = _checked(name, value, 0, 5)
+            self.wide_root_noise = parse_number(name, value, Range(0, 5))
         elif name == "maxTime":
-            self.limits = replace(self.limits, seconds=_checked(name, value, 0.0, 1e20))
+            self.limits = replace(self.limits, seconds=parse_number(name, value, Range(0, 1e20)))
         elif name == "maxVisits":
-            self.limits = replace(self.limits, visits=int(_checked(name, value, 1, _MOST_VISITS)))
+            self.limits = replace(self.limits, visits=int(parse_number(name, value, Range(1, _MOST_VISITS))))
         elif name == "analysisPVLen":
-            self.pv_length = int(_checked(name, value, 1, 1000))
+            self.pv_length = int(parse_number(name, value, Range(1, 1000)))
         else:
             try:
                 found = find_parameter(name)
-            except ValueError:
+            except UserError:
                 return False
             self.parameters = self.parameters.with_value(found, value)
         return True
@@ -313,12 +347,12 @@ class _Parser:
         if temperature is not None:
             self.parameters = replace(self.parameters, root_policy_temperature=temperature)
 
-    def _root_moves(self) -> RootMoves | None:
+    def _root_moves(self) -> RootMoves:
         given = [name for name in ("avoidMoves", "allowMoves") if name in self.fields]
         if len(given) == 2:
             raise QueryError("allowMoves", "Cannot specify both allowMoves and avoidMoves")
         if not given:
-            return None
+            return RootMoves()
         restrictions = self.fields[given[0]]
         if not isinstance(restrictions, list):
             raise QueryError(given[0], _RESTRICTIONS_FORM)
@@ -334,32 +368,30 @@ class _Parser:
         return RootMoves(avoid=forbidden, allow=listed)
 
     def _restriction(self, name: str, restriction: object) -> tuple[int, list[int], int]:
-        """Player, points and depth of one entry."""
+        """Returns player, points and depth of one entry."""
         if not isinstance(restriction, dict) or not {"player", "moves", "untilDepth"} <= restriction.keys():
             raise QueryError(name, _RESTRICTIONS_FORM)
-        places, depth = restriction["moves"], restriction["untilDepth"]
-        if not isinstance(places, list):
+        locations, depth = restriction["moves"], restriction["untilDepth"]
+        if not isinstance(locations, list):
             raise QueryError(name, "Must be an array of GTP board vertices")
         if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
             raise QueryError(name, "Must be a positive integer")
         player = self._player(name, restriction["player"])
-        return player, [self._point(name, place) for place in places], min(depth, _DEEPEST)
+        return player, [self._point(name, location) for location in locations], min(depth, _DEEPEST)
 
-    # Values of fields, None where there is no such field.
+    # Values of fields; None for a field that is missing.
 
     def _integer(self, name: str, low: int, high: int, form: str) -> int | None:
-        value = self._number(name, low, high, form)
-        if value is not None and not float(value).is_integer():
-            raise QueryError(name, form)
-        return None if value is None else int(self.fields[name])
+        value = self._number(name, low, high, form, whole=True)
+        return None if value is None else int(value)
 
-    def _number(self, name: str, low: float, high: float, form: str) -> float | None:
+    def _number(self, name: str, low: float, high: float, form: str, *, whole: bool = False) -> float | None:
         if name not in self.fields:
             return None
-        value = self.fields[name]
-        if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
-            raise QueryError(name, form)
-        return value
+        try:
+            return parse_number(name, self.fields[name], Range(low, high, whole=whole), from_text=False)
+        except UserError:
+            raise QueryError(name, form) from None
 
     def _flag(self, name: str) -> bool:
         value = self.fields.get(name, False)
@@ -376,19 +408,8 @@ class _Parser:
         return values
 
 
-def _checked(name: str, value: Any, low: float, high: float) -> float:
-    """A number of `overrideSettings`, which may be written as text; ValueError where it is not accepted."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = float("nan")
-    if isinstance(value, bool) or not low <= number <= high:
-        raise ValueError(f"invalid {name} {value!r}: expected a number from {low:g} to {high:g}")
-    return number
-
-
 def _vertex_of(text: str, height: int) -> str:
-    """GTP's vertex for KataGo's other form of a place, "(column,row)" counted from 0 at the top left."""
+    """Returns GTP's vertex of a location in KataGo's other form, "(column,row)" counted from 0 at the top left."""
     if not (text.startswith("(") and text.endswith(")")):
         return text
     column, _, row = text[1:-1].partition(",")
@@ -399,7 +420,7 @@ def _vertex_of(text: str, height: int) -> str:
 
 
 def turn_numbers(fields: dict[str, Any]) -> frozenset[int] | None:
-    """The turns that an action is for, None for all; QueryError where they are no integers."""
+    """Returns the turns that an action is for, None for all; raises QueryError if they are not integers."""
     if "turnNumbers" not in fields:
         return None
     turns = fields["turnNumbers"]

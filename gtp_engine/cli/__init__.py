@@ -5,33 +5,36 @@ so that `--help` imports neither torch nor numba.
 """
 
 import sys
+import traceback
 from importlib import import_module
 from typing import Any
 
 import click
 
 from gtp_engine import __version__
-from gtp_engine.wording import reason
+from gtp_engine.base import interrupts
+from gtp_engine.base.errors import EXPECTED, answer_text, error_place
+from gtp_engine.base.messages import printable
+from gtp_engine.base.system import EXIT_INTERRUPTED, configure_process
 
 COMMANDS = {
     "gtp": "Speak GTP on standard input and output (for Sabaki, GoGui, Lizzie, servers).",
-    "play": "Play a game in the terminal.",
+    "play": "Play against the engine in the terminal.",
     "analysis": "Speak KataGo's JSON analysis protocol (for KaTrain, review scripts).",
-    "review": "Show the mistakes of a game record.",
-    "selfplay": "Let the engine play itself and save the games.",
-    "learn": "Let a network learn from game records.",
-    "train": "Let a network learn from its own games.",
-    "match": "Let two GTP engines or networks play each other and count.",
-    "network": "Say what a network's file is.",
-    "benchmark": "Measure visits and playouts per second.",
-    "doctor": "Check the installation; print the lines that GUIs need.",
+    "review": "Find the mistakes in a game record.",
+    "selfplay": "Play the engine against itself and save the games.",
+    "learn": "Train a network on game records.",
+    "train": "Train a network on its own games.",
+    "match": "Play two engines or networks against each other and report the score.",
+    "network": "Describe network files.",
+    "benchmark": "Measure visits and rollouts per second.",
+    "doctor": "Check the installation and print the lines to enter in GUIs.",
 }
 
-INTERRUPTED = 130  # what shells report of a program that Ctrl-C has ended
 
 
 class LazyGroup(click.Group):
-    """Click's group with commands that are imported on demand."""
+    """A click group whose commands are imported on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -48,17 +51,28 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Users get one line for what they did wrong; `python -X dev -m gtp_engine` shows where it was found."""
+        """Runs a command. What a user did wrong is shown in one line, a bug with its traceback; the exit status is 1.
+
+        `python -X dev -m gtp_engine ...` shows the traceback of a user's error too.
+        """
         try:
-            return super().invoke(ctx)
+            with interrupts.end_at_once():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
-            raise click.exceptions.Exit(INTERRUPTED) from None
-        except BrokenPipeError:
+            raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
+        except click.ClickException as error:
+            error.message = printable(error.message)  # type: ignore[misc]  # it may quote the name of a file
             raise
-        except (ValueError, OSError) as error:
+        except (BrokenPipeError, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
             if sys.flags.dev_mode:
                 raise
-            raise click.ClickException(reason(error)) from error
+            if not isinstance(error, EXPECTED):
+                traceback.print_exception(error)
+                bug = f"{answer_text(error)} ({error_place(error)})"
+                raise click.ClickException(f"{bug}; this is a bug, please report it with the lines above") from error
+            raise click.ClickException(answer_text(error)) from error
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -68,12 +82,13 @@ def main() -> None:
 
     \b
     Examples:
-      gtp_engine play                              a game on 9x9, you are black
-      gtp_engine play --board-size 19 --level 3    a full board, a weak opponent
-      gtp_engine gtp --seconds 10                  for a GUI, 10 s a move
-      gtp_engine review game.sgf                   where was the game lost?
+      gtp_engine play                              a game on 9x9, you are Black
+      gtp_engine play --board-size 19 --level 3    19x19 against a weaker opponent
+      gtp_engine gtp --seconds 10                  for a GUI, 10 s per move
+      gtp_engine review game.sgf                   find the mistakes in a game
       gtp_engine doctor                            what to enter in Sabaki, GoGui, Lizzie
 
-    The exit status is 0 when all is done, 1 after an error, 2 for a wrong command line, and 130 after Ctrl-C, which
-    ends every command and keeps what it has done.
+    Exit status: 0 on success, 1 on error, 2 for a bad command line, 130 after Ctrl-C, which stops any command and keeps
+    its finished work.
     """
+    configure_process()

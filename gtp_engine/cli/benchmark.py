@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..evaluate.choices import AUTO, network_on
-from ..wording import counted
-from .options import BoardSize, SearchOptions, analysis_options
+from ..base.messages import plural
+from ..evaluate.choices import AUTO, ROLLOUTS, network_on
+from .option_types import BoardSize
+from .options import SearchOptions, analysis_options
 
 if TYPE_CHECKING:
-    from ..engine import EngineSettings
-    from ..game.game import Game
+    from ..play.engine import EngineSettings
 
 SIZES = ((9, 9), (13, 13), (19, 19))
 NETWORK_SIZES = ((19, 19),)
@@ -24,25 +24,26 @@ SECONDS, NETWORK_SECONDS = 3.0, 2.0
     "sizes",
     type=BoardSize(),
     multiple=True,
-    help="N or WIDTHxHEIGHT (repeatable).  [default: 9, 13, 19; with --network 19]",
+    help="N or WIDTHxHEIGHT (repeatable).  [default: 9, 13 and 19; 19 with --network]",
 )
-@analysis_options
+@analysis_options(default_limit="3; 2 with a network")
 def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None:
-    """Measure visits per second, and how to set threads and batches for a network.
+    """Measure visits per second, and find the best number of threads and batch size for a network.
 
-    Each search begins with an empty tree. Without a network: once from the empty board, once from a board a third full,
-    3 s each where neither --seconds nor --visits is given; beside it stand the random playouts per second.
+    Every search starts with an empty tree and runs for 3 s (2 s with a network), or as long as --seconds or --visits
+    allow. Without a network, the empty board and a board that is a third full are searched; the number of random
+    rollouts per second is shown next to the visits.
 
-    With a network: for each number of threads up to --threads, and each size of batches, the search's visits per second
-    from a position in the opening, for 2 s, and the positions per second of the bare network, measured before and after
-    on the same threads; then what to set.
+    With a network, an opening position is searched with each number of threads up to --threads and each batch size. The
+    table also shows the positions per second of the network alone on the same threads, measured before and after the
+    search. The last line recommends what to set.
 
     \b
     Examples:
-      gtp_engine benchmark                         what the engine takes on 9x9, 13x13 and 19x19
+      gtp_engine benchmark                         the default networks on 9x9, 13x13 and 19x19
       gtp_engine benchmark --network kata1-b18c384 --board-size 9 --board-size 19
       gtp_engine benchmark --network none --board-size 9 --threads 1 --visits 20000
-      gtp_engine benchmark --network uniform       the tree alone, with an evaluator that costs nothing
+      gtp_engine benchmark --network uniform       the tree alone, with an evaluator that is free
     """
     from dataclasses import replace
 
@@ -51,46 +52,48 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
 
     settings = engine_settings(replace(search, seed=search.seed or 0))
     is_named = settings.network not in (AUTO, *WITHOUT_NETWORK)
-    boards: dict[str, list[tuple[int, int]]] = {}
+    sizes_of: dict[str, list[tuple[int, int]]] = {}
     for size in sizes or (NETWORK_SIZES if is_named else SIZES):
-        boards.setdefault(network_on(settings.network, *size), []).append(size)
-    for network, its_boards in boards.items():
+        sizes_of.setdefault(network_on(settings.network, *size), []).append(size)
+    for network, its_sizes in sizes_of.items():
         is_network = network not in WITHOUT_NETWORK
         here = replace(settings, network=network)
         if search.visits is None and search.seconds is None:
             here = replace(here, seconds=NETWORK_SECONDS if is_network else SECONDS)
-        (_measure_network if is_network else _measure_search)(its_boards, here)
+        (_measure_network if is_network else _measure_search)(its_sizes, here)
 
 
 def _measure_search(sizes: Sequence[tuple[int, int]], settings: "EngineSettings") -> None:
-    from ..engine import Engine
+    """Prints the speed of the search with rollouts or the uniform evaluator, a line per position."""
+    from ..play.engine import Engine
+    from ..play.speed import random_position, rollouts_per_second, visits_per_second
     from .compiling import wait_until_ready
-    from .machine import processor
+    from .machine import cpu
 
     with Engine(settings) as engine:
-        wait_until_ready(engine)  # what keeps it from starting is said before the table's head
-    click.echo(f"{processor()}, {counted(settings.threads, 'thread')}, network {settings.network}")
-    click.echo(f"{'board':>7} {'stones':>7} {'visits/s':>10} {'playouts/s':>11}")
+        wait_until_ready(engine)  # an error at the start is reported before the table's heading
+    click.echo(f"{cpu()}, {plural(settings.threads, 'thread')}, network {settings.network}")
+    click.echo(f"{'board':>7} {'stones':>7} {'visits/s':>10} {'rollouts/s':>11}")
     for width, height in sizes:
         for moves in (0, width * height // 3):
-            game = _position(width, height, moves)
-            visits = _visits_per_second(game, settings)
-            playouts = f"{_playouts_per_second(game, settings):,.0f}" if settings.network == "none" else "-"
-            click.echo(f"{f'{width}x{height}':>7} {moves:>7} {visits:>10,.0f} {playouts:>11}")
+            game = random_position(width, height, moves)
+            visits = visits_per_second(game, settings)
+            rollouts = f"{rollouts_per_second(game, settings):,.0f}" if settings.network == ROLLOUTS else "-"
+            click.echo(f"{f'{width}x{height}':>7} {moves:>7} {visits:>10,.0f} {rollouts:>11}")
 
 
 def _measure_network(sizes: Sequence[tuple[int, int]], settings: "EngineSettings") -> None:
-    """Threads and batches, a table for each size of the board."""
-    from ..engine import new_thinker
-    from .machine import gpu, processor
-    from .network_speed import measure, natural_position, recommended
+    """Prints a table of threads and batch sizes for each board size."""
+    from ..play.engine import new_worker
+    from ..play.speed import measure, natural_position, recommended
+    from .machine import cpu, gpu
 
-    thinker = new_thinker(settings)
-    thinker.warm_up()
-    evaluator = thinker.network()
+    worker = new_worker(settings)
+    worker.warm_up()
+    evaluator = worker.network()
     profile = settings.search_parameters(settings.network).profile
-    thinker.check_profile(profile)
-    machine = processor() if evaluator.device.type == "cpu" else gpu()
+    worker.check_profile(profile)
+    machine = cpu() if evaluator.device.type == "cpu" else gpu()
     click.echo(f"{machine}; {evaluator.name}, {evaluator.precision}")
     for width, height in sizes:
         game = natural_position(evaluator, width, height, profile)
@@ -103,50 +106,4 @@ def _measure_network(sizes: Sequence[tuple[int, int]], settings: "EngineSettings
             click.echo(f"{speed.threads:>9} {speed.batch:>7} {rates}")
         best = recommended(speeds)
         click.echo(f"best on {width}x{height}: --set batch_size={best.batch} --threads {best.threads}")
-    thinker.close()
-
-
-def _position(width: int, height: int, moves: int) -> "Game":
-    """The same random moves every time."""
-    import numpy as np
-
-    from ..game.coords import point_of_index
-    from ..game.game import Game
-
-    game = Game(width, height)
-    random = np.random.default_rng(1)
-    for _ in range(moves):
-        legal = game.legal_moves()[:-1].nonzero()[0]
-        game.play(game.to_move, point_of_index(int(random.choice(legal)), width, height))
-    return game
-
-
-def _visits_per_second(game: "Game", settings: "EngineSettings") -> float:
-    from ..engine import Engine
-    from ..search.search import Limits
-
-    with Engine(settings) as engine:
-        engine.ready.result()
-        engine.load(game)
-        report = engine.analyze(limits=Limits(visits=settings.visits, seconds=settings.seconds)).result()
-    return report.playouts / report.seconds
-
-
-def _playouts_per_second(game: "Game", settings: "EngineSettings") -> float:
-    """Random games to the end, from that position, for a second."""
-    import time
-
-    import numpy as np
-
-    from ..evaluate.rollouts import PLAYOUTS, RolloutEvaluator
-
-    evaluator = RolloutEvaluator(threads=settings.threads, seed=settings.seed)
-    indices = np.zeros(evaluator.batch_size, np.int64)
-    start = time.perf_counter()
-    played = 0
-    while time.perf_counter() < start + 1:
-        evaluator.collect(evaluator.submit(game.board, indices))
-        played += len(indices) * PLAYOUTS
-    rate = played / (time.perf_counter() - start)
-    evaluator.close()
-    return rate
+    worker.close()

@@ -1,18 +1,20 @@
-"""Ending a program: one whose engine may still be compiling, and one that keeps what it has done."""
+"""Ways to end a program: while its engine may still be compiling, and with its finished work kept."""
 
 import os
 import signal
 import sys
 from typing import TYPE_CHECKING, Protocol
 
+from ..base import interrupts
+
 if TYPE_CHECKING:
-    from ..engine import Engine
+    from ..play.engine import Engine
 
 
 def close_engine(engine: "Engine", status: int) -> None:
-    """Closes the engine; where it is not ready yet the process ends here, with `status`.
+    """Closes the engine; if it is not ready yet, ends the process with `status`.
 
-    The first start compiles for up to a minute, which nothing can interrupt: somebody who pressed Ctrl-C would wait.
+    The first start compiles for up to a minute, which nothing can interrupt: the user would wait after Ctrl-C.
     """
     if not engine.ready.done():
         sys.stdout.flush()
@@ -22,17 +24,16 @@ def close_engine(engine: "Engine", status: int) -> None:
 
 
 class Stoppable(Protocol):
-    """What ends soon once it is stopped, and keeps all that is done."""
+    """Work that ends soon after `stopped` is set, and keeps what is finished."""
 
     stopped: bool
 
 
 def end_on_signals(work: Stoppable) -> None:
-    """The first Ctrl-C, or the wish of a system that shuts down, stops the work; a second Ctrl-C ends it at once."""
+    """Stops the work at the first Ctrl-C or SIGTERM; a second Ctrl-C ends it at once."""
 
-    def stop(number: int, frame: object) -> None:
+    def stop() -> None:
         work.stopped = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGTERM, stop)
+    interrupts.note(stop)
+    signal.signal(signal.SIGTERM, lambda number, frame: stop())

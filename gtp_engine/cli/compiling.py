@@ -1,37 +1,29 @@
-"""The core compiled ahead, for `make` and whoever installs for others: `python -m gtp_engine.cli.compiling`."""
+"""Compiles the core ahead of time, for `make` and for packagers: `python -m gtp_engine.cli.compiling`."""
 
-import os
-import sys
-from concurrent.futures import wait
 from typing import TYPE_CHECKING
 
-from . import INTERRUPTED
+from ..base import interrupts
+from ..base.system import configure_process, wait_for
 
 if TYPE_CHECKING:
-    from ..engine import Engine
-
-_STEP = 0.2  # seconds; Windows does not interrupt a wait without a time limit
+    from ..play.engine import Engine
 
 
 def wait_until_ready(engine: "Engine") -> None:
-    """Waits until the engine is compiled and loaded, which shows itself on stderr where it takes long.
+    """Waits until the engine is compiled and loaded; a long compilation is reported on stderr.
 
-    Ctrl-C ends the process: nothing interrupts the compiler. Raises what kept the engine from starting.
+    Raises the error that kept the engine from starting.
     """
-    try:
-        while not engine.ready.done():
-            wait([engine.ready], timeout=_STEP)
-    except KeyboardInterrupt:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(INTERRUPTED)
+    wait_for(engine.ready)
     engine.ready.result()
 
 
 def main() -> None:
-    from ..engine import Engine
+    """Compiles the core into the cache."""
+    configure_process()
+    from ..play.engine import Engine
 
-    with Engine() as engine:
+    with interrupts.end_at_once(), Engine() as engine:
         wait_until_ready(engine)
 
 

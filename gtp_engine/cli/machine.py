@@ -1,16 +1,16 @@
-"""What computer this is."""
+"""The hardware of this machine: CPU, GPU and what they support."""
 
 import platform
 import time
 from pathlib import Path
 
-from ..wording import reason
+from ..base.errors import error_text
 
-_TRIALS = 5  # the first ones prepare
+_TRIALS = 5  # the first ones warm up
 
 
-def processor() -> str:
-    """The processor's name, as far as the system tells."""
+def cpu() -> str:
+    """Returns the name of the CPU, as far as the system reports it."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -21,11 +21,11 @@ def processor() -> str:
 
 
 def gpu() -> str:
-    """The devices that PyTorch can compute on beside the processor; imports torch."""
+    """Returns the devices other than the CPU that PyTorch can use; imports torch."""
     try:
         import torch
     except (ImportError, OSError) as error:
-        return f"unknown, PyTorch does not load: {reason(error)}"
+        return f"unknown, PyTorch cannot be loaded: {error_text(error)}"
     if torch.cuda.is_available():
         return ", ".join(torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count()))
     if torch.backends.mps.is_available():
@@ -34,11 +34,11 @@ def gpu() -> str:
 
 
 def bfloat16_gain() -> str:
-    """What networks gain by bfloat16 on this processor, by a convolution of a usual size; imports torch."""
+    """Returns how much faster a typical convolution is in bfloat16 on this CPU; imports torch."""
     try:
         import torch
     except (ImportError, OSError) as error:
-        return f"unknown, PyTorch does not load: {reason(error)}"
+        return f"unknown, PyTorch cannot be loaded: {error_text(error)}"
 
     def seconds(dtype: torch.dtype) -> float:
         weight = torch.ones(96, 96, 3, 3, dtype=dtype)

@@ -1,4 +1,4 @@
-"""`gtp_engine network`: what a network's file is."""
+"""`gtp_engine network`: describes network files."""
 
 import sys
 from collections import Counter
@@ -7,30 +7,31 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..wording import reason
+from ..base.errors import UserError, error_text
+from ..base.messages import printable
 
 if TYPE_CHECKING:
     from ..network.config import NetworkConfig
-    from ..network.records import BlockRecord
+    from ..network.schema import BlockDesc
 
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE|NAME]...")
 def network(files: tuple[str, ...]) -> None:
-    """Say what networks are: version, size, what they predict.
+    """Describe network files: version, size, what they predict.
 
-    One network is described, with its card where one lies beside it (NAME.md); of several a table is made; without FILE
-    the networks are listed that are found by name.
+    One network is described in detail, with its card if there is one next to it (NAME.md); several are listed in a
+    table. Without FILE, lists the networks that are found by name.
 
     \b
     Examples:
-      gtp_engine network                                            what is there
+      gtp_engine network                                            the installed networks
       gtp_engine network kata1-b18c384nbt-s6582191360-d3422816034   looked up as --network does
       gtp_engine network run/*.pt                                   a table
 
-    The exit status is 1 if a file is no network.
+    The exit status is 1 if a file is not a network.
     """
-    from ..network.library import card_of, find_network, list_networks, network_folders
+    from ..network.library import find_card, find_network, list_networks, network_folders
 
     names = files or tuple(map(str, list_networks()))
     if not names:
@@ -38,8 +39,8 @@ def network(files: tuple[str, ...]) -> None:
     if len(files) == 1:
         path = find_network(files[0])
         for title, text in _description(path, _config(path)):
-            click.echo(f"{title:<12} {text}")
-        if card := card_of(path):
+            click.echo(f"{title:<12} {printable(text)}")
+        if card := find_card(path):
             click.echo(f"\n{card.read_text('utf-8').strip()}")
         return
     bad = sum(not _print_row(name) for name in names)
@@ -54,17 +55,17 @@ def _config(path: Path) -> "NetworkConfig":
 
 
 def _print_row(name: str) -> bool:
-    """A line of the table, or an error; False for what is no network."""
+    """Prints a line of the table, or an error; returns False if the file is not a network."""
     from ..network.library import find_network
 
     try:
         path = find_network(name)
         config = _config(path)
-    except (ValueError, OSError) as error:
-        click.echo(f"Error: {reason(error)}", err=True)
+    except (UserError, OSError) as error:
+        click.echo(f"Error: {error_text(error)}", err=True)
         return False
     cells = (
-        f"{path.name:<50}",
+        f"{printable(path.name):<50}",
         f"version {config.version:>2}",
         f"{len(config.trunk.blocks):>3} blocks",
         f"{config.channels:>4} channels",
@@ -76,9 +77,12 @@ def _print_row(name: str) -> bool:
 
 
 def _description(path: Path, config: "NetworkConfig") -> list[tuple[str, str]]:
-    from ..network.records import TipRMSNormRecord
+    """Returns titles and texts for one network."""
+    from ..network.library import learned_rules
+    from ..network.schema import TipRMSNormDesc
 
-    rms = isinstance(config.trunk.tip_norm, TipRMSNormRecord)
+    rules = ", ".join(learned_rules(path))
+    rms = isinstance(config.trunk.tip_norm, TipRMSNormDesc)
     return [
         ("file", f"{path}, {_size(path).strip()}"),
         ("name", config.name),
@@ -88,25 +92,26 @@ def _description(path: Path, config: "NetworkConfig") -> list[tuple[str, str]]:
         ("parameters", f"{config.parameter_count:,}"),
         ("activation", ", ".join(config.activations)),
         ("norm", "RMS norm at the trunk's tip" if rms else "batch norm"),
-        ("policy", f"with {'an' if config.has_optimism else 'no'} optimistic one beside it"),
+        ("policy", "with an optimistic policy" if config.has_optimism else "without an optimistic policy"),
         ("value", "win, loss, no result; score, lead, ownership"),
         ("errors", "short-term errors of value and score" if config.has_errors else "none"),
-        ("metadata", "of the people to imitate: --profile" if config.metadata_version else "none"),
+        ("metadata", "human profiles: --profile" if config.metadata_version else "none"),
+        ("rules", f"{rules}; games under others are evaluated as under the nearest of these" if rules else "not noted"),
         ("boards", "any size (KataGo trains its networks on 7x7 to 19x19)"),
     ]
 
 
 def _blocks(config: "NetworkConfig") -> str:
-    """As "18 nested bottleneck (inside: 31 ordinary, 5 gpool)"."""
-    from ..network.records import BottleneckBlockRecord
+    """Returns the kinds of blocks, such as "18 nested bottleneck (inside: 31 ordinary, 5 gpool)"."""
+    from ..network.schema import BottleneckBlockDesc
 
     outer = config.trunk.blocks
-    inner = [part for block in outer if isinstance(block, BottleneckBlockRecord) for part in block.blocks]
+    inner = [part for block in outer if isinstance(block, BottleneckBlockDesc) for part in block.blocks]
     return _kinds(outer) + (f" (inside: {_kinds(inner)})" if inner else "")
 
 
-def _kinds(blocks: "list[BlockRecord] | tuple[BlockRecord, ...]") -> str:
-    from ..network.records import BLOCK_KINDS
+def _kinds(blocks: "list[BlockDesc] | tuple[BlockDesc, ...]") -> str:
+    from ..network.schema import BLOCK_KINDS
 
     names = {cls: kind.removesuffix("_block").replace("_", " ") for kind, cls in BLOCK_KINDS.items()}
     counts = Counter(names[type(block)] for block in blocks)

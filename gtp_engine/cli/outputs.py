@@ -1,4 +1,4 @@
-"""Files and folders that a command writes: whether it can, said before the work."""
+"""Files and folders that a command writes, checked before the work begins."""
 
 import os
 import time
@@ -6,16 +6,20 @@ from pathlib import Path
 
 
 def check_place(file: Path) -> None:
-    """Says before the work that a file could not be saved after it: OSError where its folder is missing or closed."""
+    """Raises OSError if the file's folder is missing or not writable, so that the work is not done in vain."""
     folder = file.absolute().parent
     if not folder.is_dir():
-        raise FileNotFoundError(f"{file}: there is no folder {folder}")
+        raise FileNotFoundError(f"cannot write {file}: folder {folder} does not exist")
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"{file}: the folder {folder} is not writable")
+        raise PermissionError(f"cannot write {file}: folder {folder} is not writable")
 
 
 def new_folder(parent: Path, kind: str) -> Path:
-    """Makes a folder of its own for one run, named by its kind and the time; OSError where that is not possible."""
+    """Creates a folder for one run, named after its kind and the time.
+
+    Raises:
+        OSError: The folder cannot be created.
+    """
     name = f"{kind}-{time.strftime('%Y-%m-%d-%H%M%S')}"
     for number in range(1, 1000):
         folder = parent / (name if number == 1 else f"{name}-{number}")
@@ -24,6 +28,6 @@ def new_folder(parent: Path, kind: str) -> Path:
         except FileExistsError:
             continue
         except OSError as error:
-            raise OSError(f"cannot make the folder {folder}: {error.strerror}") from error
+            raise OSError(f"cannot create folder {folder}: {error.strerror}") from error
         return folder
-    raise OSError(f"no free name for a folder in {parent}")
+    raise OSError(f"cannot create a folder in {parent}: no free name")

@@ -1,80 +1,129 @@
 """`gtp_engine play`: a game in the terminal."""
 
+import logging
+import random
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import INTERRUPTED
+from ..base import interrupts
+from ..base.log import LOGGER
+from ..base.system import EXIT_INTERRUPTED
 from .closing import close_engine
-from .options import GameOptions, SearchOptions, engine_settings, game_options, search_options
+from .options import GameOptions, SearchOptions, engine_settings
+from .play_options import PlayOptions, play_options
+from .saved_game import is_given, saved_game, with_opponent
 
-COLOURS = ("black", "white", "random", "both")
+if TYPE_CHECKING:
+    from ..play.engine import Engine
+    from ..terminal.loading import SavedGame
 
-# A first game on 9x9 takes ten minutes instead of two hours.
+# A first game takes ten minutes on 9x9, and two hours on 19x19.
 _DEFAULTS = {"board_size": "9"}
 
 
 @click.command(context_settings={"default_map": _DEFAULTS})
-@click.option(
-    "--colour", type=click.Choice(COLOURS), default="black", show_default=True, help="Yours; both: two humans."
-)
-@click.option("--handicap", type=click.IntRange(2, 9), help="Black's stones on the board; the komi is then 0.5.")
-@game_options
-@search_options
-@click.option("--sgf-dir", type=click.Path(path_type=Path), help="Where the game is saved.  [default: see doctor]")
-@click.option("--comments", is_flag=True, help="Save the engine's win rate, score and main line at its moves.")
+@play_options
 @click.pass_context
-def play(
-    context: click.Context,
-    colour: str,
-    handicap: int | None,
-    game: GameOptions,
-    search: SearchOptions,
-    sgf_dir: Path | None,
-    comments: bool,
-) -> None:
+def play(context: click.Context, game: GameOptions, search: SearchOptions, **values: Any) -> None:
     """Play a game in the terminal.
 
-    The board is 9x9 unless another size is given: a whole game takes minutes there. Type moves as D4, or pass, undo,
-    hint, analyze, score, resign, save FILE, help, quit. Commands can be piped in; the end of the input saves the game.
-    Ctrl-C makes the engine move at once; at the prompt it saves and leaves. The game is saved as SGF after every move.
+    Plays on 9x9 by default, where a game takes a few minutes. Type moves such as D4, or pass, undo, hint, analyze,
+    score, resign, save FILE, load FILE, help, quit. Press Ctrl-C to make the engine move now; at the prompt, Ctrl-C
+    saves and exits. The game is saved as SGF after every move. Commands can be piped in; the game is saved at the end
+    of input.
+
+    With FILE or --resume a saved game continues with its board, komi, rules, handicap and players, and saves to the
+    same file. A finished game continues from an earlier move with --move N. Such a game, and one that another program
+    saved, is saved as a new game; in another program's game you play the next move unless --colour is given.
 
     \b
     Examples:
-      gtp_engine play                                  9x9, you are black
-      gtp_engine play --colour white --level 3         a weak opponent begins
-      gtp_engine play --board-size 19 --handicap 4     you have four stones
+      gtp_engine play                                  9x9, you are Black
+      gtp_engine play --colour white --level 3         the engine moves first, at a lower level
+      gtp_engine play --board-size 19 --handicap 4     with four stones for you
       gtp_engine play --colour both                    two humans; the engine gives hints
+      gtp_engine play --resume                         continue the last game
+      gtp_engine play game.sgf --move 40               play on from move 40 of a game
+      gtp_engine play --show nothing                   no win rates
       echo "E5 G5 score" | tr " " "\\n" | gtp_engine play --seconds 1
     """
-    from ..engine import Engine
-    from ..game.handicap import fixed_handicap_points
-    from ..paths import games_dir
+    from ..base.folders import games_dir
     from ..terminal.play import TerminalGame
+    from ..terminal.screen import Screen
 
-    stones = fixed_handicap_points(handicap, game.width, game.height) if handicap else []
-    komi = 0.5 if game.komi is None and handicap else game.komi
-    humans = _humans(colour, search.seed)
-    engine = Engine(engine_settings(search), width=game.width, height=game.height, rules=game.rules, komi=komi)
-    if stones:
-        engine.place_handicap(stones)
-    status = 1
+    options = PlayOptions(**values)
+    if not options.verbose:
+        logging.getLogger(LOGGER).setLevel(logging.WARNING)
+    folder = options.sgf_dir or games_dir()
+    saved = saved_game(context, options, game, folder)
+    humans = _humans(options.colour, search.seed)
+    if saved is not None:
+        search = with_opponent(context, search, saved)
+        humans = humans if is_given(context, "colour") else saved.humans
+    engine = _new_engine(search, game, options.handicap) if saved is None else _engine_with(search, saved)
+    screen = Screen(redraw=options.redraw)
+    review_path, status = None, 1
+    interrupts.raise_again()
     try:
-        folder = sgf_dir or games_dir()
-        played = TerminalGame(engine, humans=humans, folder=folder, engine_name=engine.name, comments=comments)
+        played = TerminalGame(
+            engine,
+            screen,
+            humans=humans,
+            folder=folder,
+            comments=options.comments,
+            shown=options.shown,
+            saved=saved,
+        )
         status = 0 if played.run() else 1
+        review_path = played.review_path
     except KeyboardInterrupt:
-        status = INTERRUPTED
+        status = EXIT_INTERRUPTED
     finally:
+        screen.close()
         close_engine(engine, status)
-    context.exit(status)
+    context.exit(_review(review_path, search) if review_path else status)
 
 
 def _humans(colour: str, seed: int | None) -> frozenset[int]:
-    import random
-
+    """Returns the colours that humans play."""
     from ..game.coords import BLACK, WHITE, parse_colour
 
     if colour == "both":
         return frozenset((BLACK, WHITE))
     return frozenset((random.Random(seed).choice((BLACK, WHITE)) if colour == "random" else parse_colour(colour),))
+
+
+def _new_engine(search: SearchOptions, game: GameOptions, handicap: int | None) -> "Engine":
+    """Returns an engine with a new game."""
+    from ..game.handicap import fixed_handicap_points
+    from ..play.engine import Engine
+
+    stones = fixed_handicap_points(handicap, game.width, game.height) if handicap else []
+    komi = 0.5 if game.komi is None and handicap else game.komi
+    engine = Engine(engine_settings(search), width=game.width, height=game.height, rules=game.rules, komi=komi)
+    if stones:
+        engine.place_handicap(stones)
+    return engine
+
+
+def _engine_with(search: SearchOptions, saved: "SavedGame") -> "Engine":
+    """Returns an engine with a saved game."""
+    from ..play.engine import Engine
+
+    game = saved.game
+    engine = Engine(engine_settings(search), width=game.width, height=game.height, rules=game.rules, komi=game.komi)
+    engine.load(game)
+    return engine
+
+
+def _review(path: Path, search: SearchOptions) -> int:
+    """Reviews a finished game as `gtp_engine review` does, with the network of the game; returns the exit status."""
+    from .review import review
+
+    arguments = ["--network", search.network, "--device", search.device, "--precision", search.precision]
+    if search.threads is not None:
+        arguments += ["--threads", str(search.threads)]
+    status = review.main([*arguments, "--", str(path)], prog_name="gtp_engine review", standalone_mode=False)
+    return status if isinstance(status, int) else 0

@@ -1,1 +1,1 @@
-"""What a position is worth: the evaluator interface and those who fill it."""
+"""The evaluation of positions: the interface of evaluators, and the evaluators themselves."""

@@ -1,7 +1,7 @@
 """Makes the evaluator that a `--network` option names."""
 
 from .choices import ROLLOUTS
-from .interface import Evaluator
+from .evaluator import Evaluator
 
 UNIFORM = "uniform"
 
@@ -14,15 +14,21 @@ def make_evaluator(
     device: str = "auto",
     precision: str = "auto",
 ) -> Evaluator:
-    """The evaluator of that name: "none" judges by random playouts, "uniform" knows nothing; else a network by its file
-    or its name (`network.library`).
+    """Returns a new evaluator.
 
-    threads: CPU threads that it may use. seed: makes its random choices repeat (with one thread exactly).
-    device, precision: of networks, see `network.NetworkEvaluator`. Raises ValueError for what is unknown or no network,
-    OSError for a file that cannot be read.
+    Args:
+        network: "none" for random rollouts, "uniform" for an evaluator without knowledge, or a network's file or name
+            (`network.library`).
+        threads: CPU threads that it may use.
+        seed: makes its random choices repeatable.
+        device, precision: of networks, see `network.NetworkEvaluator`.
+
+    Raises:
+        UserError: the network, device or precision is unknown, or the file is not a network.
+        OSError: the file cannot be read.
     """
     if network == ROLLOUTS:
-        from .rollouts import RolloutEvaluator
+        from .rollouts.evaluator import RolloutEvaluator
 
         return RolloutEvaluator(threads=threads, seed=seed)
     if network == UNIFORM:

@@ -1,49 +1,55 @@
-"""An evaluator that knows nothing: every move alike, every position even. For tests and for timing the search."""
+"""An evaluator without knowledge: every move alike, every position even. For tests and for timing the search."""
 
 import numpy as np
 
 from ..game.coords import MAX_SIZE
-from .interface import Outputs
+from .human_profile import check_profile
+from .row import LOSS, POLICY, UNKNOWN, VALUE_ERROR, WIN, ownership_column, row_columns
 
 
 class UniformEvaluator:
-    """Implements `interface.Evaluator`, but that illegal moves have priors too: the search drops them anyway."""
+    """Implements `evaluator.Evaluator`, except that illegal moves have priors too: the search drops them anyway."""
 
     name = "uniform"
     overlap = 1
     largest_board = MAX_SIZE
-    plays_out = False
+    is_rollout = False
     reads_ladders = False
     takes_profile = False
 
     def __init__(self, batch_size: int = 64) -> None:
         self.batch_size = batch_size
+        self._rows = np.zeros((0, 0), np.float32)  # all alike, for the last area
+
+    def with_options(self, *, optimism: float = 0.0, profile: str = "") -> "UniformEvaluator":
+        """Returns the evaluator itself: it has no options."""
+        check_profile(self.name, self.takes_profile, profile)
+        return self
 
     def submit(
         self,
         boards: np.ndarray,
         indices: np.ndarray,
         symmetries: np.ndarray | None = None,
-        *,
-        ownership: bool = False,
-        optimism: float = 0.0,
-        profile: str = "",
-    ) -> Outputs:
-        """The outputs themselves are the ticket."""
+        ladders: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Returns the rows themselves as the ticket."""
         count = len(indices)
         area = int(boards["width"][indices[0]]) * int(boards["height"][indices[0]])
-        value = np.zeros((count, 3), np.float32)
-        value[:, :2] = 0.5
-        zeros = np.zeros(count, np.float32)
-        policy = np.full((count, area + 1), 1 / (area + 1), np.float32)
-        return Outputs(policy, value, zeros, zeros, zeros, np.zeros((count, area), np.float32) if ownership else None)
+        columns = row_columns(area)
+        if self._rows.shape[1] != columns or len(self._rows) < count:
+            self._rows = np.zeros((max(count, self.batch_size), columns), np.float32)
+            self._rows[:, WIN : LOSS + 1] = 0.5
+            self._rows[:, VALUE_ERROR:POLICY] = UNKNOWN
+            self._rows[:, POLICY : ownership_column(area)] = 1 / (area + 1)
+        return self._rows[:count]
 
-    def collect(self, ticket: Outputs) -> Outputs:
-        """Gives the ticket back."""
+    def collect(self, ticket: np.ndarray) -> np.ndarray:
+        """Returns the rows."""
         return ticket
 
     def clear_cache(self) -> None:
-        """There is none."""
+        """Does nothing: there is no cache."""
 
     def close(self) -> None:
-        """There is nothing to end."""
+        """Does nothing: it holds neither threads nor a device."""

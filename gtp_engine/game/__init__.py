@@ -1,1 +1,1 @@
-"""The rules of Go: positions, rulesets, scoring, life, ladders, coordinates. Compiled, and free of torch."""
+"""The rules of Go: positions, rulesets, scoring, pass-alive chains, ladders, coordinates; compiled, without torch."""

@@ -1,49 +1,54 @@
-"""The compiled board: one structured record a position, and the functions that play on it.
+"""The compiled board: one structured record per position, and the functions that play on it.
 
-A record holds all that the rules need to go on from a position but superko's memory, which is the game's and the search
-path's (see `is_legal`). It is made for the largest board, its arrays are indexed by *points* (`game.coords`), and a
-smaller board uses their first part. `board = boards[i]` is a pointer inside compiled code; fields are written
-`board["stones"][point]`.
+A record holds all that the rules need to continue from a position except superko's history, which belongs to the game
+and to the search path (see `is_legal`). It has room for the largest board; its arrays are indexed by *points*
+(`game.coords`), and a smaller board uses their first part. Inside compiled code `board = boards[i]` is a pointer, and
+fields are accessed as `board["stones"][point]`.
 
 Chains are known by a head point. Liberties are counted once for every stone that touches them (pseudo-liberties), with
 the sum and the sum of squares of their points: n counted liberties are all the one point p just when
-squares - 2 p sum + n p^2 = 0, which tells atari without walking (Lukasz Lew's libego counts them so).
+squares - 2 p sum + n p^2 = 0, which detects atari without walking along the chain (as in Lukasz Lew's libego).
 """
 
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..compiled import inline, njit
+from ..base.jit import inline, njit
 from .coords import BLACK, EMPTY, MAX_SIZE, PASS, WALL, WHITE
+from .points import index_of_point, point_at
 
 MAX_AREA = MAX_SIZE * MAX_SIZE
 MAX_POINTS = (MAX_SIZE + 2) * (MAX_SIZE + 1) + 1
-RECENT = 8  # a ring of the last moves, a power of two; the networks' inputs show five
+RECENT = 8  # length of the ring of last moves: a power of two, and at least the five that networks' planes show
 
 SIMPLE_KO, POSITIONAL_SUPERKO, SITUATIONAL_SUPERKO = 0, 1, 2
 AREA_SCORING, TERRITORY_SCORING = 0, 1
 NO_TAX, SEKI_TAX, ALL_TAX = 0, 1, 2
-WAS_CAPTURED, SUPERKO_FORBIDS = 1, 2  # stones were once taken from here: a play may repeat; see `mark_superko`
-CAUGHT_NOW, CAUGHT_BEFORE, CAUGHT_TWO_BEFORE = 1, 2, 4
+# Bits of `captured_at`: a stone was once taken from here, so that a play may repeat a position; see `mark_superko`.
+WAS_CAPTURED, SUPERKO_FORBIDS = 1, 2
+# Bits of `ladders`: a ladder caught the stone one move ago, two moves ago.
+CAUGHT_BEFORE, CAUGHT_TWO_BEFORE = 1, 2
 NO_BUTTON, BUTTON_LEFT, BUTTON_BLACK, BUTTON_WHITE = 0, 1, 2, 3
 
+# Three fields play no part in the rules. Networks see a few moves of history, and a leaf of the search has no other
+# place to keep it: `moves_shown`, `ladders` and the bit SUPERKO_FORBIDS serve the input planes (`evaluate.features`).
 BOARD = np.dtype(
     [
         ("hash", np.uint64),  # Zobrist hash of the stones alone
         ("komi", np.float32),  # points for white: komi and handicap bonus
         ("move_count", np.int32),  # moves since the history began, passes included
-        ("moves_shown", np.int32),  # those that a network may see: since the history began, or since the game ended
+        ("moves_shown", np.int32),  # for planes: the moves they may show, since the history began or the game ended
         ("plays", np.int32, (3,)),  # stones played by each colour since the start of the game
         ("captures", np.int32, (3,)),  # prisoners taken by each colour
         ("width", np.int16),
         ("height", np.int16),
-        ("ko_point", np.int16),  # where the player to move may not retake; PASS where nowhere
+        ("ko_point", np.int16),  # the point that the player to move may not retake, or PASS
         ("empty_count", np.int16),
         ("recent_points", np.int16, (RECENT,)),  # of move m, in slot m % RECENT
         ("recent_colours", np.int8, (RECENT,)),
         ("to_move", np.int8),
-        ("passes", np.int32),  # in a row, at the end of the history; the one that takes the button is none
+        ("passes", np.int32),  # in a row at the end of the history, not counting the one that takes the button
         ("ko_rule", np.int8),
         ("suicide", np.bool_),
         ("scoring", np.int8),
@@ -52,29 +57,34 @@ BOARD = np.dtype(
         ("friendly_pass", np.bool_),
         ("stones", np.int8, (MAX_POINTS,)),
         ("captured_at", np.uint8, (MAX_POINTS,)),  # bits: WAS_CAPTURED, SUPERKO_FORBIDS
-        ("ladders", np.uint8, (MAX_POINTS,)),  # bits: stones that a ladder catches now, one move ago, two moves ago
+        ("ladders", np.uint8, (MAX_POINTS,)),  # for planes: the bits CAUGHT_BEFORE, CAUGHT_TWO_BEFORE
         ("chain", np.int16, (MAX_POINTS,)),  # head of the chain that a stone belongs to
-        ("next_stone", np.int16, (MAX_POINTS,)),  # the chain's stones in a circle
-        ("chain_size", np.int16, (MAX_POINTS,)),  # this and the next three: at heads
-        ("liberties", np.int16, (MAX_POINTS,)),  # pseudo-liberties
+        ("next_stone", np.int16, (MAX_POINTS,)),  # the chain's stones as a circular linked list
+        # Of chains, valid at their heads alone:
+        ("chain_size", np.int16, (MAX_POINTS,)),
+        ("liberties", np.int16, (MAX_POINTS,)),  # the number of pseudo-liberties
         ("liberty_sum", np.int32, (MAX_POINTS,)),
         ("liberty_squares", np.int32, (MAX_POINTS,)),
+        # A set of the empty points with insertion and removal in constant time; random moves pick from it.
         ("empties", np.int16, (MAX_AREA,)),  # the empty points, in no order
-        ("empty_slot", np.int16, (MAX_POINTS,)),  # where in `empties` an empty point stands
+        ("empty_slot", np.int16, (MAX_POINTS,)),  # the index in `empties` of an empty point
     ],
     align=True,
 )
 
 Board: TypeAlias = Any
-"""One record of a BOARD array: no type that mypy knows fits what numba makes of it."""
+"""One record of a BOARD array; mypy knows no type that fits what numba makes of it."""
 
-# Fixed seeds: hashes are kept in files and compared between processes.
+# A fixed seed: hashes are kept in files and compared between processes.
 ZOBRIST = np.random.default_rng(20260101).integers(1, 2**64, (MAX_POINTS, 3), np.uint64)
 WHITE_TO_MOVE = np.uint64(0x9E3779B97F4A7C15)  # any odd constant; this is the golden ratio's, as in splitmix64
 
 
 def new_board(width: int, height: int) -> np.ndarray:
-    """An empty board, black to move, as an array of shape (1,): simple ko, no suicide, area scoring, komi 0."""
+    """Returns an empty board with Black to move: a BOARD array of shape (1,).
+
+    Its rules are simple ko, no suicide and area scoring, with komi 0.
+    """
     boards = np.zeros(1, BOARD)
     clear(boards[0], width, height)
     return boards
@@ -82,7 +92,7 @@ def new_board(width: int, height: int) -> np.ndarray:
 
 @njit
 def clear(board: Board, width: int, height: int) -> None:
-    """Empties the board and gives it a size; the rules and komi stay."""
+    """Empties the board and sets its size; the rules and komi stay."""
     board["hash"] = 0
     board["move_count"] = 0
     board["moves_shown"] = 0
@@ -101,7 +111,7 @@ def clear(board: Board, width: int, height: int) -> None:
     count = 0
     for y in range(height):
         for x in range(width):
-            point = (y + 1) * (width + 1) + x + 1
+            point = point_at(x, y, width)
             board["stones"][point] = EMPTY
             board["empties"][count] = point
             board["empty_slot"][point] = count
@@ -111,9 +121,10 @@ def clear(board: Board, width: int, height: int) -> None:
 
 @njit
 def copy_board(target: Board, source: Board) -> None:
-    """Makes `target` the same position. Only the part of the arrays that the board's size uses is copied: 62 ns on 9x9,
-    where assigning the whole record takes 7,900 (numba copies a large record byte by byte). What was read of ladders
-    stays behind: it belongs to the one position.
+    """Makes `target` the same position, except for `ladders`, which belongs to the one position it was read for.
+
+    Field by field, and only the part of the arrays that the board's size uses: that takes 62 ns on 9x9, and assigning
+    the whole record 7,900 ns (numba copies a large record byte by byte). A test checks that no field is forgotten.
     """
     target["hash"] = source["hash"]
     target["komi"] = source["komi"]
@@ -138,7 +149,7 @@ def copy_board(target: Board, source: Board) -> None:
         target["recent_points"][slot] = source["recent_points"][slot]
         target["recent_colours"][slot] = source["recent_colours"][slot]
     points = (source["height"] + 2) * (source["width"] + 1) + 1
-    # One loop an array: so each becomes a block copy.
+    # One loop per array, so that LLVM turns each into a block copy.
     for point in range(points):
         target["stones"][point] = source["stones"][point]
     for point in range(points):
@@ -164,6 +175,8 @@ def copy_board(target: Board, source: Board) -> None:
 @inline
 def only_liberty_is(board: Board, head: int, point: int) -> bool:
     """Whether `point`, a liberty of the chain, is its last one."""
+    # The sum of (q - point)^2 over the counted liberties q: 0 just when every q is the point. Without the JIT the point
+    # is a NumPy int16, and its square would overflow.
     wide = np.int64(point)
     return (
         board["liberty_squares"][head] - 2 * wide * board["liberty_sum"][head] + wide * wide * board["liberties"][head]
@@ -173,22 +186,24 @@ def only_liberty_is(board: Board, head: int, point: int) -> bool:
 
 @inline
 def in_atari(board: Board, head: int) -> bool:
-    """Whether the chain has exactly one liberty (Cauchy-Schwarz: equality just when all counted are the same)."""
+    """Whether the chain has exactly one liberty."""
+    # Cauchy-Schwarz: n * (sum of squares) >= sum^2, with equality just when all counted liberties are the same point.
     total = np.int64(board["liberty_sum"][head])
     return np.int64(board["liberties"][head]) * board["liberty_squares"][head] == total * total
 
 
 @inline
 def atari_liberty(board: Board, head: int) -> int:
-    """The liberty of a chain that has exactly one."""
+    """Returns the liberty of a chain that has exactly one."""
     return board["liberty_sum"][head] // board["liberties"][head]
 
 
 @njit
 def count_liberties(board: Board, point: int, limit: int) -> int:
-    """The liberties of the chain at `point`, counted no further than `limit` (at most 8)."""
+    """Counts the liberties of the chain at `point`, but no further than `limit` (at most 8)."""
     stride = board["width"] + 1
     stones = board["stones"]
+    # The liberties found are kept in registers, not in an array: comparing with seven numbers is faster than memory.
     first = second = third = fourth = fifth = sixth = seventh = -1
     count = 0
     stone = point
@@ -211,7 +226,7 @@ def count_liberties(board: Board, point: int, limit: int) -> int:
 def _add_liberty(board: Board, head: int, point: int) -> None:
     board["liberties"][head] += 1
     board["liberty_sum"][head] += point
-    board["liberty_squares"][head] += np.int64(point) * point  # as plain Python a point may be an int16
+    board["liberty_squares"][head] += np.int64(point) * point  # without the JIT a point may be an int16
 
 
 @inline
@@ -223,7 +238,7 @@ def _remove_liberty(board: Board, head: int, point: int) -> None:
 
 @njit
 def _merge(board: Board, first: int, second: int) -> None:
-    """Joins two chains under the larger one's head."""
+    """Joins two chains under the larger one's head, so that fewer stones are relabelled."""
     if board["chain_size"][first] < board["chain_size"][second]:
         first, second = second, first
     board["chain_size"][first] += board["chain_size"][second]
@@ -236,6 +251,7 @@ def _merge(board: Board, first: int, second: int) -> None:
         stone = board["next_stone"][stone]
         if stone == second:
             break
+    # Exchanging the successors of one stone each splices two circular lists into one.
     after = board["next_stone"][first]
     board["next_stone"][first] = board["next_stone"][second]
     board["next_stone"][second] = after
@@ -256,7 +272,7 @@ def _remove_chain(board: Board, head: int) -> None:
         board["empty_slot"][stone] = board["empty_count"]
         board["empty_count"] += 1
         for neighbour in (stone - stride, stone - 1, stone + 1, stone + stride):
-            # Stones of this chain that still stand get a liberty too, which nobody reads any more.
+            # Stones of this chain that still stand get a liberty too; it is never read, and a test would cost more.
             if stones[neighbour] == BLACK or stones[neighbour] == WHITE:
                 _add_liberty(board, board["chain"][neighbour], stone)
         stone = board["next_stone"][stone]
@@ -266,9 +282,10 @@ def _remove_chain(board: Board, head: int) -> None:
 
 @njit
 def _place(board: Board, point: int, colour: int) -> int:
-    """Puts a stone on an empty point, removes what has no liberty left; the number of prisoners it took."""
+    """Puts a stone on an empty point and removes opposing chains without liberties; returns the number of prisoners."""
     stride = board["width"] + 1
     stones = board["stones"]
+    # The last empty point takes the freed slot, so that `empties` stays dense.
     slot = board["empty_slot"][point]
     board["empty_count"] -= 1
     last = board["empties"][board["empty_count"]]
@@ -288,6 +305,7 @@ def _place(board: Board, point: int, colour: int) -> int:
             _add_liberty(board, point, neighbour)
         elif stone != WALL:
             _remove_liberty(board, board["chain"][neighbour], point)
+    # A second pass: chains are merged and taken only once every neighbour's liberties are right.
     prisoners = 0
     for neighbour in (point - stride, point - 1, point + 1, point + stride):
         stone = stones[neighbour]
@@ -316,6 +334,7 @@ def play(board: Board, point: int) -> None:
         if board["button"] == BUTTON_LEFT:
             board["button"] = BUTTON_BLACK if colour == BLACK else BUTTON_WHITE
             board["passes"] = 0
+        # Play that resumes after the end of the game shows networks no move from before the last pass.
         if board["passes"] >= 2:
             board["moves_shown"] = 1
         return
@@ -327,6 +346,7 @@ def play(board: Board, point: int) -> None:
     if board["liberties"][head] == 0:
         board["captures"][3 - colour] += board["chain_size"][head]
         _remove_chain(board, head)
+    # A lone stone that took one and has its point as the only liberty could be retaken at once.
     elif prisoners == 1 and board["chain_size"][head] == 1 and board["liberties"][head] == 1:
         board["ko_point"] = board["liberty_sum"][head]
 
@@ -341,6 +361,7 @@ def is_suicide(board: Board, point: int) -> bool:
         stone = stones[neighbour]
         if stone == EMPTY:
             return False
+        # An own chain with another liberty, or an opposing one that this move takes.
         if stone != WALL and (stone == colour) != only_liberty_is(board, board["chain"][neighbour], point):
             return False
     return True
@@ -357,7 +378,7 @@ def _touches_own(board: Board, point: int) -> bool:
 
 @njit
 def is_legal_but_superko(board: Board, point: int) -> bool:
-    """Whether the player to move may play here as far as stones, the simple ko and suicide go."""
+    """Whether the player to move may play here (or pass) under all rules except superko."""
     if point == PASS:
         return True
     if board["stones"][point] != EMPTY or point == board["ko_point"]:
@@ -367,7 +388,7 @@ def is_legal_but_superko(board: Board, point: int) -> bool:
 
 @njit
 def hash_after(board: Board, point: int) -> np.uint64:
-    """The stones' hash after a play that `is_legal_but_superko` allows, without making it."""
+    """Returns the hash of the stones after a play that `is_legal_but_superko` allows, without playing it."""
     stride = board["width"] + 1
     colour = board["to_move"]
     suicide = is_suicide(board, point)
@@ -375,7 +396,7 @@ def hash_after(board: Board, point: int) -> np.uint64:
     result = board["hash"]
     if not suicide:
         result ^= ZOBRIST[point, colour]
-    first = second = third = -1  # heads already counted
+    first = second = third = -1  # heads of the chains already removed from the hash: at most three before the fourth
     for neighbour in (point - stride, point - 1, point + 1, point + stride):
         if board["stones"][neighbour] != taken_colour:
             continue
@@ -394,7 +415,7 @@ def hash_after(board: Board, point: int) -> np.uint64:
 
 @inline
 def superko_key(stones_hash: np.uint64, to_move: int, ko_rule: int) -> np.uint64:
-    """What superko compares: the stones, and under situational superko the player to move too."""
+    """Returns what superko compares: the stones, and under situational superko also the player to move."""
     if ko_rule == SITUATIONAL_SUPERKO and to_move == WHITE:
         return stones_hash ^ WHITE_TO_MOVE
     return stones_hash
@@ -402,13 +423,18 @@ def superko_key(stones_hash: np.uint64, to_move: int, ko_rule: int) -> np.uint64
 
 @njit
 def repeats(board: Board, point: int, history: np.ndarray, history_length: int) -> bool:
-    """Whether superko forbids a play that is legal otherwise.
+    """Whether superko forbids a play that is otherwise legal.
 
-    `history` (uint64) holds the `superko_key` of every position since the start, the present one included. Only a stone
-    where one was taken before, or a suicide, can bring a position back.
+    Args:
+        board: The position.
+        point: The point to play, or PASS, which superko never forbids.
+        history: uint64, the `superko_key` of every position since the start, including the present one.
+        history_length: How many elements of `history` are in use.
     """
     if board["ko_rule"] == SIMPLE_KO or point == PASS:
         return False
+    # Only a stone where one was taken before, or a suicide, can bring back a position. That decides nearly all moves
+    # without a search through the history.
     if not board["captured_at"][point] and not (board["suicide"] and is_suicide(board, point)):
         return False
     key = superko_key(hash_after(board, point), 3 - board["to_move"], board["ko_rule"])
@@ -420,9 +446,9 @@ def repeats(board: Board, point: int, history: np.ndarray, history_length: int) 
 
 @njit
 def mark_superko(board: Board, history: np.ndarray, history_length: int) -> None:
-    """Marks in `captured_at` the points that superko forbids to the player to move; `history` as in `repeats`.
+    """Sets SUPERKO_FORBIDS in `captured_at` at the points that superko forbids; `history` as in `repeats`.
 
-    For records that are evaluated: a position that is played on keeps its marks, and they would be wrong there.
+    Only for records that are about to be evaluated: a play would carry the marks to a position where they are wrong.
     """
     if board["ko_rule"] == SIMPLE_KO:
         return
@@ -441,19 +467,21 @@ def is_legal(board: Board, point: int, history: np.ndarray, history_length: int)
 
 
 @njit
-def legal_moves(board: Board, history: np.ndarray, history_length: int, legal: np.ndarray) -> None:
-    """Writes into `legal` (bool, area+1, move-index order) what the player to move may do."""
+def write_legal_moves(board: Board, history: np.ndarray, history_length: int, legal: np.ndarray) -> None:
+    """Writes into `legal`, bool [area + 1] in move-index order, which moves the player to move may play.
+
+    `history` and `history_length` are as in `repeats`.
+    """
     width, height = board["width"], board["height"]
     area = width * height
     legal[:area] = False
     legal[area] = True
     for slot in range(board["empty_count"]):
         point = board["empties"][slot]
-        x, y = point % (width + 1) - 1, point // (width + 1) - 1
-        legal[y * width + x] = is_legal(board, point, history, history_length)
+        legal[index_of_point(point, width, height)] = is_legal(board, point, history, history_length)
 
 
 @njit
 def set_up_stone(board: Board, point: int, colour: int) -> None:
-    """Puts a stone where the board is empty, taking nothing; the caller sees to chains without liberties."""
+    """Puts a stone on an empty point of a starting position; the caller refuses chains without liberties."""
     _place(board, point, colour)

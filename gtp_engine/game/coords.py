@@ -1,6 +1,6 @@
 """Every coordinate system of the project, and the only converters between them.
 
-Where the corners of a board of W columns and H rows lie:
+The corners of a board of W columns and H rows in each system:
 
 ===============  ==========  ==============  =================  =====================
 system           top left    top right       bottom left        bottom right
@@ -12,10 +12,15 @@ move index       0           W-1             (H-1)*W            H*W-1
 point            W+2         2*W+1           H*(W+1)+1          H*(W+1)+W
 ===============  ==========  ==============  =================  =====================
 
-A *point* indexes the padded arrays of `game.board`: one wall column stands between the rows, a wall row above and
+A *point* indexes the padded arrays of `game.board`: there is one wall column between the rows, and a wall row above and
 below. Point 0 is wall, so it is free to mean a pass (`PASS`). A *move index* is dense; the pass follows the last point
-(W*H). Evaluators, priors and ownership are in move-index order.
+(W*H). Evaluators, priors and ownership are in move-index order. `game.points` has the converters for compiled code.
 """
+
+from numbers import Integral
+
+from ..base.errors import UserError
+from ..base.fields import invalid
 
 EMPTY, BLACK, WHITE, WALL = 0, 1, 2, 3
 PASS = 0
@@ -25,39 +30,84 @@ MIN_SIZE, MAX_SIZE = 2, 25
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 # FF[4], "Go: Points": capitals beyond the 26th line.
 _SGF_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# The types of whole numbers: Python's own, which is recognised faster, and others such as numpy's.
+WHOLE = (int, Integral)
 _COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 
 
 def point_at(x: int, y: int, width: int) -> int:
-    """The point of column `x` (0 is A) and row `y` (0 is the top row)."""
+    """Returns the point of column `x` (0 is A) and row `y` (0 is the top row)."""
     return (y + 1) * (width + 1) + x + 1
 
 
 def xy(point: int, width: int) -> tuple[int, int]:
-    """Column and row of a point that is not a pass."""
+    """Returns column and row of a point that is not a pass."""
     return point % (width + 1) - 1, point // (width + 1) - 1
 
 
 def point_of_index(index: int, width: int, height: int) -> int:
-    """The point of a move index; width*height is the pass."""
+    """Returns the point of a move index; width*height is the pass.
+
+    Raises:
+        UserError: There is no such index.
+    """
+    if not 0 <= index <= width * height:
+        raise invalid("move index", index, f"0 to {width * height} on a {width}x{height} board")
     return PASS if index == width * height else point_at(index % width, index // width, width)
 
 
-def index_of_point(point: int, width: int, height: int) -> int:
-    """The move index of a point or of `PASS`."""
+def index_of_point(point: int | str, width: int, height: int) -> int:
+    """Returns the move index of a point, a vertex or a pass.
+
+    Raises:
+        UserError: It is not on this board.
+    """
+    if isinstance(point, str):
+        point = parse_vertex(point, width, height)
     if point == PASS:
         return width * height
     x, y = xy(point, width)
+    if not (0 <= x < width and 0 <= y < height):
+        raise invalid("point", point, f"a vertex such as D4 or a point of the {width}x{height} board")
     return y * width + x
 
 
 def all_points(width: int, height: int) -> list[int]:
-    """The points of a board in move-index order, without the pass."""
+    """Returns the points of a board in move-index order, without the pass."""
     return [point_at(x, y, width) for y in range(height) for x in range(width)]
 
 
-def vertex(point: int, width: int, height: int) -> str:
-    """GTP's name of a point, in upper case ("D4"), or "pass"."""
+def check_board_size(width: int, height: int) -> None:
+    """Raises UserError unless both sides are whole numbers that the board supports."""
+    if not all(isinstance(side, WHOLE) and MIN_SIZE <= side <= MAX_SIZE for side in (width, height)):
+        raise UserError(f"unacceptable size {width!r}x{height!r}: expected {MIN_SIZE} to {MAX_SIZE} each way")
+
+
+def as_point(value: int | str, width: int, height: int) -> int:
+    """Returns the point that a caller gives as a vertex ("D4", "pass") or as a point.
+
+    Raises:
+        UserError: It is neither, or not on this board.
+    """
+    if isinstance(value, str):
+        return parse_vertex(value, width, height)
+    if isinstance(value, WHOLE) and (value == PASS or _is_on_board(int(value), width, height)):
+        return int(value)
+    raise invalid("point", value, f"a vertex such as D4 or a point of the {width}x{height} board")
+
+
+def _is_on_board(point: int, width: int, height: int) -> bool:
+    x, y = xy(point, width)
+    return 0 <= x < width and 0 <= y < height
+
+
+def vertex(point: int | str, width: int, height: int) -> str:
+    """Returns GTP's name of a point in upper case ("D4"), or "pass".
+
+    Raises:
+        UserError: The point is not on this board.
+    """
+    point = as_point(point, width, height)
     if point == PASS:
         return "pass"
     x, y = xy(point, width)
@@ -65,8 +115,15 @@ def vertex(point: int, width: int, height: int) -> str:
 
 
 def parse_vertex(text: str, width: int, height: int) -> int:
-    """The point that GTP's `text` names, in any case; ValueError where it names none on this board."""
-    # GTP is ASCII: a no-break space is no blank, a long s no S, and there are no digits of other scripts.
+    """Returns the point that a GTP vertex names, in upper or lower case.
+
+    Raises:
+        UserError: The text names no point of this board.
+    """
+    if not isinstance(text, str):
+        raise invalid("vertex", text, "a text such as D4 or pass")
+    # GTP is ASCII, and Python's methods are not: strip() removes no-break spaces, upper() makes S of a long s, and
+    # isdecimal() accepts digits of other scripts.
     name = text.strip(" \t").upper() if text.isascii() else ""
     if name == "PASS":
         return PASS
@@ -74,12 +131,12 @@ def parse_vertex(text: str, width: int, height: int) -> int:
     number = name[1:]
     row = int(number) if number.isdecimal() and len(number) <= 2 else 0  # int() admits underscores and signs
     if not 0 <= x < width or not 1 <= row <= height:
-        raise ValueError(f"invalid vertex {text!r}: expected A1 to {COLUMNS[width - 1]}{height} (no I) or pass")
+        raise UserError(f"invalid vertex {text!r}: expected A1 to {COLUMNS[width - 1]}{height} (no I) or pass")
     return point_at(x, height - row, width)
 
 
 def sgf_point(point: int, width: int, height: int) -> str:
-    """SGF's two letters of a point; a pass is the empty text (FF[4])."""
+    """Returns SGF's two letters of a point; a pass is the empty text (FF[4])."""
     if point == PASS:
         return ""
     x, y = xy(point, width)
@@ -87,33 +144,54 @@ def sgf_point(point: int, width: int, height: int) -> str:
 
 
 def parse_sgf_point(text: str, width: int, height: int) -> int:
-    """The point of SGF's two letters; "" is a pass, and "tt" too up to 19x19 (FF[3]); ValueError for others."""
+    """Returns the point of SGF's two letters; "" is a pass, and so is "tt" up to 19x19 (FF[3]).
+
+    Raises:
+        UserError: The text names no point of this board.
+    """
     if text == "" or (text == "tt" and width <= 19 and height <= 19):
         return PASS
     x, y = (_SGF_LETTERS.find(letter) for letter in text) if len(text) == 2 else (-1, -1)
     if not 0 <= x < width or not 0 <= y < height:
-        raise ValueError(f"invalid SGF point {text!r} on a {width}x{height} board")
+        raise UserError(f"invalid SGF point {text!r} on a {width}x{height} board")
     return point_at(x, y, width)
 
 
 def opponent(colour: int) -> int:
-    """The other player's colour."""
+    """Returns the other player's colour."""
     return 3 - colour
 
 
 def parse_colour(text: str) -> int:
-    """BLACK or WHITE from b, w, black or white in any case; ValueError for others."""
+    """Returns BLACK or WHITE for b, w, black or white in upper or lower case.
+
+    Raises:
+        UserError: The text names no colour.
+    """
     try:
         return _COLOURS[text.strip().lower()]
     except KeyError:
-        raise ValueError(f"invalid colour {text!r}: expected b, w, black or white") from None
+        raise UserError(f"invalid colour {text!r}: expected b, w, black or white") from None
+
+
+def as_colour(value: int | str) -> int:
+    """Returns BLACK or WHITE for either of them, or for one of the words of `parse_colour`.
+
+    Raises:
+        UserError: It is neither.
+    """
+    if isinstance(value, str):
+        return parse_colour(value)
+    if isinstance(value, WHOLE) and value in (BLACK, WHITE):
+        return int(value)
+    raise invalid("colour", value, f"{BLACK} (black) or {WHITE} (white)")
 
 
 def colour_name(colour: int) -> str:
-    """"black" or "white"."""
+    """Returns "black" or "white"."""
     return "black" if colour == BLACK else "white"
 
 
 def colour_letter(colour: int) -> str:
-    """"B" or "W"."""
+    """Returns "B" or "W"."""
     return "B" if colour == BLACK else "W"

@@ -1,17 +1,22 @@
-"""The count of a finished game, compiled: for the search, which meets many of them."""
+"""The count of a finished game, compiled for the search, which reaches the end of many games."""
 
 import numpy as np
 
-from ..compiled import njit
+from ..base.jit import njit
 from .board import BUTTON_BLACK, BUTTON_WHITE, Board
 from .coords import BLACK, EMPTY, WALL, WHITE
 
 
 @njit
 def area_margin(board: Board) -> float:
-    """Black's margin when every stone stands as it is: stones, points that one colour alone surrounds, komi, button."""
+    """Counts the board by area with every stone alive, as `scoring.final_score` does under plain area rules.
+
+    Returns:
+        Black's margin in points: stones, and empty regions that one colour alone surrounds, less komi, with the button.
+    """
     stride = board["width"] + 1
     stones = board["stones"]
+    # Allocated here: this runs once per finished game, not per leaf.
     seen = np.zeros(len(stones), np.uint8)
     stack = np.empty(board["empty_count"] + 1, np.int16)
     margin = 0

@@ -1,4 +1,4 @@
-"""Boards as plain text: what `showboard` answers and what the terminal shows where there is no colour."""
+"""Boards as plain text: the output of `showboard`, and of the terminal if it has no colours."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .coords import BLACK, COLUMNS, EMPTY, PASS, WHITE, colour_letter, point_at, vertex, xy
+from .coords import BLACK, COLUMNS, EMPTY, PASS, WHITE, colour_letter, point_at, xy
 from .game import Game
 from .handicap import FIXED_FROM, FOURTH_LINE_FROM
 from .rules import rules_name
@@ -18,11 +18,12 @@ _TERRITORY = {BLACK: "b", WHITE: "w"}
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """What is drawn on a board beside its stones and its last move.
+    """What is drawn on a board in addition to its stones and its last move.
 
-    labels: one character a point, drawn in place of the empty point.
-    dead: points of stones that are off the board for the count.
-    territory: [height, width], the owner's colour on the points each side surrounds or holds, EMPTY elsewhere.
+    Attributes:
+        labels: A character for each labelled point, drawn if the point is empty.
+        dead: The points of dead stones.
+        territory: int8 [height, width], the colour that owns each point, or EMPTY.
     """
 
     labels: Mapping[int, str] = field(default_factory=dict)
@@ -31,7 +32,7 @@ class Marks:
 
 
 def star_points(width: int, height: int) -> frozenset[int]:
-    """The points printed as stars on boards of this size: none on tiny ones, nine on 19x19."""
+    """Returns the star points of a board: none on tiny boards, nine on 19x19."""
     points = {point_at(x, y, width) for x in _star_lines(width) for y in _star_lines(height)}
     if width % 2 and height % 2 and min(width, height) >= 5:
         points.add(point_at(width // 2, height // 2, width))
@@ -47,14 +48,17 @@ def _star_lines(length: int) -> tuple[int, ...]:
 
 
 def last_point(game: Game) -> int:
-    """The point of the last move; PASS where there is none or it was a pass."""
+    """Returns the point of the last move, or PASS if it was a pass or there is none."""
     return game.moves[-1].point if game.moves else PASS
 
 
 def board_text(game: Game, marks: Marks | None = None, *, compact: bool = False) -> str:
-    """The position in ASCII, X black and O white, a line about the game below; no empty line.
+    """Draws the position in ASCII, X black and O white, with a line about the game below and no empty line.
 
-    The last move stands in brackets, except where `compact` leaves out the blanks between the columns.
+    Args:
+        game: The game.
+        marks: What else to draw.
+        compact: Leave out the spaces between columns, and with them the parentheses around the last move.
     """
     letters = "   " + ("" if compact else " ").join(COLUMNS[: game.width])
     rows = [_row(game, y, marks or Marks(), compact) for y in range(game.height)]
@@ -74,7 +78,7 @@ def _row(game: Game, y: int, marks: Marks, compact: bool) -> str:
 
 
 def gaps_in_row(points: list[int], last: int, gap: str) -> list[str]:
-    """What stands before, between and after the points of a row: brackets round the last move, else `gap`."""
+    """Returns what to print before, between and after the points of a row: `gap`, or parentheses at the last move."""
     gaps = [gap] * (len(points) + 1)
     if last in points:
         column = points.index(last)
@@ -83,7 +87,7 @@ def gaps_in_row(points: list[int], last: int, gap: str) -> list[str]:
 
 
 def point_character(game: Game, point: int, marks: Marks, empty: str) -> str:
-    """One character for a point: its stone, label or owner, else `empty`."""
+    """Returns the character of a point: its stone, label or owner, or else `empty`."""
     stone = game.stone_at(point)
     if stone != EMPTY:
         return (_DEAD_STONES if point in marks.dead else _STONES)[stone]
@@ -94,7 +98,7 @@ def point_character(game: Game, point: int, marks: Marks, empty: str) -> str:
 
 
 def territory_owner(game: Game, point: int, marks: Marks) -> int:
-    """Whose territory a point is in the marks; EMPTY for nobody's."""
+    """Returns the colour that owns a point according to the marks, or EMPTY."""
     if marks.territory is None:
         return EMPTY
     x, y = xy(point, game.width)
@@ -105,7 +109,7 @@ def _status(game: Game) -> str:
     parts = [f"{'Black (X)' if game.to_move == BLACK else 'White (O)'} to move"]
     if game.moves:
         colour, point = game.moves[-1]
-        parts.append(f"move {len(game.moves)}: {colour_letter(colour)} {vertex(point, game.width, game.height)}")
+        parts.append(f"move {len(game.moves)}: {colour_letter(colour)} {game.vertex(point)}")
     parts.append(f"captured by B {game.captures(BLACK)}, by W {game.captures(WHITE)}")
     parts.append(f"komi {game.komi:g}")
     parts.append(f"{rules_name(game.rules) or 'other'} rules")

@@ -1,27 +1,65 @@
 """One game: its starting position, the moves since, komi and rules."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import board as boards
-from .coords import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, PASS, WALL, WHITE, vertex
-from .rules import DEFAULT_KOMI, RULESETS, Rules
+from ..base.errors import UserError
+from ..base.fields import invalid
+from ..base.messages import plural
+from .board import (
+    ALL_TAX,
+    AREA_SCORING,
+    BUTTON_BLACK,
+    BUTTON_LEFT,
+    BUTTON_WHITE,
+    MAX_POINTS,
+    NO_BUTTON,
+    NO_TAX,
+    POSITIONAL_SUPERKO,
+    SEKI_TAX,
+    SIMPLE_KO,
+    SITUATIONAL_SUPERKO,
+    TERRITORY_SCORING,
+    is_legal_but_superko,
+    new_board,
+    repeats,
+    set_up_stone,
+    superko_key,
+    write_legal_moves,
+)
+from .board import play as play_move
+from .coords import (
+    BLACK,
+    EMPTY,
+    PASS,
+    WALL,
+    WHITE,
+    WHOLE,
+    as_colour,
+    as_point,
+    check_board_size,
+    colour_letter,
+    vertex,
+)
+from .rules import Rules, as_rules, check_komi, default_komi, rules_name
 
 _KO_RULES = {
-    "SIMPLE": boards.SIMPLE_KO,
-    "POSITIONAL": boards.POSITIONAL_SUPERKO,
-    "SITUATIONAL": boards.SITUATIONAL_SUPERKO,
+    "SIMPLE": SIMPLE_KO,
+    "POSITIONAL": POSITIONAL_SUPERKO,
+    "SITUATIONAL": SITUATIONAL_SUPERKO,
 }
-_SCORINGS = {"AREA": boards.AREA_SCORING, "TERRITORY": boards.TERRITORY_SCORING}
-_TAXES = {"NONE": boards.NO_TAX, "SEKI": boards.SEKI_TAX, "ALL": boards.ALL_TAX}
-# GTP takes any finite komi; beyond this the board's float32 would lose its halves, and no game is in doubt.
+_SCORINGS = {"AREA": AREA_SCORING, "TERRITORY": TERRITORY_SCORING}
+_TAXES = {"NONE": NO_TAX, "SEKI": SEKI_TAX, "ALL": ALL_TAX}
+# Moves of a game. Each keeps a board of 17 kB; the longest serious game has some 400, one without superko any number.
+MOST_MOVES = 10_000
+# GTP accepts any finite komi. Far below this the game is decided, and far above float32 would round half points away.
 _DECIDING_KOMI = 1_000_000.0
 
 
-class IllegalMove(ValueError):
-    """A move that the board refuses; the text says which and why."""
+class IllegalMove(UserError):
+    """A move that the board refuses; the message names the move and the reason."""
 
 
 class Move(NamedTuple):
@@ -32,8 +70,13 @@ class Move(NamedTuple):
 
 
 def count_handicap(setup_stones: Iterable[Move], moves: Iterable[Move]) -> int:
-    """Black's stones before white's first: the starting position's where it has no white ones, and the moves that
-    black made in a row at the start, white's passes apart (so KataGo counts them); 0 where it is fewer than two.
+    """Counts Black's handicap stones as KataGo does.
+
+    They are the stones that are set up, unless White has some too, and the moves that Black plays in a row at the
+    start, ignoring White's passes.
+
+    Returns:
+        Their number, or 0 if it is less than two.
     """
     count = 0
     for stone in setup_stones:
@@ -49,19 +92,28 @@ def count_handicap(setup_stones: Iterable[Move], moves: Iterable[Move]) -> int:
     return count if count >= 2 else 0
 
 
-def bonus_of(rules: Rules, handicap: int) -> int:
-    """White's compensation for so many handicap stones, in points."""
+def handicap_bonus(rules: Rules, handicap: int) -> int:
+    """Returns White's compensation in points for a number of handicap stones."""
     return {"0": 0, "N": handicap, "N-1": max(0, handicap - 1)}[rules.white_handicap_bonus]
 
 
 class Game:
-    """One game on a board of `width` x `height` points, black to move, with `komi` points for white.
+    """One game: a starting position, the moves since, komi and rules.
 
-    komi: 7.5 on every board where none is given; `rules.default_komi` has the usual one of a size, which engines and
-    matches take.
+    `play` is as lenient as GUIs need it to be: it accepts any order of colours, play after two passes, and moves that
+    superko forbids. `is_legal` and `legal_moves` are exact under the rules.
 
-    `play` is as lenient as GUIs need it: any order of colours, play after two passes, and no superko. `is_legal` and
-    `legal_moves` are exact under the rules.
+    Every method accepts a point as a vertex ("D4", "pass") or as a number (`coords`), and a colour as "black" or
+    "white" or as a number. Printed, a game is a board in ASCII; in a notebook it is the drawing of `to_svg`.
+
+    Args:
+        width: Number of columns.
+        height: Number of rows; by default the width.
+        rules: The ruleset, or its name.
+        komi: White's points before the game; by default the usual komi of the board's size.
+
+    Raises:
+        UserError: The size is not supported, or rules or komi are invalid.
     """
 
     def __init__(
@@ -69,26 +121,54 @@ class Game:
         width: int = 19,
         height: int | None = None,
         *,
-        rules: Rules = RULESETS["chinese"],
-        komi: float = DEFAULT_KOMI,
+        rules: Rules | str = "chinese",
+        komi: float | None = None,
     ) -> None:
         height = width if height is None else height
-        if not (MIN_SIZE <= width <= MAX_SIZE and MIN_SIZE <= height <= MAX_SIZE):
-            raise ValueError(f"unacceptable size {width}x{height}: expected {MIN_SIZE} to {MAX_SIZE} each way")
+        check_board_size(width, height)
+        komi = default_komi(width, height) if komi is None else komi
+        check_komi(komi)
         self.width = width
         self.height = height
-        self._rules = rules
+        self._rules = as_rules(rules)
         self._komi = komi
         self.clear()
 
-    # The history is a stack: one board a position, from the start to the present one.
+    def __repr__(self) -> str:
+        size, turn = f"{self.width}x{self.height}", colour_letter(self.to_move)
+        rules = rules_name(self._rules) or "other"
+        return f"<Game {size}, {plural(len(self.moves), 'move')}, {turn} to move, komi {self.komi:g}, {rules} rules>"
+
+    def __str__(self) -> str:
+        from .diagram import board_text
+
+        return board_text(self)
+
+    def to_svg(self, **options: Any) -> str:
+        """Draws the position with the last move marked.
+
+        Args:
+            **options: What else to draw: fields of `BoardDrawing`, such as `labels`, `ownership` and `pixels`.
+
+        Returns:
+            A complete SVG document.
+        """
+        from .drawing import BoardDrawing
+
+        last = self.moves[-1].point if self.moves else PASS
+        return BoardDrawing(self.stones(), **{"last_move": last, **options}).to_svg()
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    # The history is a stack of boards, one per position, from the start to the present one.
 
     def clear(self) -> None:
         """Empties the board and the history; size, rules and komi stay."""
         self.moves: list[Move] = []
         self.setup_stones: list[Move] = []
         self._history_starts = [0]
-        self._boards = [boards.new_board(self.width, self.height)]
+        self._boards = [new_board(self.width, self.height)]
         self._apply_rules()
 
     @property
@@ -101,23 +181,24 @@ class Game:
         """The rules; `set_rules` changes them."""
         return self._rules
 
-    def set_rules(self, rules: Rules) -> None:
-        """Goes on under other rules; the history stays."""
-        self._rules = rules
+    def set_rules(self, rules: Rules | str) -> None:
+        """Continues the game under other rules; the history stays."""
+        self._rules = as_rules(rules)
         self._apply_rules()
 
     @property
     def komi(self) -> float:
-        """White's points before the game; `set_komi` changes them."""
+        """White's points before the game, without handicap compensation; `set_komi` changes them."""
         return self._komi
 
     def set_komi(self, komi: float) -> None:
-        """Goes on with another komi."""
+        """Continues the game with another komi."""
+        check_komi(komi)
         self._komi = komi
         self._apply_rules()
 
     def _apply_rules(self) -> None:
-        """Writes rules and komi into the present board; `undo` does it again for the one it goes back to."""
+        """Writes rules and komi into the present board; `undo` does so for the board that it returns to."""
         board = self._boards[-1]
         board["ko_rule"] = _KO_RULES[self._rules.ko]
         board["suicide"] = self._rules.suicide
@@ -128,41 +209,45 @@ class Game:
         board["komi"] = max(-_DECIDING_KOMI, min(self._komi + self.handicap_bonus, _DECIDING_KOMI))
 
     def _button(self) -> int:
-        """Who has the button: under button rules the first pass of the game takes it."""
+        """Returns who has the button: under button rules the first pass of the game takes it."""
         if not self._rules.has_button:
-            return boards.NO_BUTTON
+            return NO_BUTTON
         for move in self.moves:
             if move.point == PASS:
-                return boards.BUTTON_BLACK if move.colour == BLACK else boards.BUTTON_WHITE
-        return boards.BUTTON_LEFT
+                return BUTTON_BLACK if move.colour == BLACK else BUTTON_WHITE
+        return BUTTON_LEFT
 
     @property
     def board(self) -> np.ndarray:
-        """The present position, a `board.BOARD` array of shape (1,). Not to be written."""
+        """The present position, a `board.BOARD` array of shape (1,); read-only."""
         return self._boards[-1]
 
     def previous_board(self, moves_ago: int) -> np.ndarray:
-        """The position `moves_ago` moves back, or the oldest one where there are fewer, as `board`."""
+        """Returns the position before the last `moves_ago` moves, or the oldest one, in the form of `board`."""
         return self._boards[max(0, len(self._boards) - 1 - moves_ago)]
 
     @property
     def to_move(self) -> int:
-        """The player to move. Setting it makes the other player's turn begin a new history, as a pass of none does."""
+        """The player to move.
+
+        Setting it to the other player begins a new history in the same position, without a pass.
+        """
         return int(self.board["to_move"][0])
 
     @to_move.setter
-    def to_move(self, colour: int) -> None:
+    def to_move(self, colour: int | str) -> None:
+        colour = as_colour(colour)
         if colour != self.to_move:
             self._begin_history(colour)
 
     @property
     def history_start(self) -> int:
-        """The moves before the history that ko, superko and passes look at: 0 but after a turn out of order."""
+        """The number of moves that ko, superko and passes no longer look at: 0 unless a turn was out of order."""
         return self._history_starts[-1]
 
     @property
     def passes(self) -> int:
-        """Passes in a row at the end of the game so far; the one that takes the button is none."""
+        """Consecutive passes at the end of the game so far, not counting the one that takes the button."""
         return int(self.board["passes"][0])
 
     @property
@@ -172,45 +257,60 @@ class Game:
 
     @property
     def handicap(self) -> int:
-        """Black's stones before white's first, see `count_handicap`."""
+        """Black's handicap stones, see `count_handicap`."""
         return count_handicap(self.setup_stones, self.moves)
 
     @property
     def handicap_bonus(self) -> int:
         """White's compensation for handicap stones under the rules, in points."""
-        return bonus_of(self._rules, self.handicap)
+        return handicap_bonus(self._rules, self.handicap)
 
     def stones(self) -> np.ndarray:
-        """The stones as int8 of shape [height, width], row 0 on top: 0 empty, 1 black, 2 white."""
+        """Returns a copy of the stones: int8 [height, width] of EMPTY, BLACK and WHITE, row 0 at the top."""
         stride = self.width + 1
         padded = self.board["stones"][0][: (self.height + 2) * stride].reshape(self.height + 2, stride)
         return padded[1:-1, 1:].copy()
 
-    def stone_at(self, point: int) -> int:
-        """EMPTY, BLACK or WHITE."""
-        return int(self.board["stones"][0, point])
+    def stone_at(self, point: int | str) -> int:
+        """Returns EMPTY, BLACK or WHITE.
 
-    def captures(self, colour: int) -> int:
-        """The prisoners that `colour` has taken."""
-        return int(self.board["captures"][0, colour])
+        Raises:
+            UserError: The point is off the board, or a pass.
+        """
+        found = self.point(point)
+        if found == PASS:
+            raise invalid("point", point, "a point of the board, not a pass")
+        return int(self.board["stones"][0, found])
+
+    def captures(self, colour: int | str) -> int:
+        """Returns the number of prisoners that `colour` has taken."""
+        return int(self.board["captures"][0, as_colour(colour)])
 
     def superko_history(self) -> np.ndarray:
-        """The `board.superko_key` of every position since the history began, the present one last, as uint64."""
+        """Returns the `board.superko_key` of every position since the history began, the present one last: uint64."""
         ko_rule = _KO_RULES[self._rules.ko]
         start = self.history_start
         keys = [board["hash"][0] for board in self._boards[start:]]
-        if ko_rule == boards.SITUATIONAL_SUPERKO:
+        if ko_rule == SITUATIONAL_SUPERKO:
             # A move out of turn makes it that player's turn in the position before it, whoever was to move there.
             turns = [move.colour for move in self.moves[start:]] + [self.to_move]
-            keys = [boards.superko_key(key, turn, ko_rule) for key, turn in zip(keys, turns, strict=True)]
+            keys = [superko_key(key, turn, ko_rule) for key, turn in zip(keys, turns, strict=True)]
         return np.array(keys, np.uint64)
 
-    def play(self, colour: int, point: int) -> None:
-        """Plays a move or a pass; IllegalMove where it is occupied, retakes a simple ko or is a forbidden suicide.
+    def play(self, colour: int | str, point: int | str) -> None:
+        """Plays a move or a pass.
 
-        A player who moves out of turn begins a new history: ko, superko and passes before it are forgotten (as KataGo's
-        GTP does), `undo` still goes back.
+        A player who moves out of turn begins a new history: ko, superko and passes before it are forgotten, as in
+        KataGo's GTP; `undo` can still take back the moves before it.
+
+        Raises:
+            IllegalMove: The point is occupied or off the board, retakes a simple ko, or is a forbidden suicide; or the
+                game has MOST_MOVES already.
+            UserError: The text is not a vertex of this board, or the colour is invalid.
         """
+        colour, point = as_colour(colour), self._parsed(point)
+        if len(self.moves) >= MOST_MOVES:
+            raise IllegalMove(f"illegal move: a game has at most {MOST_MOVES:,} moves")
         board = self.board.copy()
         history_start = self.history_start
         if colour != self.to_move:
@@ -219,80 +319,130 @@ class Game:
         reason = self._refusal(board, point)
         if reason:
             raise IllegalMove(f"illegal move: {self._name(point)} {reason}")
-        boards.play(board[0], point)
+        play_move(board[0], point)
         self.moves.append(Move(colour, point))
         self._boards.append(board)
         self._history_starts.append(history_start)
         self._apply_rules()
 
+    def _parsed(self, point: int | str) -> int:
+        """Returns a point given as a number, on the board or not, or as a vertex of this board."""
+        if isinstance(point, WHOLE):
+            return int(point)
+        return as_point(point, self.width, self.height)
+
     def _refusal(self, board: np.ndarray, point: int) -> str | None:
         if point == PASS:
             return None
-        stone = board["stones"][0, point] if 0 <= point < boards.MAX_POINTS else WALL
+        stone = board["stones"][0, point] if 0 <= point < MAX_POINTS else WALL
         if stone == WALL:
             return "is not on the board"
         if stone != EMPTY:
             return "is occupied"
         if point == board["ko_point"][0]:
             return "retakes the ko"
-        return None if boards.is_legal_but_superko(board[0], point) else "is suicide"
+        return None if is_legal_but_superko(board[0], point) else "is suicide"
+
+    def point(self, vertex: int | str) -> int:
+        """Returns the point that a vertex of this board names; a point is returned as it is.
+
+        Raises:
+            UserError: It is not on this board.
+        """
+        return as_point(vertex, self.width, self.height)
+
+    def vertex(self, point: int | str) -> str:
+        """Returns the name of a point on this board, "pass" for a pass.
+
+        Raises:
+            UserError: The point is not on this board.
+        """
+        return vertex(point, self.width, self.height)
 
     def _name(self, point: int) -> str:
-        on_board = 0 < point < boards.MAX_POINTS and self.board["stones"][0, point] != WALL
-        return vertex(point, self.width, self.height) if on_board else f"point {point}"
+        on_board = 0 < point < MAX_POINTS and self.board["stones"][0, point] != WALL
+        return self.vertex(point) if on_board else f"point {point}"
 
-    def is_legal(self, point: int, colour: int | None = None) -> bool:
-        """Whether the player to move (or `colour`, out of turn) may play here under the rules, superko included."""
+    def is_legal(self, point: int | str, colour: int | str | None = None) -> bool:
+        """Whether the player to move (or `colour`, out of turn) may play here under the rules, including superko."""
+        point = self._parsed(point)
         board, history = self._position_for(colour)
         if self._refusal(board, point):
             return False
-        return not boards.repeats(board[0], point, history, len(history))
+        return not repeats(board[0], point, history, len(history))
 
-    def legal_moves(self, colour: int | None = None) -> np.ndarray:
-        """What the player to move (or `colour`) may do, as bool of shape [area+1] in move-index order."""
+    def legal_moves(self, colour: int | str | None = None) -> np.ndarray:
+        """Returns the legal moves of the player to move (or of `colour`): bool [area + 1] in move-index order."""
         board, history = self._position_for(colour)
         legal = np.zeros(self.area + 1, np.bool_)
-        boards.legal_moves(board[0], history, len(history), legal)
+        write_legal_moves(board[0], history, len(history), legal)
         return legal
 
-    def _position_for(self, colour: int | None) -> tuple[np.ndarray, np.ndarray]:
-        """The present board with `colour` to move, and superko's memory there."""
-        if colour is None or colour == self.to_move:
+    def _position_for(self, colour: int | str | None) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the present board with `colour` to move, and its superko history."""
+        colour = self.to_move if colour is None else as_colour(colour)
+        if colour == self.to_move:
             return self.board, self.superko_history()
         board = self.board.copy()
         _forget_history(board, colour)
-        return board, np.array([boards.superko_key(board["hash"][0], colour, _KO_RULES[self._rules.ko])], np.uint64)
+        return board, np.array([superko_key(board["hash"][0], colour, _KO_RULES[self._rules.ko])], np.uint64)
 
     def undo(self) -> None:
-        """Takes the last move back; ValueError("cannot undo") at the start."""
+        """Takes back the last move.
+
+        Raises:
+            UserError: "cannot undo", at the start of the game.
+        """
         if not self.moves:
-            raise ValueError("cannot undo")
+            raise UserError("cannot undo")
         self.moves.pop()
         self._boards.pop()
         self._history_starts.pop()
         self._apply_rules()
 
-    def set_up(self, black: Iterable[int], white: Iterable[int], to_move: int = BLACK) -> None:
-        """Begins a game from a position; ValueError, and no change, where stones overlap or have no liberty."""
-        board = boards.new_board(self.width, self.height)
-        stones = [Move(BLACK, point) for point in black] + [Move(WHITE, point) for point in white]
+    def set_up(
+        self, black: Iterable[int | str], white: Iterable[int | str], to_move: int | str = BLACK
+    ) -> None:
+        """Begins a game from a position.
+
+        Args:
+            black: The points of Black's stones; several vertices may be one text, as in "D4 E5".
+            white: The points of White's stones, likewise.
+            to_move: The player to move.
+
+        Raises:
+            UserError: A point is off the board or named twice, or a chain has no liberty. The game is unchanged.
+        """
+        board, to_move = new_board(self.width, self.height), as_colour(to_move)
+        stones = [Move(BLACK, point) for point in self._points(black)]
+        stones += [Move(WHITE, point) for point in self._points(white)]
         for stone in stones:
-            if not 0 < stone.point < boards.MAX_POINTS or board["stones"][0, stone.point] != EMPTY:
-                raise ValueError(f"cannot set up {self._name(stone.point)}: not an empty point of the board")
-            boards.set_up_stone(board[0], stone.point, stone.colour)
+            if not 0 < stone.point < MAX_POINTS or board["stones"][0, stone.point] != EMPTY:
+                raise UserError(f"cannot set up {self._name(stone.point)}: not an empty point of the board")
+            set_up_stone(board[0], stone.point, stone.colour)
         for stone in stones:
             taken = board["stones"][0, stone.point] == EMPTY
             if taken or board["liberties"][0, board["chain"][0, stone.point]] == 0:
-                raise ValueError(f"cannot set up {self._name(stone.point)}: a chain there has no liberty")
+                raise UserError(f"cannot set up {self._name(stone.point)}: a chain there has no liberty")
         _forget_history(board, to_move)
         self.moves, self.setup_stones = [], stones
         self._boards, self._history_starts = [board], [0]
         self._apply_rules()
 
-    def place_handicap(self, points: Iterable[int]) -> None:
-        """Puts black's handicap stones on the empty board, white to move; ValueError("board not empty")."""
+    def _points(self, given: Iterable[int | str]) -> list[int]:
+        """Returns the points of a list, or of a text of vertices."""
+        if not isinstance(given, Iterable):
+            raise invalid("points", given, "a list of points, or a text of vertices such as D4 E5")
+        return [self._parsed(point) for point in (given.split() if isinstance(given, str) else given)]
+
+    def place_handicap(self, points: Iterable[int | str]) -> None:
+        """Puts Black's handicap stones on the empty board, with White to move.
+
+        Raises:
+            UserError: "board not empty", or as `set_up`.
+        """
         if self.moves or self.setup_stones:
-            raise ValueError("board not empty")
+            raise UserError("board not empty")
         self.set_up(points, (), WHITE)
 
     def _begin_history(self, colour: int) -> None:
@@ -303,10 +453,10 @@ class Game:
         self._history_starts[-1] = len(self._boards) - 1
 
     def copy(self) -> "Game":
-        """An independent game in the same state."""
+        """Returns an independent game in the same state."""
         other = Game.__new__(Game)
         other.__dict__.update(self.__dict__)
-        # Boards are never written once a later one stands on them; the present one is, when rules or komi change.
+        # Only the present board is ever written (when rules or komi change), so that earlier ones can be shared.
         other._boards = [*self._boards[:-1], self._boards[-1].copy()]
         other.moves = list(self.moves)
         other.setup_stones = list(self.setup_stones)
@@ -315,9 +465,7 @@ class Game:
 
 
 def _forget_history(board: np.ndarray, to_move: int) -> None:
-    """Makes the position a starting one, with `to_move` to move; ValueError where that is no colour."""
-    if to_move not in (BLACK, WHITE):
-        raise ValueError(f"invalid colour {to_move!r}: expected {BLACK} (black) or {WHITE} (white)")
+    """Makes the position a starting one, with `to_move` to move."""
     board["to_move"] = to_move
     board["ko_point"] = PASS
     board["passes"] = 0

@@ -1,66 +1,72 @@
-"""Where handicap stones go: the fixed points of the GTP version 2 specification (section 4.1.1), and free placement."""
+"""Placement of handicap stones: the fixed points of GTP version 2 (section 4.1.1), and free placement."""
 
+from ..base.errors import UserError
 from .coords import all_points, point_at, xy
 
 # The smallest board with 4-4 points, and the smallest with any fixed points (3-3).
 FOURTH_LINE_FROM, FIXED_FROM = 13, 7
-# Free placement: a gap of more than four steps gains nothing; the first line is taken when all else is full.
+# Free placement: a gap of more than four steps gains nothing; the first line is used only when all else is full.
 WIDEST_GAP, FIRST_LINE = 4, -100
 
 
 def fixed_handicap_points(count: int, width: int, height: int) -> list[int]:
-    """The points of `count` handicap stones, in GTP's order; oblong boards take each edge's own line.
+    """Returns the points of `count` handicap stones, in GTP's order.
 
-    ValueError("invalid number of stones ...") where GTP names none: 2 to 9 stones, at most 4 where a side is even or 7,
-    none where a side is below 7.
+    On rectangular boards each edge has the handicap line of its own length.
+
+    Raises:
+        UserError: "invalid number of stones ...", unless it is 2 to 9; at most 4 if a side is even or 7, and no number
+            if a side is below 7.
     """
     most = most_fixed_stones(width, height)
     if not 2 <= count <= most:
         accepted = f"2 to {most}" if most else "none"
-        raise ValueError(f"invalid number of stones: {count} (on {width}x{height}: {accepted})")
+        raise UserError(f"invalid number of stones: {count} (on {width}x{height}: {accepted})")
     left, right = _lines(width)
     top, bottom = _lines(height)
     middle, centre = width // 2, height // 2
     corners = [(left, bottom), (right, top), (left, top), (right, bottom)]
     sides = [(left, centre), (right, centre), (middle, bottom), (middle, top)]
-    places = corners[:count] if count < 6 else corners + sides[: (count - 4) // 2 * 2]
+    chosen = corners[:count] if count < 6 else corners + sides[: (count - 4) // 2 * 2]
     if count in (5, 7, 9):
-        places.append((middle, centre))
-    return [point_at(x, y, width) for x, y in places]
+        chosen.append((middle, centre))
+    return [point_at(x, y, width) for x, y in chosen]
 
 
 def most_fixed_stones(width: int, height: int) -> int:
-    """The largest number that `fixed_handicap_points` knows on this board; 0 where it knows none."""
+    """Returns the largest number of stones that `fixed_handicap_points` accepts on this board, or 0."""
     if min(width, height) < FIXED_FROM:
         return 0
     return 9 if all(side % 2 and side > FIXED_FROM for side in (width, height)) else 4
 
 
 def free_handicap_points(count: int, width: int, height: int) -> list[int]:
-    """Exactly `count` points for black's free handicap: the fixed ones as far as they go, then good lines in
-    wide gaps, the first line last.
+    """Returns exactly `count` points for a free handicap.
 
-    ValueError("invalid number of stones ...") unless there are at least 2 and one point is left empty.
+    They are the fixed ones as far as these go, then points on good lines in wide gaps, the first line last.
+
+    Raises:
+        UserError: "invalid number of stones ...", unless there are at least 2 and one point is left empty.
     """
     most = width * height - 1
     if not 2 <= count <= most:
-        raise ValueError(f"invalid number of stones: {count} (on {width}x{height}: 2 to {most})")
+        raise UserError(f"invalid number of stones: {count} (on {width}x{height}: 2 to {most})")
     fixed = min(count, most_fixed_stones(width, height))
     chosen = fixed_handicap_points(fixed, width, height) if fixed else []
-    worth = {point: _place_value(point, width, height) for point in all_points(width, height)}
-    gaps = dict.fromkeys(worth, WIDEST_GAP)
+    line_values = {point: _line_value(point, width, height) for point in all_points(width, height)}
+    gaps = dict.fromkeys(line_values, WIDEST_GAP)
     for stone in chosen:
         _narrow(gaps, stone, width)
     while len(chosen) < count:
-        # Three times the gap: so a stone leaves its best line only for a clearly wider one.
-        stone = max(gaps, key=lambda point: 3 * gaps[point] + worth[point])
+        # Three times the gap, so that a stone leaves its best line only for a clearly wider gap.
+        stone = max(gaps, key=lambda point: 3 * gaps[point] + line_values[point])
         _narrow(gaps, stone, width)
         chosen.append(stone)
     return chosen
 
 
 def _narrow(gaps: dict[int, int], stone: int, width: int) -> None:
-    """Takes the point of a new stone out of `gaps`, the steps along the lines from each empty point to the nearest."""
+    """Updates `gaps`, the steps along the lines from each empty point to the nearest stone, for a new stone."""
     del gaps[stone]
     x, y = xy(stone, width)
     for point, gap in gaps.items():
@@ -69,20 +75,20 @@ def _narrow(gaps: dict[int, int], stone: int, width: int) -> None:
 
 
 def _lines(side: int) -> tuple[int, int]:
-    """The two handicap lines of a side."""
+    """Returns the two handicap lines of a side."""
     line = _handicap_line(side)
     return line, side - 1 - line
 
 
 def _handicap_line(side: int) -> int:
-    """Counted from 0: the fourth line on large boards, the third on small ones, lower on tiny ones."""
+    """Returns a side's handicap line, from 0: the fourth on large boards, the third on small, lower on tiny."""
     if side >= FOURTH_LINE_FROM:
         return 3
     return 2 if side >= FIXED_FROM else max(0, side // 2 - 1)
 
 
-def _place_value(point: int, width: int, height: int) -> int:
-    """0 on a crossing of two handicap lines, -1 for each line away from them, -2 towards the edge, first line last."""
+def _line_value(point: int, width: int, height: int) -> int:
+    """Rates a point: 0 where two handicap lines cross, -1 per line above them, -2 per line below, first line last."""
     value = 0
     for at, side in zip(xy(point, width), (width, height), strict=True):
         line = min(at, side - 1 - at)

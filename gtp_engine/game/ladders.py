@@ -4,138 +4,162 @@ The reading follows KataGo's (networks' input planes 14 to 17), rule for rule:
 
 * A chain with one liberty is read with the defender to move. One with two is caught if the attacker has a *working
   move* on one of them.
-* Defender to move: with two liberties it has escaped, and so it has where the attacker's move left a simple ko. Else it
+* Defender to move: with two liberties it has escaped, and also if the attacker's move left a simple ko. Otherwise it
   captures a neighbouring chain in atari or extends on its last liberty.
-* Attacker to move: one liberty left is a capture, three are an escape; else it tries both liberties, unless extending
-  on the other one would give the defender three. Two kos as the last liberties are a capture where the defender cannot
-  win by filling one of them and has nothing in atari.
+* Attacker to move: one liberty left is a capture, three are an escape. Otherwise it tries both liberties, unless
+  extending on the other one would give the defender three. Two kos as the last liberties are a capture if the defender
+  cannot win by filling one of them and has nothing in atari.
 * Suicide is illegal throughout; a ko from before the reading is open to the defender.
 
-A position is copied once into a workspace of numbers in which every write is recorded, so that moves are taken back by
-writing the old values in reverse: a move costs a few dozen writes, a copy of a board some thousand.
+A reading is a depth-first search with an explicit stack. The position is copied once into a workspace in which every
+write is journalled, so that moves are taken back by writing the old values in reverse: a move costs a few dozen writes,
+a copy of a board some thousand.
 """
+
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..compiled import inline, njit
-from .board import MAX_AREA, MAX_POINTS
+from ..base.jit import inline, njit
+from .board import MAX_AREA, MAX_POINTS, Board
 from .coords import EMPTY, PASS, WALL
+from .points import index_of_point
 
-MAX_MOVES = 25_000  # played in one reading, then the chain counts as escaped
-_DEPTH = 3 * MAX_AREA // 2 + 1  # moves in one line, then it counts as caught
+MAX_MOVES = 25_000  # moves played in one reading, then the chain counts as escaped
+_MAX_DEPTH = 3 * MAX_AREA // 2 + 1  # moves in one line, then it counts as caught
+_MAX_CANDIDATES = 4 * _MAX_DEPTH + MAX_AREA
+_MAX_WRITES = 1 << 16
+# One move writes fewer cells than this: each stone taken updates four neighbours, and chains are joined.
+_WRITES_OF_A_MOVE = 8 * MAX_AREA
 
-# The board counts a chain's pseudo-liberties, with the sum and the sum of squares of their points. Here the three lie
-# in one number, so that one write changes them all: at most 1,248 of them, their sum < 2^20, of squares < 2^30.
+# The board counts a chain's pseudo-liberties, with the sum and the sum of squares of their points. Here the three are
+# packed into one integer, so that one write changes them all: there are at most 1,248, their sum is below 2^20, and
+# that of their squares below 2^30.
 _SUM_SHIFT, _COUNT_SHIFT = 31, 52
 _SQUARES_MASK, _SUM_MASK = (1 << 31) - 1, (1 << 21) - 1
 
-# The workspace: one int64 array, its parts by offset. The first five are the board's, indexed by point.
-_STONES = 0
-_CHAIN = MAX_POINTS
-_NEXT = 2 * MAX_POINTS
-_SIZE = 3 * MAX_POINTS
-_LIBERTIES = 4 * MAX_POINTS
-_STRIDE = 5 * MAX_POINTS
-_KO = _STRIDE + 1
-_MAX_DEPTH = _KO + 1
-_WRITES = _MAX_DEPTH + 1  # how many writes are recorded
-_LEVELS = _WRITES + 1  # three numbers a level: its next candidate, their end, the writes before its move
-_CANDIDATES = _LEVELS + 3 * (_DEPTH + 2)
-_MAX_CANDIDATES = 4 * _DEPTH + MAX_AREA
-_RECORD = _CANDIDATES + _MAX_CANDIDATES
-_MAX_WRITES = 1 << 16
-# One move writes fewer than this: each stone taken tells four neighbours, chains are joined.
-_WRITES_A_MOVE = 8 * MAX_AREA
-WORKSPACE_SIZE = _RECORD + 2 * _MAX_WRITES
+# All that a move changes lies in one array of cells, so that the journal is a list of (cell, old value) and taking back
+# needs no branch. Its parts are indexed by point and begin at these cells: stones by colour; then, as in the board, the
+# head of each stone's chain, the next stone of the chain's circle, and at heads the size and the packed liberties.
+_STONES, _CHAIN, _NEXT, _SIZE, _LIBERTIES = (part * MAX_POINTS for part in range(5))
+_KO = 5 * MAX_POINTS  # one cell: the point that may not be retaken
+_WRITE = np.dtype([("cell", np.int64), ("value", np.int64)])  # the value is what the cell held before
+_LEVEL = np.dtype(
+    [
+        ("next", np.int64),  # index of the next candidate to try
+        ("end", np.int64),  # end of this level's candidates, where the next level's begin
+        ("writes", np.int64),  # length of the journal before this level's move
+    ]
+)
+WORKSPACE = np.dtype(
+    [
+        ("cells", np.int64, (_KO + 1,)),
+        ("journal", _WRITE, (_MAX_WRITES,)),
+        ("writes", np.int64),  # length of the journal
+        ("stride", np.int64),
+        ("max_depth", np.int64),  # as `_MAX_DEPTH`, for the board's size
+        ("levels", _LEVEL, (_MAX_DEPTH + 2,)),  # the stack of the search
+        ("candidates", np.int64, (_MAX_CANDIDATES,)),  # moves to try, one level after the other
+    ],
+    align=True,
+)
+
+Workspace: TypeAlias = Any
+"""One record of a WORKSPACE array: like `Board`, a type that mypy cannot name."""
 
 _UNKNOWN, _CAUGHT, _ESCAPED = 0, 1, 2
 
 
 def new_workspace() -> np.ndarray:
-    """Memory for `find_ladders`; one for each thread."""
-    return np.zeros(WORKSPACE_SIZE, np.int64)
+    """Returns memory for `find_ladders`, a WORKSPACE array of shape (1,); one for each thread."""
+    return np.zeros(1, WORKSPACE)
 
 
 @njit
-def _load(board: np.ndarray, w: np.ndarray) -> None:
+def _load(board: Board, w: Workspace) -> None:
+    """Copies the position into the cells and empties the journal."""
+    # int64 throughout: one journal for all cells, and no conversions in the hot loops.
+    cells = w["cells"]
     stride = board["width"] + 1
-    w[_STRIDE] = stride
-    w[_KO] = board["ko_point"]
-    w[_WRITES] = 0
-    w[_MAX_DEPTH] = 3 * board["width"] * board["height"] // 2 + 1
+    w["stride"] = stride
+    w["writes"] = 0
+    w["max_depth"] = 3 * board["width"] * board["height"] // 2 + 1
+    cells[_KO] = board["ko_point"]
     for point in range((board["height"] + 2) * stride + 1):
-        w[_STONES + point] = board["stones"][point]
-        w[_CHAIN + point] = board["chain"][point]
-        w[_NEXT + point] = board["next_stone"][point]
-        w[_SIZE + point] = board["chain_size"][point]
+        cells[_STONES + point] = board["stones"][point]
+        cells[_CHAIN + point] = board["chain"][point]
+        cells[_NEXT + point] = board["next_stone"][point]
+        cells[_SIZE + point] = board["chain_size"][point]
         count, total = np.int64(board["liberties"][point]), np.int64(board["liberty_sum"][point])
-        w[_LIBERTIES + point] = (count << _COUNT_SHIFT) + (total << _SUM_SHIFT) + board["liberty_squares"][point]
+        cells[_LIBERTIES + point] = (count << _COUNT_SHIFT) + (total << _SUM_SHIFT) + board["liberty_squares"][point]
 
 
 @inline
-def _set(w: np.ndarray, place: int, value: int) -> None:
-    top = _RECORD + 2 * w[_WRITES]
-    w[top] = place
-    w[top + 1] = w[place]
-    w[_WRITES] += 1
-    w[place] = value
+def _set(w: Workspace, cell: int, value: int) -> None:
+    """Writes a cell and journals what it held."""
+    entry = w["journal"][w["writes"]]
+    entry["cell"] = cell
+    entry["value"] = w["cells"][cell]
+    w["writes"] += 1
+    w["cells"][cell] = value
 
 
 @njit
-def _take_back(w: np.ndarray, writes: int) -> None:
+def _take_back(w: Workspace, writes: int) -> None:
     """Undoes all but the first `writes` writes."""
-    top = _RECORD + 2 * w[_WRITES]
-    bottom = _RECORD + 2 * writes
-    while top > bottom:
-        top -= 2
-        w[w[top]] = w[top + 1]
-    w[_WRITES] = writes
+    cells, journal = w["cells"], w["journal"]
+    # Backwards: a cell that was written twice ends with its oldest value.
+    for index in range(w["writes"] - 1, writes - 1, -1):
+        cells[journal[index]["cell"]] = journal[index]["value"]
+    w["writes"] = writes
 
 
 @inline
 def _liberty(point: int) -> int:
-    """One liberty in the packed form."""
+    """Returns one liberty in the packed form."""
     return (1 << _COUNT_SHIFT) + (point << _SUM_SHIFT) + point * point
 
 
 @inline
-def _in_atari(w: np.ndarray, head: int) -> bool:
-    packed = w[_LIBERTIES + head]
+def _in_atari(w: Workspace, head: int) -> bool:
+    # As `board.in_atari`: count * squares equals the sum's square only if all counted liberties are one point.
+    packed = w["cells"][_LIBERTIES + head]
     total = (packed >> _SUM_SHIFT) & _SUM_MASK
     return (packed >> _COUNT_SHIFT) * (packed & _SQUARES_MASK) == total * total
 
 
 @inline
-def _last_liberty(w: np.ndarray, head: int) -> int:
-    """The liberty of a chain in atari."""
-    packed = w[_LIBERTIES + head]
+def _last_liberty(w: Workspace, head: int) -> int:
+    """Returns the liberty of a chain in atari."""
+    packed = w["cells"][_LIBERTIES + head]
     return ((packed >> _SUM_SHIFT) & _SUM_MASK) // (packed >> _COUNT_SHIFT)
 
 
 @inline
-def _only_liberty_is(w: np.ndarray, head: int, point: int) -> bool:
-    return w[_LIBERTIES + head] == (w[_LIBERTIES + head] >> _COUNT_SHIFT) * _liberty(point)
+def _only_liberty_is(w: Workspace, head: int, point: int) -> bool:
+    # A chain that counts one point n times holds n times its packed form: a comparison of single integers.
+    packed = w["cells"][_LIBERTIES + head]
+    return packed == (packed >> _COUNT_SHIFT) * _liberty(point)
 
 
 @njit
-def _open_sides(w: np.ndarray, point: int) -> int:
-    """Empty points next to a point."""
-    stride = w[_STRIDE]
+def _count_empty_neighbours(w: Workspace, point: int) -> int:
+    stride = w["stride"]
     count = 0
     for near in (point - stride, point - 1, point + 1, point + stride):
-        count += w[_STONES + near] == EMPTY
+        count += w["cells"][_STONES + near] == EMPTY
     return count
 
 
 @njit
-def _two_liberties(w: np.ndarray, head: int) -> tuple[int, int, int]:
-    """The number of liberties, counted no further than 3, and the first two."""
-    stride = w[_STRIDE]
+def _two_liberties(w: Workspace, head: int) -> tuple[int, int, int]:
+    """Returns the number of liberties, counted no further than 3, and the first two."""
+    cells, stride = w["cells"], w["stride"]
     first = second = PASS
     stone = head
     while True:
         for near in (stone - stride, stone - 1, stone + 1, stone + stride):
-            if w[_STONES + near] != EMPTY or near in (first, second):
+            if cells[_STONES + near] != EMPTY or near in (first, second):
                 continue
             if first == PASS:
                 first = near
@@ -143,201 +167,220 @@ def _two_liberties(w: np.ndarray, head: int) -> tuple[int, int, int]:
                 second = near
             else:
                 return 3, first, second
-        stone = w[_NEXT + stone]
+        stone = cells[_NEXT + stone]
         if stone == head:
             return (first != PASS) + (second != PASS), first, second
 
 
 @njit
-def _runs_free(w: np.ndarray, head: int, point: int, filled: int) -> bool:
-    """Whether a chain that extends on `point` has three liberties then for sure, were the opponent to stand on `filled`
-    (PASS: nowhere) and `point` its last one. Seen without a move: most ladders that fail do so here.
+def _runs_free(w: Workspace, head: int, point: int, filled: int) -> bool:
+    """Whether a chain that extends on `point` surely has three liberties then.
+
+    This is seen without playing a move, and most ladders that fail do so here.
+
+    Args:
+        w: The workspace.
+        head: The chain's head.
+        point: The chain's last liberty, once an opponent's stone is on `filled`.
+        filled: A point taken as the opponent's, or PASS for none.
     """
-    stride = w[_STRIDE]
-    colour = w[_STONES + head]
+    cells, stride = w["cells"], w["stride"]
+    colour = cells[_STONES + head]
+    # Liberties of the new stone, and of other own chains that it would join. Captures are ignored, so that the answer
+    # is "surely", not "whether".
     first = second = PASS
     for near in (point - stride, point - 1, point + 1, point + stride):
-        if w[_STONES + near] == EMPTY:
+        if cells[_STONES + near] == EMPTY:
             if near in (filled, first, second):
                 continue
             if second != PASS:
                 return True
             first, second = near, first
-        elif w[_STONES + near] == colour and w[_CHAIN + near] != head:
+        elif cells[_STONES + near] == colour and cells[_CHAIN + near] != head:
             stone = near
             while True:
                 for liberty in (stone - stride, stone - 1, stone + 1, stone + stride):
-                    if w[_STONES + liberty] != EMPTY or liberty in (point, filled, first, second):
+                    if cells[_STONES + liberty] != EMPTY or liberty in (point, filled, first, second):
                         continue
                     if second != PASS:
                         return True
                     first, second = liberty, first
-                stone = w[_NEXT + stone]
+                stone = cells[_NEXT + stone]
                 if stone == near:
                     break
     return False
 
 
 @njit
-def _is_suicide(w: np.ndarray, point: int, colour: int) -> bool:
-    stride = w[_STRIDE]
+def _is_suicide(w: Workspace, point: int, colour: int) -> bool:
+    cells, stride = w["cells"], w["stride"]
     for near in (point - stride, point - 1, point + 1, point + stride):
-        stone = w[_STONES + near]
+        stone = cells[_STONES + near]
         if stone == EMPTY:
             return False
-        if stone != WALL and (stone == colour) != _only_liberty_is(w, w[_CHAIN + near], point):
+        if stone != WALL and (stone == colour) != _only_liberty_is(w, cells[_CHAIN + near], point):
             return False
     return True
 
 
 @njit
-def _join(w: np.ndarray, first: int, second: int) -> None:
-    """Makes one chain of two, under the larger one's head."""
-    if w[_SIZE + first] < w[_SIZE + second]:
+def _join(w: Workspace, first: int, second: int) -> None:
+    """Merges two chains under the larger one's head, so that fewer stones change theirs."""
+    cells = w["cells"]
+    if cells[_SIZE + first] < cells[_SIZE + second]:
         first, second = second, first
     stone = second
     while True:
         _set(w, _CHAIN + stone, first)
-        stone = w[_NEXT + stone]
+        stone = cells[_NEXT + stone]
         if stone == second:
             break
-    _set(w, _SIZE + first, w[_SIZE + first] + w[_SIZE + second])
-    _set(w, _LIBERTIES + first, w[_LIBERTIES + first] + w[_LIBERTIES + second])
+    _set(w, _SIZE + first, cells[_SIZE + first] + cells[_SIZE + second])
+    _set(w, _LIBERTIES + first, cells[_LIBERTIES + first] + cells[_LIBERTIES + second])
     # The joined stones follow the head, so that a walk meets the newest liberties first.
-    after = w[_NEXT + first]
-    _set(w, _NEXT + first, w[_NEXT + second])
+    after = cells[_NEXT + first]
+    _set(w, _NEXT + first, cells[_NEXT + second])
     _set(w, _NEXT + second, after)
 
 
 @njit
-def _remove(w: np.ndarray, head: int) -> None:
-    stride = w[_STRIDE]
+def _remove(w: Workspace, head: int) -> None:
+    """Takes a chain without liberties off the board."""
+    cells, stride = w["cells"], w["stride"]
     stone = head
     while True:
         _set(w, _STONES + stone, EMPTY)
         for near in (stone - stride, stone - 1, stone + 1, stone + stride):
-            if w[_STONES + near] != EMPTY and w[_STONES + near] != WALL:
-                place = _LIBERTIES + w[_CHAIN + near]
-                _set(w, place, w[place] + _liberty(stone))
-        stone = w[_NEXT + stone]
+            if cells[_STONES + near] != EMPTY and cells[_STONES + near] != WALL:
+                cell = _LIBERTIES + cells[_CHAIN + near]
+                _set(w, cell, cells[cell] + _liberty(stone))
+        stone = cells[_NEXT + stone]
         if stone == head:
             return
 
 
 @njit
-def _place(w: np.ndarray, point: int, colour: int) -> None:
-    """Puts a stone on an empty point and takes what it captures; a suicide stays without liberties."""
-    stride = w[_STRIDE]
+def _place(w: Workspace, point: int, colour: int) -> None:
+    """Plays a stone on an empty point with its captures and the ko; a suicide stays without liberties."""
+    cells, stride = w["cells"], w["stride"]
     _set(w, _STONES + point, colour)
     _set(w, _CHAIN + point, point)
     _set(w, _NEXT + point, point)
     _set(w, _SIZE + point, 1)
+    # All sums are updated before any chain is joined or taken, as in `board`.
     liberties = 0
     for near in (point - stride, point - 1, point + 1, point + stride):
-        stone = w[_STONES + near]
+        stone = cells[_STONES + near]
         if stone == EMPTY:
             liberties += _liberty(near)
         elif stone != WALL:
-            place = _LIBERTIES + w[_CHAIN + near]
-            _set(w, place, w[place] - _liberty(point))
+            cell = _LIBERTIES + cells[_CHAIN + near]
+            _set(w, cell, cells[cell] - _liberty(point))
     _set(w, _LIBERTIES + point, liberties)
     taken = 0
     for near in (point - stride, point - 1, point + 1, point + stride):
-        stone = w[_STONES + near]
-        head = w[_CHAIN + near]
-        if stone == colour and head != w[_CHAIN + point]:
-            _join(w, w[_CHAIN + point], head)
-        elif stone == 3 - colour and w[_LIBERTIES + head] == 0:
-            taken += w[_SIZE + head]
+        stone = cells[_STONES + near]
+        head = cells[_CHAIN + near]
+        if stone == colour and head != cells[_CHAIN + point]:
+            _join(w, cells[_CHAIN + point], head)
+        elif stone == 3 - colour and cells[_LIBERTIES + head] == 0:
+            taken += cells[_SIZE + head]
             _remove(w, head)
-    head = w[_CHAIN + point]
-    is_ko = taken == 1 and w[_SIZE + head] == 1 and w[_LIBERTIES + head] >> _COUNT_SHIFT == 1
+    head = cells[_CHAIN + point]
+    is_ko = taken == 1 and cells[_SIZE + head] == 1 and cells[_LIBERTIES + head] >> _COUNT_SHIFT == 1
     ko_point = _last_liberty(w, head) if is_ko else PASS
-    if w[_KO] != ko_point:
+    if cells[_KO] != ko_point:
         _set(w, _KO, ko_point)
 
 
 @njit
-def _would_take_ko(w: np.ndarray, point: int, attacker: int) -> bool:
-    """Whether the attacker's stone on a liberty, with no empty point beside it, takes just one stone, alone."""
-    stride = w[_STRIDE]
+def _would_take_ko(w: Workspace, point: int, attacker: int) -> bool:
+    """Whether the attacker's stone on a liberty that has no empty neighbour takes just one stone, itself alone."""
+    cells, stride = w["cells"], w["stride"]
     taken = 0
     for near in (point - stride, point - 1, point + 1, point + stride):
-        stone = w[_STONES + near]
+        stone = cells[_STONES + near]
         if stone == WALL:
             continue
         if stone != 3 - attacker:
             return False
-        head = w[_CHAIN + near]
+        head = cells[_CHAIN + near]
         if _in_atari(w, head):
-            if taken or w[_SIZE + head] != 1:
+            if taken or cells[_SIZE + head] != 1:
                 return False
             taken = 1
     return taken == 1
 
 
 @njit
-def _liberties_after(w: np.ndarray, point: int, colour: int) -> int:
-    """The liberties, counted to 3, of the chain that a stone on this point would belong to."""
-    writes = w[_WRITES]
+def _liberties_after(w: Workspace, point: int, colour: int) -> int:
+    """Returns the liberties, counted to 3, of the chain that a stone on this point would belong to."""
+    writes = w["writes"]
     _place(w, point, colour)
-    count = _two_liberties(w, w[_CHAIN + point])[0]
+    count = _two_liberties(w, w["cells"][_CHAIN + point])[0]
     _take_back(w, writes)
     return count
 
 
 @njit
-def _add_captures(w: np.ndarray, head: int, begin: int, end: int) -> int:
-    """Adds to the candidates the last liberties of opposing chains next to a chain; the candidates' new end."""
-    stride = w[_STRIDE]
-    attacker = 3 - w[_STONES + head]
+def _add_captures(w: Workspace, head: int, begin: int, end: int) -> int:
+    """Adds to the candidates `begin` to `end` the last liberties of opposing chains next to a chain.
+
+    Returns the new end of the candidates.
+    """
+    cells, candidates, stride = w["cells"], w["candidates"], w["stride"]
+    attacker = 3 - cells[_STONES + head]
     stone = head
     seen = PASS
     while True:
         for near in (stone - stride, stone - 1, stone + 1, stone + stride):
-            if w[_STONES + near] != attacker:
+            if cells[_STONES + near] != attacker:
                 continue
-            opposing = w[_CHAIN + near]
+            opposing = cells[_CHAIN + near]
+            # Neighbouring stones mostly touch the same chain: this skips most of the work again.
             if opposing == seen or not _in_atari(w, opposing):
                 continue
             seen = opposing
             liberty = _last_liberty(w, opposing)
             known = False
             for index in range(begin, end):
-                known = known or w[_CANDIDATES + index] == liberty
+                known = known or candidates[index] == liberty
             if not known:
-                w[_CANDIDATES + end] = liberty
+                candidates[end] = liberty
                 end += 1
-        stone = w[_NEXT + stone]
+        stone = cells[_NEXT + stone]
         if stone == head:
             return end
 
 
 @njit
-def _defend(w: np.ndarray, head: int, level: int) -> int:
-    """The verdict on a node with the defender to move, or its candidates."""
-    if not _in_atari(w, head) or w[_KO] != PASS:
+def _defend(w: Workspace, head: int, depth: int) -> int:
+    """Returns the verdict on a node with the defender to move, or writes its candidates."""
+    if not _in_atari(w, head) or w["cells"][_KO] != PASS:
         return _ESCAPED
     liberty = _last_liberty(w, head)
     if _runs_free(w, head, liberty, PASS):
         return _ESCAPED
-    begin = w[level]
-    w[_CANDIDATES + begin] = liberty
-    w[level + 1] = _add_captures(w, head, begin, begin + 1)
+    level = w["levels"][depth]
+    begin = level["next"]
+    w["candidates"][begin] = liberty
+    level["end"] = _add_captures(w, head, begin, begin + 1)
     return _UNKNOWN
 
 
 @njit
-def _attack(w: np.ndarray, head: int, level: int) -> int:
-    """The verdict on a node with the attacker to move, or its candidates."""
+def _attack(w: Workspace, head: int, depth: int) -> int:
+    """Returns the verdict on a node with the attacker to move, or writes its candidates."""
     if _in_atari(w, head):
         return _CAUGHT
     count, first, second = _two_liberties(w, head)
     if count > 2:
         return _ESCAPED
-    defender = w[_STONES + head]
-    begin = w[level]
-    first_open, second_open = _open_sides(w, first), _open_sides(w, second)
+    defender = w["cells"][_STONES + head]
+    level = w["levels"][depth]
+    begin = level["next"]
+    first_open, second_open = _count_empty_neighbours(w, first), _count_empty_neighbours(w, second)
+    # In the order of their cost: the last tests play moves.
     if (
         first_open == 0
         and second_open == 0
@@ -351,43 +394,51 @@ def _attack(w: np.ndarray, head: int, level: int) -> int:
     end = begin
     for move, other in ((first, second), (second, first)):
         if not _runs_free(w, head, other, move):
-            w[_CANDIDATES + end] = move
+            w["candidates"][end] = move
             end += 1
-    w[level + 1] = end
+    level["end"] = end
     return _UNKNOWN
 
 
 @njit
-def _is_caught(w: np.ndarray, stone: int) -> bool:
-    """Whether the chain at `stone`, its owner to move, is caught. The workspace is as before afterwards."""
-    colour = w[_STONES + stone]
-    start = w[_WRITES]
+def _is_caught(w: Workspace, stone: int) -> bool:
+    """Whether the chain at `stone`, its owner to move, is caught. Leaves the position as it was.
+
+    A loop over an explicit stack, because numba compiles recursion badly. Even depths are the defender's, odd ones the
+    attacker's.
+    """
+    cells, levels = w["cells"], w["levels"]
+    colour = cells[_STONES + stone]
+    start = w["writes"]
+    # A ko from before the reading is open to the defender.
     _set(w, _KO, PASS)
     moves = depth = 0
-    w[_LEVELS] = 0
+    levels[0]["next"] = 0
     entering = True
     verdict = _UNKNOWN
-    while moves < MAX_MOVES and w[_WRITES] < _MAX_WRITES - _WRITES_A_MOVE:
-        level = _LEVELS + 3 * depth
+    while moves < MAX_MOVES and w["writes"] < _MAX_WRITES - _WRITES_OF_A_MOVE:
+        level = levels[depth]
         if entering:
-            head = w[_CHAIN + stone]
-            if depth >= w[_MAX_DEPTH] or w[level] > _MAX_CANDIDATES - MAX_AREA:
+            # The head is looked up at each node: chains that are joined may change it.
+            head = cells[_CHAIN + stone]
+            if depth >= w["max_depth"] or level["next"] > _MAX_CANDIDATES - MAX_AREA:
                 verdict = _CAUGHT
             elif depth % 2 == 0:
-                verdict = _defend(w, head, level)
+                verdict = _defend(w, head, depth)
             else:
-                verdict = _attack(w, head, level)
+                verdict = _attack(w, head, depth)
             entering = False
         mover = colour if depth % 2 == 0 else 3 - colour
+        # Tries the node's next legal candidate; if there is none left, its mover has failed.
         while verdict == _UNKNOWN and not entering:
-            if w[level] == w[level + 1]:
+            if level["next"] == level["end"]:
                 verdict = _CAUGHT if mover == colour else _ESCAPED
                 break
-            point = w[_CANDIDATES + w[level]]
-            w[level] += 1
-            if point != w[_KO] and not _is_suicide(w, point, mover):
-                w[level + 2] = w[_WRITES]
-                w[level + 3] = w[level + 1]
+            point = w["candidates"][level["next"]]
+            level["next"] += 1
+            if point != cells[_KO] and not _is_suicide(w, point, mover):
+                level["writes"] = w["writes"]
+                levels[depth + 1]["next"] = level["end"]
                 _place(w, point, mover)
                 moves += 1
                 depth += 1
@@ -396,8 +447,9 @@ def _is_caught(w: np.ndarray, stone: int) -> bool:
             continue
         if depth == 0:
             break
+        # Back to the parent: the verdict is its own if it is what its mover wanted, else it tries its next candidate.
         depth -= 1
-        _take_back(w, w[_LEVELS + 3 * depth + 2])
+        _take_back(w, levels[depth]["writes"])
         wanted = _ESCAPED if depth % 2 == 0 else _CAUGHT
         if verdict != wanted:
             verdict = _UNKNOWN
@@ -406,12 +458,13 @@ def _is_caught(w: np.ndarray, stone: int) -> bool:
 
 
 @njit
-def _attack_works(w: np.ndarray, head: int, move: int, other: int) -> bool:
-    """Whether the attacker catches a chain with these two liberties by this move."""
-    attacker = 3 - w[_STONES + head]
-    if move == w[_KO] or _runs_free(w, head, other, move) or _is_suicide(w, move, attacker):
+def _attack_works(w: Workspace, head: int, move: int, other: int) -> bool:
+    """Whether the attacker catches a chain that has the liberties `move` and `other` by playing `move`."""
+    attacker = 3 - w["cells"][_STONES + head]
+    # Tests that play no move come first; most attacks end there.
+    if move == w["cells"][_KO] or _runs_free(w, head, other, move) or _is_suicide(w, move, attacker):
         return False
-    writes = w[_WRITES]
+    writes = w["writes"]
     _place(w, move, attacker)
     works = _is_caught(w, head)
     _take_back(w, writes)
@@ -419,12 +472,17 @@ def _attack_works(w: np.ndarray, head: int, move: int, other: int) -> bool:
 
 
 @njit
-def find_ladders(board: np.ndarray, w: np.ndarray, caught: np.ndarray, working: np.ndarray) -> None:
+def find_ladders(board: Board, workspace: np.ndarray, caught: np.ndarray, working: np.ndarray) -> None:
     """Reads every chain with one or two liberties.
 
-    w: from `new_workspace`. caught: bool [area] in move-index order, gets the stones of chains that are caught, whoever
-    is to move. working: the same for the liberties where the player to move, playing now, catches a chain that has two.
+    Args:
+        board: The position.
+        workspace: Memory from `new_workspace`.
+        caught: bool [area] in move-index order, written: the stones of caught chains, regardless of the player to move.
+        working: bool [area] in move-index order, written: the liberties on which the player to move, playing now,
+            catches a chain that has two.
     """
+    w = workspace[0]
     _load(board, w)
     width, height = board["width"], board["height"]
     stride = width + 1
@@ -434,7 +492,7 @@ def find_ladders(board: np.ndarray, w: np.ndarray, caught: np.ndarray, working: 
         for point in range((y + 1) * stride + 1, (y + 2) * stride):
             if board["stones"][point] == EMPTY or board["chain"][point] != point:
                 continue
-            # Up to two stones count no liberty twice, more stones none more than four times.
+            # One or two stones count no liberty twice, larger chains none more than four times.
             if board["liberties"][point] > (2 if board["chain_size"][point] <= 2 else 8):
                 continue
             count, first, second = _two_liberties(w, point)
@@ -444,20 +502,21 @@ def find_ladders(board: np.ndarray, w: np.ndarray, caught: np.ndarray, working: 
             elif count == 2:
                 own = board["stones"][point] == board["to_move"]
                 for move, other in ((first, second), (second, first)):
+                    # For own chains one working move is enough; for the opponent's both are marked.
                     if not (own and is_caught) and _attack_works(w, point, move, other):
                         is_caught = True
                         if not own:
-                            working[(move // stride - 1) * width + move % stride - 1] = True
+                            working[index_of_point(move, width, height)] = True
             if is_caught:
                 _mark_chain(board, point, caught)
 
 
 @njit
-def _mark_chain(board: np.ndarray, head: int, marks: np.ndarray) -> None:
-    width = board["width"]
+def _mark_chain(board: Board, head: int, marks: np.ndarray) -> None:
+    width, height = board["width"], board["height"]
     stone = head
     while True:
-        marks[(stone // (width + 1) - 1) * width + stone % (width + 1) - 1] = True
+        marks[index_of_point(stone, width, height)] = True
         stone = board["next_stone"][stone]
         if stone == head:
             return

@@ -1,7 +1,10 @@
-"""Rulesets: the parts a ruleset is made of, the names that stand for them, KataGo's JSON form of both; usual komi."""
+"""Rulesets: their parts, their names, KataGo's JSON form of both, and the usual komi."""
 
 import json
 from dataclasses import dataclass, replace
+
+from ..base.errors import UserError
+from ..base.fields import Range, invalid, parse_number
 
 # The parts with a fixed set of values. Names and values are KataGo's (`kata-get-rules`).
 PART_VALUES = {
@@ -10,7 +13,7 @@ PART_VALUES = {
     "tax": ("NONE", "SEKI", "ALL"),
     "whiteHandicapBonus": ("0", "N", "N-1"),
 }
-# KataGo's name of each part -> the field that holds it; `score` is its older name of `scoring`.
+# KataGo's name of each part -> the field that holds it; `score` is an older name for `scoring`.
 PART_FIELDS = {
     "friendlyPassOk": "friendly_pass_ok",
     "hasButton": "has_button",
@@ -23,6 +26,8 @@ PART_FIELDS = {
 }
 # The fair komi under area scoring is 7 on 9x9; on larger boards servers and KataGo play with half a point more.
 DEFAULT_KOMI, SMALL_BOARD_KOMI, SMALL_BOARD = 7.5, 7.0, 9
+# Options and records accept komi up to this: more than the largest board has points. GTP demands that any is accepted.
+LARGEST_KOMI = 1000.0
 TRUE_WORDS = ("true", "t", "yes", "1")
 FALSE_WORDS = ("false", "f", "no", "0")
 
@@ -31,16 +36,18 @@ FALSE_WORDS = ("false", "f", "no", "0")
 class Rules:
     """One ruleset by its parts; komi is not one of them.
 
-    ko: SIMPLE forbids retaking at once, POSITIONAL also any earlier position, SITUATIONAL any earlier position with the
-        same player to move.
-    scoring: AREA or TERRITORY.
-    tax: NONE, SEKI (no points for territory in seki) or ALL (two points less for each living group as well).
-    suicide: whether a move may take several own stones off the board; suicide of a single stone is never legal.
-    has_button: the first pass is worth half a point and does not count towards the end of the game (area scoring).
-    white_handicap_bonus: points for White under N handicap stones, 0, N or N-1.
-    friendly_pass_ok: an opponent's pass may be answered by a pass although dead stones still stand.
+    Attributes:
+        ko: SIMPLE forbids retaking at once, POSITIONAL also any earlier position, SITUATIONAL any earlier position with
+            the same player to move.
+        scoring: AREA or TERRITORY.
+        tax: NONE, SEKI (no points for territory in seki) or ALL (also two points less for each living group).
+        suicide: Whether a move may take several own stones off the board; suicide of a single stone is never legal.
+        has_button: The first pass is worth half a point and does not count towards the end of the game (area scoring).
+        white_handicap_bonus: White's points for N handicap stones: 0, N or N-1.
+        friendly_pass_ok: An opponent's pass may be answered by a pass although there are dead stones on the board.
 
-    Raises ValueError where a value is not one of those listed.
+    Raises:
+        UserError: A value is not one of those listed.
     """
 
     ko: str = "POSITIONAL"
@@ -55,15 +62,15 @@ class Rules:
         for part, accepted in PART_VALUES.items():
             value = getattr(self, PART_FIELDS[part])
             if value not in accepted:
-                raise ValueError(f"unknown {part} rule: {value!r} (accepted: {', '.join(accepted)})")
+                raise UserError(f"unknown {part} rule: {value!r} (accepted: {', '.join(accepted)})")
 
     @property
     def stones_stand(self) -> bool:
-        """Whether the final count takes all stones for alive, so that dead ones have to be captured first."""
+        """Whether the final count treats all stones as alive, so that dead ones have to be captured first."""
         return self.scoring == "AREA" and not self.friendly_pass_ok
 
     def to_json(self) -> str:
-        """One line of JSON in the form and key order of KataGo's `kata-get-rules`."""
+        """Returns one line of JSON in the form and key order of KataGo's `kata-get-rules`."""
         parts = {part: getattr(self, field) for part, field in PART_FIELDS.items() if part != "score"}
         return json.dumps(parts, separators=(",", ":"))
 
@@ -91,7 +98,7 @@ ALIASES = {"ancientarea": "stone-scoring", "french": "aga", "goe": "ing", "nz": 
 
 
 def _key(name: str) -> str:
-    """A ruleset's name without case, blanks and hyphens, so that `new_zealand` and `New Zealand` are one."""
+    """Normalises a ruleset's name, so that `new_zealand` and `New Zealand` are equal."""
     return "".join(letter for letter in name.lower() if letter not in " _-")
 
 
@@ -99,24 +106,38 @@ NAMES_BY_KEY = {**{_key(name): name for name in RULESETS}, **ALIASES}
 
 
 def parse_rules(text: str) -> Rules:
-    """The rules named by `text`: a ruleset's name in any case, or KataGo's JSON object.
+    """Parses a ruleset's name, in upper or lower case, or KataGo's JSON object.
 
-    Parts missing from the JSON are Tromp-Taylor's, the tax NONE under area and SEKI under territory scoring. Raises
-    ValueError naming what is not understood and what is accepted.
+    Parts missing from the JSON are Tromp-Taylor's, and a missing tax is NONE under area and SEKI under territory
+    scoring.
+
+    Raises:
+        UserError: The text is not understood; the message names the accepted values.
     """
+    if not isinstance(text, str):
+        raise invalid("rules", text, "the name of a ruleset, or Rules")
     if text.strip().startswith("{"):
         return _parse_json(text)
     name = NAMES_BY_KEY.get(_key(text))
     if name is None:
-        raise ValueError(f"unknown rules: {text.strip()[:60]!r} (accepted: {', '.join(RULESETS)}, or a JSON object)")
+        raise UserError(f"unknown rules: {text.strip()[:60]!r} (accepted: {', '.join(RULESETS)}, or a JSON object)")
     return RULESETS[name]
+
+
+def as_rules(value: Rules | str) -> Rules:
+    """Returns the rules that a caller gives as Rules or as a text for `parse_rules`.
+
+    Raises:
+        UserError: It is neither.
+    """
+    return value if isinstance(value, Rules) else parse_rules(value)
 
 
 def _parse_json(text: str) -> Rules:
     try:
         parts = json.loads(text)
     except (ValueError, RecursionError):
-        raise ValueError(f"rules are not valid JSON: {text.strip()[:60]!r}") from None
+        raise UserError(f"rules are not valid JSON: {text.strip()[:60]!r}") from None
     rules = RULESETS["tromp-taylor"]
     for key, value in parts.items():
         rules = with_part(rules, key, value)
@@ -126,14 +147,20 @@ def _parse_json(text: str) -> Rules:
 
 
 def with_part(rules: Rules, key: str, value: str | bool) -> Rules:
-    """`rules` with one part changed, named as in KataGo's JSON (`kata-set-rule`); words are taken in any case.
+    """Returns `rules` with one part changed.
 
-    Raises ValueError for an unknown part or value.
+    Args:
+        rules: The rules to start from.
+        key: The part's name in KataGo's JSON (`kata-set-rule`).
+        value: Its new value; words in upper or lower case.
+
+    Raises:
+        UserError: The part or the value is unknown.
     """
     field = PART_FIELDS.get(key.strip())
     if field is None:
         accepted = ", ".join(part for part in PART_FIELDS if part != "score")
-        raise ValueError(f"unknown part of the rules: {key.strip()!r} (accepted: {accepted})")
+        raise UserError(f"unknown part of the rules: {key.strip()!r} (accepted: {accepted})")
     parts = vars(rules).copy()
     if isinstance(parts[field], bool):
         parts[field] = _parse_flag(key, value)
@@ -145,15 +172,20 @@ def with_part(rules: Rules, key: str, value: str | bool) -> Rules:
 def _parse_flag(key: str, value: str | bool) -> bool:
     word = str(value).strip().lower()
     if word not in TRUE_WORDS + FALSE_WORDS:
-        raise ValueError(f"unknown value of {key.strip()}: {value!r} (accepted: true, false)")
+        raise UserError(f"unknown value of {key.strip()}: {value!r} (accepted: true, false)")
     return word in TRUE_WORDS
 
 
 def default_komi(width: int, height: int) -> float:
-    """The komi of a board for which none was given: 7.5, up to 9x9 7."""
+    """Returns the komi to use if none is given: 7 up to 9x9, and 7.5 on larger boards."""
     return SMALL_BOARD_KOMI if max(width, height) <= SMALL_BOARD else DEFAULT_KOMI
 
 
+def check_komi(komi: float) -> None:
+    """Raises UserError unless the komi is a finite number."""
+    parse_number("komi", komi, Range(), from_text=False)
+
+
 def rules_name(rules: Rules) -> str | None:
-    """The first ruleset in `RULESETS` that equals `rules`, None where none does."""
+    """Returns the name of the first ruleset in `RULESETS` that equals `rules`, or None."""
     return next((name for name, ruleset in RULESETS.items() if ruleset == rules), None)

@@ -1,7 +1,7 @@
 """The eight symmetries of a board, numbered as KataGo numbers them.
 
-Symmetry s first flips top and bottom (1), then left and right (2), then transposes (4); the numbers add up. On an
-oblong board 4 to 7 exchange width and height.
+A symmetry's number is a set of bits, applied in this order: 1 flips top and bottom, 2 flips left and right, 4
+transposes. On a rectangular board 4 to 7 exchange width and height.
 """
 
 from typing import TypeVar
@@ -18,7 +18,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def apply(planes: NDArray[Scalar], symmetry: int) -> NDArray[Scalar]:
-    """A view of `planes`, shape [..., height, width], turned by the symmetry."""
+    """Returns a view of `planes`, [..., height, width], transformed by the symmetry."""
     if symmetry & FLIP_ROWS:
         planes = planes[..., ::-1, :]
     if symmetry & FLIP_COLUMNS:
@@ -27,17 +27,17 @@ def apply(planes: NDArray[Scalar], symmetry: int) -> NDArray[Scalar]:
 
 
 def undo(planes: NDArray[Scalar], symmetry: int) -> NDArray[Scalar]:
-    """A view of `planes` turned back: undo(apply(planes, s), s) equals planes."""
+    """Returns a view of `planes` transformed back: undo(apply(planes, s), s) equals planes."""
     return apply(planes, inverse(symmetry))
 
 
 def inverse(symmetry: int) -> int:
-    """The symmetry that takes this one back: itself, but the two quarter turns (5, 6) take back each other."""
+    """Returns the inverse: every symmetry is its own, except that the two quarter turns (5, 6) are each other's."""
     return {5: 6, 6: 5}.get(symmetry, symmetry)
 
 
-def turned_point(point: int, symmetry: int, width: int, height: int) -> int:
-    """Where a point of a width x height board comes to lie; a pass stays a pass."""
+def transform_point(point: int, symmetry: int, width: int, height: int) -> int:
+    """Returns the point that a point of a width x height board becomes; a pass stays a pass."""
     if point == PASS:
         return PASS
     x, y = xy(point, width)
@@ -48,14 +48,15 @@ def turned_point(point: int, symmetry: int, width: int, height: int) -> int:
     return point_at(y, x, height) if symmetry & TRANSPOSE else point_at(x, y, width)
 
 
-def turned_indices(symmetry: int, width: int, height: int) -> NDArray[np.intp]:
-    """The move index that each one comes to lie at: shape [area+1], the pass last and in its place.
+def permutation(symmetry: int, width: int, height: int) -> NDArray[np.intp]:
+    """Returns the new move index of each move under a symmetry, the pass last and unchanged: [area + 1].
 
-    `turned[turned_indices(...)] = row` turns a row in move-index order, `turned[turned_indices(...)]` turns it back.
+    For a row of values in move-index order, `transformed[permutation(...)] = row` transforms it, and
+    `transformed[permutation(...)]` is the row again.
     """
     area = width * height
     indices = np.arange(area).reshape(height, width)
-    turned = np.empty(area + 1, np.intp)
-    turned[apply(indices, symmetry).ravel()] = np.arange(area)
-    turned[area] = area
-    return turned
+    new_indices = np.empty(area + 1, np.intp)
+    new_indices[apply(indices, symmetry).ravel()] = np.arange(area)
+    new_indices[area] = area
+    return new_indices

@@ -1,34 +1,35 @@
-"""Arguments of commands as values. Whatever cannot be read is a `syntax error`."""
+"""Converts the arguments of commands to values. Whatever cannot be converted is a `syntax error`."""
 
 import math
 import re
 from collections.abc import Sequence
 
+from ..base.errors import UserError
+from ..base.messages import plural
 from ..game.coords import PASS, parse_colour, parse_vertex
-from ..wording import counted
 from .protocol import GtpError
 from .session import Session
 
 SYNTAX_ERROR = "syntax error"
 
-# GTP's whole numbers go up to 2^31 - 1; where negative ones have an error text of their own, the command finds them.
+# GTP's integers go up to 2^31 - 1. Negative ones are accepted here: some commands have an error text of their own.
 _LEAST, _MOST = -(2**31), 2**31 - 1
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-# GTP version 2, section 2.11: what a vertex looks like, on whatever board.
+# GTP version 2, section 2.11: the form of a vertex, whatever the board size.
 _VERTEX = re.compile(r"[A-HJ-Z](1?\d|2[0-5])", re.ASCII | re.IGNORECASE)
 
 
 def expect(arguments: Sequence[str], least: int, most: int | None = None) -> None:
-    """GtpError unless there are `least` arguments, or up to `most`."""
+    """Raises GtpError unless there are `least` arguments, or `least` to `most`."""
     if not least <= len(arguments) <= (least if most is None else most):
         count = str(least) if most is None else f"{least} to {most}"
         raise GtpError(SYNTAX_ERROR, f"expected arguments: {count}, got: {len(arguments)}")
 
 
 def integer(text: str, least: int = _LEAST, most: int = _MOST) -> int:
-    """A whole number from `least` to `most`."""
+    """Returns a whole number from `least` to `most`."""
     if not _INTEGER.fullmatch(text) or not least <= int(text) <= most:
         limits = "" if least == _LEAST else f" from {least} to {most}"
         raise GtpError(SYNTAX_ERROR, f"expected a whole number{limits}, got {text!r}")
@@ -36,7 +37,7 @@ def integer(text: str, least: int = _LEAST, most: int = _MOST) -> int:
 
 
 def number(text: str) -> float:
-    """A finite number."""
+    """Returns a finite number."""
     value = float(text) if _NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(value):
         raise GtpError(SYNTAX_ERROR, f"expected a number, got {text!r}")
@@ -44,36 +45,36 @@ def number(text: str) -> float:
 
 
 def is_colour(text: str) -> bool:
-    """Whether `text` names a colour."""
+    """Returns whether `text` names a colour."""
     return text.lower() in ("b", "w", "black", "white")
 
 
 def colour(text: str) -> int:
-    """BLACK or WHITE."""
+    """Returns BLACK or WHITE."""
     if not is_colour(text):
         raise GtpError(SYNTAX_ERROR, f"expected b, w, black or white, got {text!r}")
     return parse_colour(text)
 
 
 def point(session: Session, text: str, off_board: str) -> int:
-    """The point or pass that `text` names; GtpError(`off_board`) for a vertex that this board does not have."""
+    """Returns the point of a vertex, or PASS; raises GtpError(`off_board`) for a vertex that is not on this board."""
     try:
         return parse_vertex(text, session.engine.width, session.engine.height)
-    except ValueError as error:
+    except UserError as error:
         raise GtpError(off_board if _VERTEX.fullmatch(text) else SYNTAX_ERROR, str(error)) from error
 
 
 def board_point(session: Session, text: str, off_board: str) -> int:
-    """As `point`, and a pass is refused with `off_board` too."""
+    """Returns the point of a vertex; raises GtpError(`off_board`) for a pass, too."""
     value = point(session, text, off_board)
     if value == PASS:
-        raise GtpError(off_board, "expected a point of the board, not a pass")
+        raise GtpError(off_board, "expected a point on the board, not a pass")
     return value
 
 
 def coloured_points(session: Session, words: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of colour and vertex, `b D4 w E5 ...`; passes are among them."""
+    """Returns the pairs of colour and vertex in `b D4 w E5 ...`; passes are allowed."""
     if len(words) % 2:
-        raise GtpError(SYNTAX_ERROR, f"expected pairs of colour and vertex, got {counted(len(words), 'word')}")
+        raise GtpError(SYNTAX_ERROR, f"expected pairs of colour and vertex, got {plural(len(words), 'word')}")
     pairs = zip(words[::2], words[1::2], strict=True)
     return [(colour(first), point(session, second, "illegal move")) for first, second in pairs]

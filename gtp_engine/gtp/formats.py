@@ -1,7 +1,7 @@
-"""Analysis as text: the lines of `lz-analyze` and `kata-analyze`, and the JSON that CGOS keeps.
+"""Analysis as text: the lines of `lz-analyze` and `kata-analyze`, and the JSON that CGOS stores.
 
-All values are for the side to move at the root, which is the colour that the command named. Floats are in fixed
-notation and always have a point: Sabaki up to 0.52 tells KataGo's form from Leela Zero's by it.
+All values are from the view of the side to move at the root, the colour that the command names. Floats are in fixed
+notation and always have a decimal point, by which Sabaki up to 0.52 distinguishes KataGo's form from Leela Zero's.
 """
 
 import json
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..game.coords import index_of_point, point_of_index, vertex
+from ..game.coords import index_of_point, point_of_index
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,13 +17,18 @@ if TYPE_CHECKING:
 
     from ..search.report import MoveReport, SearchReport
 
-# What the CGOS client writes for an ownership of -1 to 1, in 63 steps.
+# The CGOS client encodes an ownership of -1 to 1 in 63 steps.
 _CGOS_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
 
 
 @dataclass(frozen=True)
 class Fields:
-    """The optional parts of a line, by the names that KataGo gives them."""
+    """The optional parts of a line, by the names that KataGo gives them.
+
+    Attributes:
+        least_moves: Unvisited moves are added until there are as many as this.
+        most_moves: No more than these; None for all.
+    """
 
     ownership: bool = False
     ownership_stdev: bool = False
@@ -33,28 +38,29 @@ class Fields:
     pv_edge_visits: bool = False
     root_info: bool = False
     no_result_value: bool = False
+    least_moves: int = 0
     most_moves: int | None = None
 
 
 def decimal(value: float, digits: int = 6) -> str:
-    """A float in fixed notation without needless zeros: 0.5, 1.0, -12.25."""
+    """Returns a float in fixed notation without trailing zeros: 0.5, 1.0, -12.25."""
     text = f"{value:.{digits}f}".rstrip("0")
     text = text + "0" if text.endswith(".") else text
     return "0.0" if text == "-0.0" else text
 
 
-# Looked up by -1000 to 1000: Python counts negative indices from the end.
+# Indexed by -1000 to 1000: Python counts negative indices from the end.
 _THOUSANDTHS = [decimal(number / 1000, 3) for number in (*range(1001), *range(-1000, 0))]
 
 
 def lz_line(report: "SearchReport", fields: Fields) -> str:
-    """Leela Zero's form, win rates and priors in ten-thousandths; empty where nothing has been searched."""
+    """Returns a line in Leela Zero's form, win rates and priors in ten-thousandths; empty before the first visit."""
     return " ".join(_lz_move(report, move) for move in report.moves[: fields.most_moves])
 
 
 def _lz_move(report: "SearchReport", move: "MoveReport") -> str:
     return (
-        f"info move {vertex(move.point, report.width, report.height)} visits {move.visits}"
+        f"info move {report.vertex(move.point)} visits {move.visits}"
         f" winrate {_parts(move.winrate)} prior {_parts(move.prior)} lcb {_parts(move.lcb)} order {move.order}"
         f" pv {_variation(report, move)}"
     )
@@ -66,11 +72,11 @@ def _parts(value: float) -> int:
 
 def _variation(report: "SearchReport", move: "MoveReport") -> str:
     # Sabaki drops a move whose variation is empty.
-    return " ".join(vertex(point, report.width, report.height) for point in move.pv or (move.point,))
+    return " ".join(report.vertex(point) for point in move.pv or (move.point,))
 
 
 def kata_line(report: "SearchReport", fields: Fields) -> str:
-    """KataGo's form; empty where nothing has been searched."""
+    """Returns a line in KataGo's form; empty before the first visit."""
     if not report.moves:
         return ""
     words = [_kata_move(report, move, fields) for move in report.moves[: fields.most_moves]]
@@ -86,7 +92,7 @@ def kata_line(report: "SearchReport", fields: Fields) -> str:
 def _kata_move(report: "SearchReport", move: "MoveReport", fields: Fields) -> str:
     visits = " ".join(str(count) for count in move.pv_visits or (move.visits,))
     words = [
-        f"info move {vertex(move.point, report.width, report.height)} visits {move.visits} edgeVisits {move.visits}",
+        f"info move {report.vertex(move.point)} visits {move.visits} edgeVisits {move.visits}",
         f"utility {decimal(move.utility)} winrate {decimal(move.winrate)} scoreMean {decimal(move.lead)}",
         f"scoreStdev {decimal(move.score_stdev)} scoreLead {decimal(move.lead)}",
         f"scoreSelfplay {decimal(move.score_mean)} prior {decimal(move.prior)} lcb {decimal(move.lcb)}",
@@ -106,20 +112,20 @@ def _root_info(report: "SearchReport") -> str:
         f"rootInfo visits {report.visits} utility {decimal(report.utility)} winrate {decimal(report.winrate)}"
         f" scoreMean {decimal(report.lead)} scoreStdev {decimal(report.score_stdev)} scoreLead {decimal(report.lead)}"
         f" scoreSelfplay {decimal(report.score_mean)} weight {decimal(report.visits)}"
-        # KataGo's value where a network does not say.
+        # KataGo's value for networks without these outputs.
         " rawStWrError -1.0 rawStScoreError -1.0 rawVarTimeLeft -1.0"
     )
 
 
 def grid(values: "NDArray[np.floating[Any]]") -> str:
-    """Values from -1 to 1 row by row from the top left, three digits each."""
-    # A line with the ownership of every move holds 100,000 of them: looked up, they take a tenth of the time.
+    """Returns values from -1 to 1 with three digits each, row by row from the top left."""
+    # A line with the ownership of every move contains 100,000 values: a table takes a tenth of the time of formatting.
     thousandths = (values.ravel() * 1000).round().clip(-1000, 1000).astype(int)
     return " ".join([_THOUSANDTHS[number] for number in thousandths.tolist()])
 
 
 def cgos_line(report: "SearchReport") -> str:
-    """The JSON object that CGOS stores with a move, as its client makes it of KataGo's lines."""
+    """Returns the JSON object that CGOS stores with a move, as its client makes it from KataGo's lines."""
     info: dict[str, Any] = {
         "moves": [_cgos_move(report, move) for move in report.moves if move.visits > 0],
         "visits": report.visits,
@@ -133,7 +139,7 @@ def cgos_line(report: "SearchReport") -> str:
 
 def _cgos_move(report: "SearchReport", move: "MoveReport") -> dict[str, Any]:
     values = {
-        "move": vertex(move.point, report.width, report.height),
+        "move": report.vertex(move.point),
         "visits": move.visits,
         "winrate": round(move.winrate, 4),
         "score": round(move.lead, 2),
@@ -144,7 +150,7 @@ def _cgos_move(report: "SearchReport", move: "MoveReport") -> dict[str, Any]:
 
 
 def _vertices(report: "SearchReport", points: Iterable[int]) -> list[str]:
-    return [vertex(point, report.width, report.height) for point in points]
+    return [report.vertex(point) for point in points]
 
 
 def _cgos_digit(value: float) -> str:
@@ -152,9 +158,9 @@ def _cgos_digit(value: float) -> str:
 
 
 def with_unvisited(report: "SearchReport", least: int) -> "SearchReport":
-    """The report with unvisited moves added in the order of their priors, so that it has `least` moves if it can.
+    """Returns the report with unvisited moves added by descending prior, so that it has `least` moves if possible.
 
-    They have the root's values and no visits, as a move that nothing is known of.
+    The added moves have no visits and the root's values.
     """
     if len(report.moves) >= least:
         return report
@@ -184,4 +190,6 @@ def _unvisited_move(report: "SearchReport", point: int, order: int) -> "MoveRepo
         order=order,
         pv=(point,),
         pv_visits=(0,),
+        width=report.width,
+        height=report.height,
     )

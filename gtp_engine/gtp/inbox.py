@@ -1,4 +1,4 @@
-"""What the main thread waits for: lines, the end of input, signals, and news from the search thread."""
+"""The events that the main thread waits for: lines, the end of input, signals, and news from the search thread."""
 
 import queue
 import signal
@@ -6,14 +6,12 @@ from collections import deque
 from enum import Enum
 from types import FrameType
 
+from ..base.system import WAIT_SECONDS
 from . import protocol
-
-# Windows does not interrupt a blocked wait for Ctrl-C: wait in steps.
-_STEP_SECONDS = 0.2
 
 
 class Event(Enum):
-    """What can happen beside a line."""
+    """An event other than a line."""
 
     END = "the end of input"
     SIGNAL = "SIGINT"
@@ -21,19 +19,19 @@ class Event(Enum):
 
 
 class Inbox:
-    """A queue of events with the lines that wait for their answer.
+    """A queue of events, and the lines that have not been answered yet.
 
-    `post` may be called by any thread and by signal handlers; all else belongs to the main thread.
+    `post` may be called by any thread and by signal handlers; everything else belongs to the main thread.
     """
 
     def __init__(self) -> None:
         # SimpleQueue.put is reentrant, so that a signal handler may call it in the middle of a get.
         self._events: queue.SimpleQueue[str | Event] = queue.SimpleQueue()
         self._lines: deque[str] = deque()
-        self._enders = 0  # how many of the waiting lines stop a running search
+        self._enders = 0  # number of waiting lines that stop a running search
         self.ended = False
         self.signalled = False
-        # Whether SIGINT ends the program. Who has asked for the process id (`gogui-sigint`) means the running command.
+        # Whether SIGINT ends the program. After `gogui-sigint` it stops only the running command.
         self.signal_ends = True
 
     def post(self, event: str | Event) -> None:
@@ -41,7 +39,7 @@ class Inbox:
         self._events.put(event)
 
     def heed_sigint(self) -> None:
-        """Turns SIGINT into an event; a second one before the first was dealt with raises KeyboardInterrupt."""
+        """Turns SIGINT into an event; a second one before the first has been handled raises KeyboardInterrupt."""
 
         def handler(number: int, frame: FrameType | None) -> None:
             if self.signalled and self.signal_ends:
@@ -52,7 +50,7 @@ class Inbox:
         signal.signal(signal.SIGINT, handler)
 
     def next_line(self) -> str | None:
-        """The next line, waiting for it; None at the end of input or when SIGINT has ended the program."""
+        """Waits for the next line and returns it; None at the end of input or after a SIGINT that ends the program."""
         while True:
             if self.signalled and self.signal_ends:
                 return None
@@ -67,16 +65,16 @@ class Inbox:
         return line
 
     def receive(self) -> None:
-        """Takes in what has happened; waits a moment where nothing has."""
+        """Handles the events that have been posted; waits a moment if there are none."""
         try:
-            event = self._events.get(timeout=_STEP_SECONDS)
+            event = self._events.get(timeout=WAIT_SECONDS)
             while True:
-                self._take(event)
+                self._handle(event)
                 event = self._events.get_nowait()
         except queue.Empty:
             pass
 
-    def _take(self, event: str | Event) -> None:
+    def _handle(self, event: str | Event) -> None:
         if isinstance(event, str):
             self._lines.append(event)
             self._enders += _ends_search(event)
@@ -85,19 +83,18 @@ class Inbox:
 
     @property
     def has_input(self) -> bool:
-        """Whether anything has come that ends an analysis: any line at all, the end of input, SIGINT."""
+        """Whether there is input that ends an analysis: any line, the end of input, or SIGINT."""
         return bool(self._lines) or self.ended or self.signalled
 
     @property
     def is_in_a_hurry(self) -> bool:
-        """Whether a running `genmove` has to answer at once: `quit` waits behind it, GoGui's interrupt has come, the
-        input has ended, SIGINT."""
+        """Whether a running `genmove` must answer at once: after `quit`, GoGui's interrupt, end of input or SIGINT."""
         return self._enders > 0 or self.ended or self.signalled
 
 
 def _ends_search(line: str) -> bool:
     if line == protocol.INTERRUPT:
         return True
-    # Most lines are something else: look before taking the line to pieces.
+    # Most lines are something else: a quick look saves parsing them.
     command = protocol.parse(line) if "quit" in line else None
     return command is not None and command.name == "quit"

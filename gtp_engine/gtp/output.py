@@ -1,22 +1,22 @@
-"""Standard output, kept for GTP alone: whatever else writes to file descriptor 1 ends up on stderr."""
+"""Standard output, reserved for GTP: whatever else writes to file descriptor 1 ends up on stderr."""
 
 import contextlib
 import os
 
 
 class ClientGoneError(Exception):
-    """Nobody takes the responses any more."""
+    """The client no longer reads the responses."""
 
 
 class Output:
-    """Where responses go. Every write is complete and reaches the client before the next command is read."""
+    """The stream of responses. Every write is complete and reaches the client before the next command is read."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         make_blocking(descriptor)
 
     def write(self, text: str) -> None:
-        """Raises ClientGoneError where that is not possible."""
+        """Writes all of the text; raises ClientGoneError if the client has closed the stream."""
         data = memoryview(text.encode("utf-8", "replace"))
         try:
             while data:
@@ -26,13 +26,13 @@ class Output:
 
 
 def make_blocking(descriptor: int) -> None:
-    """Some clients hand over descriptors that do not block: a full pipe would be an error."""
+    """Makes a descriptor block: some clients pass non-blocking ones, for which a full pipe would be an error."""
     with contextlib.suppress(AttributeError, OSError):  # Windows before Python 3.12; closed
         os.set_blocking(descriptor, True)
 
 
 def take_standard_output() -> Output:
-    """Moves GTP to a duplicate of file descriptor 1, which then points to stderr (to the null device without one)."""
+    """Returns a duplicate of file descriptor 1, which from then on points to stderr (or else to the null device)."""
     output = Output(os.dup(1))
     try:
         os.dup2(2, 1)

@@ -1,6 +1,8 @@
-"""GTP version 2 on the level of lines: what a line asks for, and the form of the answer (sections 2.1 to 2.6)."""
+"""GTP version 2 at the level of lines: parsing commands and formatting responses (sections 2.1 to 2.6)."""
 
 from typing import NamedTuple
+
+from ..base.errors import UserError
 
 MAX_ID = 2**31 - 1  # section 2.3: an unsigned integer that fits 31 bits
 INTERRUPT = "# interrupt"  # GoGui's comment line that stops the running command
@@ -8,8 +10,8 @@ INTERRUPT = "# interrupt"  # GoGui's comment line that stops the running command
 _CONTROL = bytes(code for code in [*range(32), 127] if code not in b"\t\n")
 
 
-class GtpError(Exception):
-    """A command failed and changed nothing. `str()` is the answer; `detail` goes to stderr."""
+class GtpError(UserError):
+    """A command failed and changed nothing. `str()` is the response; `detail` goes to stderr."""
 
     def __init__(self, message: str, detail: str = "") -> None:
         super().__init__(message)
@@ -17,7 +19,7 @@ class GtpError(Exception):
 
 
 class Command(NamedTuple):
-    """A command as sent; `name` is empty where a line holds an id alone."""
+    """A command as sent; `name` is empty if the line contains only an id."""
 
     id: int | None
     name: str
@@ -25,15 +27,15 @@ class Command(NamedTuple):
 
 
 def clean(line: bytes) -> str:
-    """The text of a line without control characters (TAB becomes a space); a comment is still in it.
+    """Returns the text of a line without control characters (TAB becomes a space); comments are kept.
 
-    Bytes that are not UTF-8 are kept (surrogateescape): a file's name may hold any.
+    Bytes that are not UTF-8 are kept (surrogateescape), because a file name may contain them.
     """
     return line.translate(None, _CONTROL).replace(b"\t", b" ").decode("utf-8", "surrogateescape").strip(" ")
 
 
 def parse(text: str) -> Command | None:
-    """The command of a cleaned line, None for an empty line or a comment."""
+    """Returns the command of a cleaned line; None for an empty line or a comment."""
     words = text.partition("#")[0].split(" ")
     words = [word for word in words if word]
     if not words:
@@ -45,7 +47,7 @@ def parse(text: str) -> Command | None:
 
 
 def parse_id(word: str) -> int | None:
-    """The id that a word stands for, None where it is no id."""
+    """Returns the id that a word represents; None if it is not an id."""
     if not (word.isascii() and word.isdecimal()) or len(word.lstrip("0")) > len(str(MAX_ID)):
         return None
     number = int(word.lstrip("0") or "0")
@@ -53,10 +55,13 @@ def parse_id(word: str) -> int | None:
 
 
 def response(number: int | None, text: str = "", *, failed: bool = False) -> str:
-    """A whole response with the empty line that ends it.
+    """Returns a whole response, including the empty line that ends it.
 
-    `text` may have several lines; empty ones are left out, because the first of them ends the response. Text that
-    begins with a line feed (a board) starts on the line below the sign.
+    Args:
+        number: The command's id, if it has one.
+        text: May have several lines; empty ones are left out, because the first of them would end the response. Text
+            that begins with a line feed (a board) starts on the line below the sign.
+        failed: Start with `?` instead of `=`.
     """
     first, *rest = text.split("\n")
     lines = [opening(number, failed=failed) + (f" {first.rstrip()}" if first.strip() else "")]
@@ -65,12 +70,12 @@ def response(number: int | None, text: str = "", *, failed: bool = False) -> str
 
 
 def opening(number: int | None, *, failed: bool = False) -> str:
-    """The sign and the id that a response begins with."""
+    """Returns the sign and the id that a response begins with."""
     return ("?" if failed else "=") + ("" if number is None else str(number))
 
 
 def printable(text: str) -> str:
-    """`text` with control characters and exotic line separators replaced, so that it has the lines it seems to have."""
+    """Returns `text` with control characters and unusual line separators replaced by question marks."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
     return "".join(letter if letter == "\n" or letter.isprintable() else "?" for letter in text)

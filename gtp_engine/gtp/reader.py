@@ -1,7 +1,7 @@
-"""The reader threads: lines from standard input into the inbox.
+"""The reader thread: it delivers lines from standard input to the inbox.
 
-They are daemon threads, because the program ends while they wait. A daemon thread inside `sys.stdin.buffer` makes the
-interpreter abort at exit, so `read_pipe` reads the descriptor itself; `select` would not work with pipes on Windows.
+It is a daemon thread, because the program ends while it waits. A daemon thread inside `sys.stdin.buffer` makes the
+interpreter abort at exit, so `read_pipe` reads the descriptor itself; `select` does not work with pipes on Windows.
 """
 
 import contextlib
@@ -10,48 +10,33 @@ import sys
 import threading
 from collections.abc import Callable
 
+from ..base.lines import read_lines
 from . import protocol
 from .inbox import Event, Inbox
 from .output import make_blocking
 
-_CHUNK = 65536
-
 
 def start_reader(inbox: Inbox) -> None:
-    """Delivers every line of standard input, then Event.END."""
+    """Starts the thread that delivers every line of standard input, then Event.END."""
     target = read_terminal if is_terminal() else read_pipe
     threading.Thread(target=target, args=(inbox,), name="gtp-reader", daemon=True).start()
 
 
 def is_terminal() -> bool:
-    """Whether a person types the commands and sees what is typed."""
+    """Returns whether the commands are typed at a terminal."""
     return os.isatty(0) and os.isatty(2) and sys.stdin is not None
 
 
 def read_pipe(inbox: Inbox) -> None:
-    """Reads descriptor 0 to its end; a last line without a line feed counts."""
+    """Reads descriptor 0 to its end, including a last line without a line feed."""
     make_blocking(0)
-    unfinished = bytearray()
-    while chunk := _read():
-        first, *rest = chunk.split(b"\n")
-        unfinished += first
-        for part in rest:
-            inbox.post(protocol.clean(bytes(unfinished)))
-            unfinished = bytearray(part)
-    if unfinished:
-        inbox.post(protocol.clean(bytes(unfinished)))
+    for line in read_lines(0):
+        inbox.post(protocol.clean(line))
     inbox.post(Event.END)
 
 
-def _read() -> bytes:
-    try:
-        return os.read(0, _CHUNK)
-    except OSError:  # a closed standard input has no more lines
-        return b""
-
-
 def read_terminal(inbox: Inbox) -> None:
-    """Reads with line editing, up to `quit` or the end of input: a further prompt would hold the terminal at exit."""
+    """Reads with line editing, until `quit` or the end of input: another prompt would hold the terminal at exit."""
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  (input() edits lines once it is imported)
     with contextlib.suppress(EOFError, OSError, ValueError):
@@ -65,7 +50,7 @@ def read_terminal(inbox: Inbox) -> None:
 
 
 def terminal_keeper() -> Callable[[], None]:
-    """A function that gives the terminal back as it is now: `input()` in another thread may have changed it at exit."""
+    """Returns a function that restores the terminal's present state, which `input()` in another thread may change."""
     try:
         import termios
     except ImportError:

@@ -1,45 +1,68 @@
-"""What the commands share: the engine, the last search, the running response, and waiting for searches."""
+"""The state that commands share: the engine, the last search, the current response; and how they wait for searches."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from .. import __version__
+from ..base.errors import error_text
 from ..game.coords import vertex
-from ..log import log
-from ..wording import reason
 from . import protocol
 from .inbox import Event, Inbox
 from .output import Output
 
 if TYPE_CHECKING:
-    from ..engine import Decision, Engine
     from ..game.game import Game
+    from ..play.engine import Decision, Engine
     from ..search.report import SearchReport
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# After SIGINT a search gets so long to answer: the program has to be gone within 2 s.
+# Time for a search to answer after SIGINT: the program has to exit within 2 s.
 _PATIENCE_SECONDS = 1.0
 
 
 def _report_failure(ready: "Future[None]") -> None:
     error = None if ready.cancelled() else ready.exception()
     if error is not None:
-        log(f"the engine cannot think: {reason(error)}; no other evaluator takes over")
+        logger.error(f"cannot load the evaluator: {error_text(error)} (no fallback)")
+
+
+class Identity(NamedTuple):
+    """What the commands `name` and `version` answer."""
+
+    name: str
+    version: str
+
+
+GTP_ENGINE = Identity("gtp_engine", __version__)
 
 
 class Session:
     """One conversation with a client. All of it belongs to the main thread."""
 
-    def __init__(self, engine: "Engine", inbox: Inbox, output: Output, *, live_graphics: bool = False) -> None:
+    def __init__(
+        self,
+        engine: "Engine",
+        inbox: Inbox,
+        output: Output,
+        identity: Identity = GTP_ENGINE,
+        *,
+        live_graphics: bool = False,
+    ) -> None:
         self.engine = engine
         self.inbox = inbox
+        self.identity = identity
         self.live_graphics = live_graphics
         self.quitting = False
-        self.last_report: SearchReport | None = None  # of the last search or analysis in the game being played
         self.searching_seconds = 0.0  # spent in genmove, for `cputime`
+        self._report: SearchReport | None = None
+        self._reported_game = 0  # `Engine.games_begun` when it was made
         self._output = output
         self._response_id: int | None = None
         self._is_streaming = False
@@ -51,18 +74,27 @@ class Session:
         """The game being played. The first access waits until the compiled board is imported."""
         return self.engine.game
 
+    @property
+    def last_report(self) -> "SearchReport | None":
+        """The report on the last search or analysis, if it belongs to the game being played."""
+        return self._report if self._reported_game == self.engine.games_begun else None
+
+    @last_report.setter
+    def last_report(self, report: "SearchReport | None") -> None:
+        self._report, self._reported_game = report, self.engine.games_begun
+
     def watch_engine(self) -> None:
-        """Has it said on stderr where the evaluator that the engine changes to cannot be made."""
+        """Logs a failure to load the evaluator that the engine changes to."""
         if self.engine.ready is not self._watched:
             self._watched = self.engine.ready
             self._watched.add_done_callback(_report_failure)
 
     def vertex(self, point: int) -> str:
-        """GTP's name of a point on the present board."""
+        """Returns GTP's name of a point on the current board."""
         return vertex(point, self.engine.width, self.engine.height)
 
     def close(self) -> bool:
-        """Ends the engine; False where its thread is still busy after a moment (compiling, most likely)."""
+        """Closes the engine; returns False if its thread is still busy after a moment (most likely compiling)."""
         closing = threading.Thread(target=self.engine.close, name="gtp-close", daemon=True)
         closing.start()
         closing.join(_PATIENCE_SECONDS)
@@ -71,9 +103,13 @@ class Session:
     # Waiting.
 
     def wait(self, future: "Future[T]", on_news: Callable[[], None] = lambda: None) -> T:
-        """A search's result. `quit` behind it, GoGui's interrupt, the end of input and SIGINT make it answer at once.
+        """Waits for a search and returns its result.
 
-        `on_news` is called here, on the main thread, after each Event.NEWS.
+        `quit`, GoGui's interrupt, the end of input and SIGINT end the search early.
+
+        Args:
+            future: The result of the search.
+            on_news: Called on the main thread after each Event.NEWS.
         """
         future.add_done_callback(lambda _: self.inbox.post(Event.NEWS))
         patience_ends: float | None = None
@@ -89,7 +125,7 @@ class Session:
         return future.result()
 
     def wait_for_input(self, future: "Future[T]", on_news: Callable[[], None]) -> None:
-        """Lets a search run until anything comes in, or until it is done of itself; the result is dropped."""
+        """Lets a search run until there is input or it ends by itself; its result is discarded."""
         future.add_done_callback(lambda _: self.inbox.post(Event.NEWS))
         while not future.done() and not self.inbox.has_input:
             self.inbox.receive()
@@ -100,7 +136,7 @@ class Session:
             future.result()
 
     def decide(self, future: "Future[Decision]", on_news: Callable[[], None] = lambda: None) -> "Decision":
-        """The result of a genmove, with what it leaves behind: the report, and the time for `cputime`."""
+        """Waits for a genmove and returns its decision; keeps its report, and counts its time for `cputime`."""
         start = time.monotonic()
         decision = self.wait(future, on_news)
         self.searching_seconds += time.monotonic() - start
@@ -111,12 +147,12 @@ class Session:
     # The response.
 
     def begin_response(self, number: int | None) -> None:
-        """The next output answers the command with this id."""
+        """Starts the response to the command with this id."""
         self._response_id = number
         self._is_streaming = False
 
     def stream(self, line: str = "") -> None:
-        """Sends a line of the response at once; the first call sends the line with the sign and id before it."""
+        """Sends a line of the response at once; the first call also sends the sign and id on a line of their own."""
         if not self._is_streaming:
             self._is_streaming = True
             self._output.write(protocol.opening(self._response_id) + "\n")
@@ -124,10 +160,10 @@ class Session:
             self._output.write(line + "\n")
 
     def end_response(self, text: str = "", *, failed: bool = False) -> None:
-        """Ends the response with `text`; where lines were streamed, it is too late for a failure: it is logged."""
+        """Ends the response with `text`; after streamed lines it is too late to fail, so the failure is only logged."""
         if not self._is_streaming:
             self._output.write(protocol.response(self._response_id, text, failed=failed))
             return
         if failed:
-            log(text)
+            logger.warning(text)
         self._output.write("\n")

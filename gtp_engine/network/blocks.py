@@ -1,28 +1,45 @@
 """Blocks of the trunk, the encoder of metadata and the two heads.
 
-A module has one child for every record in its record, under the same name, so that a tensor's path in the module is its
-layer's path in the config: `trunk.blocks.3.conv1.weight`.
+A module has one child for every description in its own description (`schema`), under the same name, so that a tensor's
+path in the module is its layer's path in the config: `trunk.blocks.3.conv1.weight`.
 """
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from . import layers, records
-from .layers import Activation, BatchNorm, Bias, Board, Conv, MatMul, Norm, RMSNorm, TipRMSNorm, turn
+from . import layers, schema
+from .layers import Activation, BatchNorm, Bias, Board, Conv, MatMul, Norm, RMSNorm, TipRMSNorm, rotate_pairs
+
+
+class RawOutputs(NamedTuple):
+    """For the side to move; `outputs` makes probabilities and points of them.
+
+    policy: logits [n, policy channels, points + 1], pass last. value: logits [n, 3] of win, loss, no result.
+    scores: [n, 4 or 6]. ownership: [n, points], before its tanh.
+    """
+
+    policy: Tensor
+    value: Tensor
+    scores: Tensor
+    ownership: Tensor
 
 
 class Part(nn.Module):
-    """A module made of its record's layers and blocks."""
+    """A module whose children are built from the fields of its description.
 
-    def __init__(self, record: Any) -> None:
+    Args:
+        desc: One of the classes of `schema`.
+    """
+
+    def __init__(self, desc: Any) -> None:
         super().__init__()
-        for entry in fields(record):
-            value = getattr(record, entry.name)
+        for entry in fields(desc):
+            value = getattr(desc, entry.name)
             if isinstance(value, tuple):
                 self.add_module(entry.name, nn.ModuleList(build(part) for part in value))
             elif type(value) in MODULES:
@@ -31,11 +48,14 @@ class Part(nn.Module):
                 self.add_module(entry.name, None)
 
 
-def build(record: Any) -> nn.Module:
-    return MODULES[type(record)](record)
+def build(desc: Any) -> nn.Module:
+    """Returns the module of a description, with zeros and ones as its parameters."""
+    return MODULES[type(desc)](desc)
 
 
 class OrdinaryBlock(Part):
+    """A pre-activation residual block (He et al. 2016) of two convolutions."""
+
     pre_norm: Norm
     pre_act: Activation
     conv1: Conv
@@ -49,6 +69,8 @@ class OrdinaryBlock(Part):
 
 
 class PoolingBlock(OrdinaryBlock):
+    """A residual block with KataGo's global pooling bias (Wu 2019): what some channels see shifts the others."""
+
     pool_conv: Conv
     pool_norm: Norm
     pool_act: Activation
@@ -56,12 +78,14 @@ class PoolingBlock(OrdinaryBlock):
 
     def forward(self, x: Tensor, board: Board) -> Tensor:
         y = board.cut(self.pre_act(self.pre_norm(x, board)))
-        seen = board.cut(self.pool_act(self.pool_norm(self.pool_conv(y), board)))
-        y = self.conv1(y) + to_points(self.pool_matmul(board.pool(seen)))
+        pooled = board.pool(board.cut(self.pool_act(self.pool_norm(self.pool_conv(y), board))))
+        y = self.conv1(y) + to_points(self.pool_matmul(pooled))
         return x + self.conv2(board.cut(self.mid_act(self.mid_norm(y, board))))
 
 
 class BottleneckBlock(Part):
+    """A residual block that contains other blocks, in fewer channels (KataGo's nested bottleneck)."""
+
     pre_norm: Norm
     pre_act: Activation
     pre_conv: Conv
@@ -78,42 +102,46 @@ class BottleneckBlock(Part):
 
 
 class AttentionBlock(Part):
+    """A residual block of self-attention over the board's points, with grouped heads (Ainslie et al. 2023)."""
+
     norm: RMSNorm
     query: MatMul
     key: MatMul
     value: MatMul
     out: MatMul
 
-    def __init__(self, record: records.AttentionBlockRecord) -> None:
-        super().__init__(record)
-        self.heads, self.kv_heads = record.heads, record.kv_heads
-        self.rope = layers.Rope(record.rope, record.query_channels) if record.rope else None
+    def __init__(self, desc: schema.AttentionBlockDesc) -> None:
+        super().__init__(desc)
+        self.heads, self.kv_heads = desc.heads, desc.kv_heads
+        self.rope = layers.Rope(desc.rope, desc.query_channels) if desc.rope else None
 
     def forward(self, x: Tensor, board: Board) -> Tensor:
         points = self.norm(to_sequence(board.cut(x)))
         query = self._heads(self.query(points), self.heads)
         key = self._heads(self.key(points), self.kv_heads)
         value = self._heads(self.value(points), self.kv_heads)
-        shared = self.heads // self.kv_heads
+        sharing = self.heads // self.kv_heads
         if self.rope is not None:
-            cosine, sine = self.rope.turns(x.shape[2], x.shape[3])
-            key = turn(key, cosine, sine)
+            cosine, sine = self.rope.cosine_and_sine(x.shape[2], x.shape[3])
+            key = rotate_pairs(key, cosine, sine)
             if len(cosine) > 1:
-                cosine, sine = cosine.repeat_interleave(shared, 0), sine.repeat_interleave(shared, 0)
-            query = turn(query, cosine, sine)
-        if shared > 1:
-            key, value = key.repeat_interleave(shared, 1), value.repeat_interleave(shared, 1)
+                cosine, sine = cosine.repeat_interleave(sharing, 0), sine.repeat_interleave(sharing, 0)
+            query = rotate_pairs(query, cosine, sine)
+        if sharing > 1:
+            key, value = key.repeat_interleave(sharing, 1), value.repeat_interleave(sharing, 1)
         on_board = None if board.mask is None else board.mask.flatten(2).unsqueeze(2) > 0
-        seen = functional.scaled_dot_product_attention(query, key, value, on_board)
-        return x + board.cut(to_board(self.out(seen.transpose(1, 2).flatten(2)), x))
+        attended = functional.scaled_dot_product_attention(query, key, value, on_board)
+        return x + board.cut(to_board(self.out(attended.transpose(1, 2).flatten(2)), x))
 
     @staticmethod
     def _heads(x: Tensor, heads: int) -> Tensor:
-        """[n, points, heads * channels] as [n, heads, points, channels]."""
+        """Returns [n, points, heads * channels] as [n, heads, points, channels]."""
         return x.unflatten(2, (heads, -1)).transpose(1, 2)
 
 
 class FeedForwardBlock(Part):
+    """A residual block of two linear layers at each point, gated or not (SwiGLU, Shazeer 2020)."""
+
     norm: RMSNorm
     first: MatMul
     gate: MatMul | None
@@ -128,6 +156,8 @@ class FeedForwardBlock(Part):
 
 
 class MetadataEncoder(Part):
+    """Turns metadata of the players into something that is added to every point of the trunk."""
+
     matmul1: MatMul
     bias1: Bias
     act1: Activation
@@ -142,6 +172,8 @@ class MetadataEncoder(Part):
 
 
 class Trunk(Part):
+    """Everything before the heads."""
+
     conv: Conv
     matmul: MatMul
     metadata: MetadataEncoder | None
@@ -150,17 +182,19 @@ class Trunk(Part):
     tip_act: Activation
 
     def forward(self, planes: Tensor, scalars: Tensor, metadata: Tensor | None, board: Board) -> Tensor:
-        everywhere = self.matmul(scalars.to(self.matmul.weight.dtype))
+        global_features = self.matmul(scalars.to(self.matmul.weight.dtype))
         if self.metadata is not None and metadata is not None:
-            everywhere = everywhere + self.metadata(metadata.to(everywhere.dtype))
+            global_features = global_features + self.metadata(metadata.to(global_features.dtype))
         x = self.conv(planes.to(self.conv.weight.dtype))
-        x = x + to_points(everywhere).to(x.dtype)
+        x = x + to_points(global_features).to(x.dtype)
         for block in self.blocks:
             x = block(x, board)
         return board.cut(self.tip_act(self.tip_norm(x, board)))
 
 
 class PolicyHead(Part):
+    """From the trunk to logits of the moves, and of the pass by global pooling."""
+
     conv: Conv
     pool_conv: Conv
     pool_norm: Norm
@@ -175,7 +209,7 @@ class PolicyHead(Part):
     pass_out: MatMul | None
 
     def forward(self, x: Tensor, board: Board) -> Tensor:
-        """Logits, [n, channels, points + 1]."""
+        """Returns logits, [n, channels, points + 1], the pass last."""
         pooled = board.pool(board.cut(self.pool_act(self.pool_norm(self.pool_conv(x), board))))
         y = self.norm(self.conv(x) + to_points(self.pool_matmul(pooled)), board)
         moves = self.out_conv(board.cut(self.act(y))).flatten(2)
@@ -186,6 +220,8 @@ class PolicyHead(Part):
 
 
 class ValueHead(Part):
+    """From the trunk to result, scores and ownership."""
+
     conv: Conv
     norm: Norm
     act: Activation
@@ -199,7 +235,7 @@ class ValueHead(Part):
     ownership: Conv
 
     def forward(self, x: Tensor, board: Board) -> tuple[Tensor, Tensor, Tensor]:
-        """Value logits [n, 3], score values [n, k], ownership before its tanh [n, points]."""
+        """Returns value logits [n, 3], score values [n, 4 or 6], and ownership before its tanh [n, points]."""
         points = board.cut(self.act(self.norm(self.conv(x), board)))
         hidden = self.hidden_act(self.bias(self.matmul(board.value_pool(points))))
         value = self.value_bias(self.value_matmul(hidden))
@@ -208,12 +244,12 @@ class ValueHead(Part):
 
 
 def to_points(x: Tensor) -> Tensor:
-    """[n, channels], the same at every point."""
+    """Returns [n, channels] in a form that adds to every point of [n, channels, h, w]."""
     return x[:, :, None, None]
 
 
 def to_sequence(x: Tensor) -> Tensor:
-    """[n, channels, h, w] as [n, points, channels]."""
+    """Returns [n, channels, h, w] as [n, points, channels]."""
     return x.flatten(2).transpose(1, 2)
 
 
@@ -223,20 +259,20 @@ def to_board(x: Tensor, like: Tensor) -> Tensor:
 
 
 MODULES: dict[type, Callable[[Any], nn.Module]] = {
-    records.ConvRecord: Conv,
-    records.BatchNormRecord: BatchNorm,
-    records.ActivationRecord: Activation,
-    records.MatMulRecord: MatMul,
-    records.BiasRecord: Bias,
-    records.RMSNormRecord: RMSNorm,
-    records.TipRMSNormRecord: TipRMSNorm,
-    records.OrdinaryBlockRecord: OrdinaryBlock,
-    records.PoolingBlockRecord: PoolingBlock,
-    records.BottleneckBlockRecord: BottleneckBlock,
-    records.AttentionBlockRecord: AttentionBlock,
-    records.FeedForwardBlockRecord: FeedForwardBlock,
-    records.MetadataEncoderRecord: MetadataEncoder,
-    records.TrunkRecord: Trunk,
-    records.PolicyHeadRecord: PolicyHead,
-    records.ValueHeadRecord: ValueHead,
+    schema.ConvDesc: Conv,
+    schema.BatchNormDesc: BatchNorm,
+    schema.ActivationDesc: Activation,
+    schema.MatMulDesc: MatMul,
+    schema.BiasDesc: Bias,
+    schema.RMSNormDesc: RMSNorm,
+    schema.TipRMSNormDesc: TipRMSNorm,
+    schema.OrdinaryBlockDesc: OrdinaryBlock,
+    schema.PoolingBlockDesc: PoolingBlock,
+    schema.BottleneckBlockDesc: BottleneckBlock,
+    schema.AttentionBlockDesc: AttentionBlock,
+    schema.FeedForwardBlockDesc: FeedForwardBlock,
+    schema.MetadataEncoderDesc: MetadataEncoder,
+    schema.TrunkDesc: Trunk,
+    schema.PolicyHeadDesc: PolicyHead,
+    schema.ValueHeadDesc: ValueHead,
 }

@@ -1,8 +1,10 @@
-"""Our own files, `.pt`: a network's config and numbers, the state of its training, its card."""
+"""This program's own network files, `.pt`: config and weights, the state of training, the network's card."""
 
 import io
 import pickle
+import struct
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,18 +12,26 @@ from typing import Any
 
 import torch
 
-from ..files import write_whole
+from ..base.errors import UserError
+from ..base.files import write_atomically
 from .katago_file import NetworkFileError, check_shapes
 from .model import Model
 from .plain import config_from_data, to_data
 
 FORMAT = "gtp_engine network 1"
+# What reading a file that is cut short or has other bytes raises, in zipfile and in torch.
+_DAMAGES = (RuntimeError, EOFError, ValueError, KeyError, OverflowError, struct.error, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """model: in evaluation mode when read. training: what the learner needs to go on (tensors and plain data), or None.
-    card: what the network is and how it was made, plain data."""
+    """The content of a file.
+
+    Attributes:
+        model: The network; in evaluation mode if it was read from a file.
+        training: What the learner needs to resume (tensors and plain data), or None.
+        card: What the network is and how it was made, as plain data.
+    """
 
     model: Model
     training: Mapping[str, Any] | None = None
@@ -29,7 +39,11 @@ class Checkpoint:
 
 
 def write_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
-    """Writes the file whole or not at all."""
+    """Writes a checkpoint atomically.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
     data = {
         "format": FORMAT,
         "config": to_data(checkpoint.model.config),
@@ -38,33 +52,56 @@ def write_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
         "card": dict(checkpoint.card),
     }
     content = io.BytesIO()
-    torch.save(data, content)  # into a file it would call a full disk a RuntimeError
-    write_whole(path, lambda temporary: temporary.write_bytes(content.getbuffer()))
+    torch.save(data, content)  # writing to a file, torch reports a full disk as a RuntimeError
+    write_atomically(path, lambda temporary: temporary.write_bytes(content.getbuffer()))
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    """Raises NetworkFileError for a file that is none of ours; reading one runs no code."""
+    """Reads a checkpoint. This runs no code from the file.
+
+    Raises:
+        NetworkFileError: The file is damaged or not a checkpoint of this program.
+        OSError: The file cannot be read.
+    """
     data = _load(path)
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-        raise NetworkFileError(f"{path}: no checkpoint of this program ({FORMAT!r} is not in it)")
+        raise NetworkFileError(f"{path}: not a checkpoint of this program ({FORMAT!r} is missing)")
     try:
         config = config_from_data(data.get("config"))
-        numbers = sum(tensor.numel() for tensor in data["weights"].values())
-        if config.parameter_count > numbers:  # before memory is taken for them
-            raise ValueError(f"it describes {config.parameter_count:,} parameters and holds {numbers:,} numbers")
+        values = sum(tensor.numel() for tensor in data["weights"].values())
+        if config.parameter_count > values:  # before memory is allocated for them
+            raise UserError(f"it describes {config.parameter_count:,} parameters and contains {values:,} values")
         model = Model(config)
         model.load_state_dict(data["weights"])
+        for name, tensor in model.state_dict().items():
+            if not tensor.isfinite().all():
+                raise UserError(f"{name} contains NaN or infinite values")
         check_shapes(model.eval())
     except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
-        raise NetworkFileError(f"{path}: a damaged checkpoint ({str(error).splitlines()[0]})") from error
+        raise NetworkFileError(f"{path}: a damaged checkpoint ({_first_line(error)})") from error
     return Checkpoint(model, data.get("training"), data.get("card") or {})
 
 
 def _load(path: Path) -> Any:
-    content = io.BytesIO(path.read_bytes())
+    content = path.read_bytes()
+    if not content:
+        raise NetworkFileError(f"{path}: the file is empty")
     try:
-        return torch.load(content, map_location="cpu", weights_only=True)
+        _check_sums(content)
+        return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        raise NetworkFileError(f"{path}: no checkpoint of this program: it would run code when read") from error
-    except (RuntimeError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise NetworkFileError(f"{path}: a damaged checkpoint ({str(error).splitlines()[0]})") from error
+        raise NetworkFileError(f"{path}: not a checkpoint of this program: reading it would run code") from error
+    except _DAMAGES as error:
+        raise NetworkFileError(f"{path}: a damaged checkpoint ({_first_line(error)})") from error
+
+
+def _check_sums(content: bytes) -> None:
+    """Raises UserError if a part of the archive does not have its checksum, which torch writes and does not read."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if (part := archive.testzip()) is not None:
+            raise UserError(f"the checksum of {part} is wrong")
+
+
+def _first_line(error: Exception) -> str:
+    """Returns the first line of a message, or the kind of error if it has none; torch adds lines of advice."""
+    return next(iter(str(error).splitlines()), type(error).__name__)

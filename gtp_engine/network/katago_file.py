@@ -1,7 +1,7 @@
 """KataGo's network files: `.bin.gz`, `.bin`, `.txt.gz`, `.txt`, versions 8 to 17; written as `.bin.gz`.
 
-A file is a stream of words with blocks of numbers in between: `@BIN@` and little-endian float32, or words as well. What
-it holds in which order is told by `records`; reader and writer walk over their fields.
+A file is a stream of words with blocks of floats in between: `@BIN@` and little-endian float32, or words as well.
+`schema` defines its content and order; reader and writer walk over the fields of the descriptions there.
 """
 
 import gzip
@@ -17,15 +17,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..files import write_whole
+from ..base.errors import UserError
+from ..base.files import write_atomically
 from .config import KATAGO_INPUTS, NEWEST, OLDEST, PLANES, SCALARS, NetworkConfig
 from .model import Model
 from .plain import field_types
-from .records import BLOCK_KINDS, Floats, Layer
+from .schema import BLOCK_KINDS, Floats, Layer
 
 MARKER = b"@BIN@"
 GZIP_MAGIC = b"\x1f\x8b"
-# A file expands 1.1 times where it is binary, 4 times where it is text; beyond this it is none of ours.
+# Binary files expand 1.1 times, text files 4 times; anything beyond this limit is not a network.
 LARGEST_EXPANSION, FREE_EXPANSION = 20, 64 << 20
 LONGEST_WORD = 1000
 DEEPEST = 4  # blocks inside blocks; KataGo's have 2
@@ -33,12 +34,17 @@ _WORD = re.compile(rb"\S+")
 _SPACE = re.compile(rb"\s*")
 
 
-class NetworkFileError(ValueError):
-    """A file that is no network, or none that can be used; the message names it and says what is wrong."""
+class NetworkFileError(UserError):
+    """A file is not a network, or not one that can be used; the message names the file and the reason."""
 
 
 def read_katago_file(path: Path) -> Model:
-    """The network of a file, in evaluation mode. Raises NetworkFileError, or OSError where it cannot be read."""
+    """Reads a network, in evaluation mode.
+
+    Raises:
+        NetworkFileError: The file is damaged, not a network, or of an unsupported version.
+        OSError: The file cannot be read.
+    """
     data = _expand(path)
     try:
         config, tensors = _Reader(data).network()
@@ -47,13 +53,13 @@ def read_katago_file(path: Path) -> Model:
         check_shapes(model.eval())
     except RecursionError:
         raise NetworkFileError(f"{path}: blocks within blocks without end") from None
-    except ValueError as error:
+    except UserError as error:
         raise NetworkFileError(f"{path}: {error}") from error
     return model
 
 
 def _expand(path: Path) -> bytes:
-    """The file's content, unpacked where it is packed."""
+    """Returns the file's content, decompressed if it is compressed."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         limit = FREE_EXPANSION + LARGEST_EXPANSION * size
@@ -69,15 +75,18 @@ def _expand(path: Path) -> bytes:
         except (gzip.BadGzipFile, zlib.error) as error:
             raise NetworkFileError(f"{path}: the file is damaged ({error}); download it again") from error
     if len(data) > limit:
-        raise NetworkFileError(f"{path}: no network: it expands to more than {limit >> 20} MB")
+        raise NetworkFileError(f"{path}: not a network: it expands to more than {limit >> 20} MB")
     return data
 
 
 def check_shapes(model: Model) -> None:
-    """Raises ValueError where a network's layers do not fit each other: runs it on a board of 2x2.
+    """Runs a network on a board of 2x2, to check that its layers fit together.
 
-    The layers are no larger than the file, so that this takes little. Tensors without numbers ("meta") would take
-    nothing, but a second to begin with: torch imports its tracer for them.
+    The layers are no larger than the file, so that this is cheap. Tensors without data ("meta") would be cheaper still,
+    but torch takes a second to import its tracer for them.
+
+    Raises:
+        UserError: The shapes of the layers or of the outputs are wrong.
     """
     config = model.config
     metadata = torch.zeros(1, config.trunk.metadata.inputs) if config.trunk.metadata else None
@@ -85,19 +94,22 @@ def check_shapes(model: Model) -> None:
         with torch.inference_mode():
             raw = model(torch.ones(1, config.planes, 2, 2), torch.zeros(1, config.scalars), metadata)
     except RuntimeError as error:
-        raise ValueError(f"its layers do not fit each other ({str(error).splitlines()[0]})") from error
+        raise UserError(f"its layers do not fit together ({str(error).splitlines()[0]})") from error
     scores = 4 if config.version == 8 else 6
     channels = 1 if config.version < 12 else 2 if config.version < 16 else 4 if config.version == 16 else None
     if channels is None:
         channels = config.policy.declared_channels
     expected = [(1, channels, 5), (1, 3), (1, scores), (1, 4)]
-    found = [tuple(output.shape) for output in raw[: len(expected)]]  # heads that are only learned come after them
+    found = [tuple(output.shape) for output in raw[: len(expected)]]  # heads that are only for training come after them
     if found != expected:
-        raise ValueError(f"its outputs have the shapes {found}; version {config.version} has {expected}")
+        raise UserError(f"its outputs have the shapes {found}; version {config.version} has {expected}")
 
 
 class _Reader:
-    """Reads records; `tensors` collects their numbers, in torch's axes, by their paths."""
+    """Reads descriptions; `tensors` collects their values, in torch's axes, by their paths.
+
+    `network_values` holds the fields of the network that are already read, on which later fields depend.
+    """
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -107,21 +119,21 @@ class _Reader:
 
     def network(self) -> tuple[NetworkConfig, dict[str, torch.Tensor]]:
         try:
-            config = self.record(NetworkConfig, "", self.network_values)
+            config = self.read_desc(NetworkConfig, "", self.network_values)
         except _End:
-            raise ValueError(self._too_short()) from None
+            raise UserError(self._too_short()) from None
         assert isinstance(config, NetworkConfig)
         rest = self.data[self.position :].strip()
         if rest:
-            raise ValueError(f"{len(rest)} bytes follow the end of the network, from {rest[:20]!r} on")
+            raise UserError(f"{len(rest)} bytes follow the end of the network, from {rest[:20]!r} on")
         return config, self.tensors
 
     def _too_short(self) -> str:
         if "version" not in self.network_values:
-            return "no KataGo network: it does not begin with a name and a version"
+            return "not a KataGo network: it does not begin with a name and a version"
         return "the file is cut short; download it again"
 
-    def record(self, cls: type, path: str, values: dict[str, Any] | None = None) -> Any:
+    def read_desc(self, cls: type, path: str, values: dict[str, Any] | None = None) -> Any:
         values = {} if values is None else values
         types = field_types(cls)
         for entry in fields(cls):
@@ -134,54 +146,54 @@ class _Reader:
                 values[entry.name] = self._blocks(values["block_count"], inner)
             elif choose := entry.metadata.get("choose"):
                 chosen = choose(values, self.network_values)
-                values[entry.name] = chosen and self.record(chosen, inner)
+                values[entry.name] = chosen and self.read_desc(chosen, inner)
             else:
                 values[entry.name] = self._value(accepted[0], inner)
             self._skip_zeros(entry.metadata, inner)
             if inner in ("version", "planes", "scalars"):
                 self._check_header(inner)
         try:
-            record = cls(**values)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}" if path else str(error)) from error
-        if isinstance(record, Layer):
-            for floats in record.floats:
+            desc = cls(**values)
+        except UserError as error:
+            raise UserError(f"{path}: {error}" if path else str(error)) from error
+        if isinstance(desc, Layer):
+            for floats in desc.floats:
                 name = f"{path}.{floats.name}"
-                self.tensors[name] = torch.from_numpy(self._numbers(floats, name))
-        return record
+                self.tensors[name] = torch.from_numpy(self._floats(floats, name))
+        return desc
 
     @property
     def _version(self) -> int:
         return int(self.network_values.get("version", 0))
 
     def _check_header(self, name: str) -> None:
-        """Says at once what a file of another kind is."""
+        """Checks the first fields as soon as they are read, to name the reason if a file is of another kind."""
         value = self.network_values[name]
         if name == "version" and 1 <= value < OLDEST:
-            raise ValueError(f"a network of version {value}, of older inputs; take one of version {OLDEST} to {NEWEST}")
+            raise UserError(f"a network of version {value}, with older inputs; use version {OLDEST} to {NEWEST}")
         if name == "version" and value > NEWEST:
-            raise ValueError(f"a network of version {value}, newer than this program; it reads {OLDEST} to {NEWEST}")
+            raise UserError(f"a network of version {value}, newer than this program; it reads {OLDEST} to {NEWEST}")
         if name == "version" and value < 1:
-            raise ValueError(f"no KataGo network: its version would be {value}")
+            raise UserError(f"not a KataGo network: its version would be {value}")
         expected = {"planes": PLANES, "scalars": SCALARS}.get(name, value)
         if value != expected:
-            raise ValueError(f"the network takes {value} {name}; this program has {expected}")
+            raise UserError(f"the network has {value} input {name}; this program computes {expected}")
 
     def _blocks(self, count: int, path: str) -> tuple[Any, ...]:
         if path.count(".blocks") > DEEPEST:
-            raise ValueError(f"{path}: blocks within blocks, more than {DEEPEST} deep")
+            raise UserError(f"{path}: blocks within blocks, more than {DEEPEST} deep")
         blocks = []
         for number in range(count):
             kind = self._word().decode("utf-8", "replace")
             if kind not in BLOCK_KINDS:
-                raise ValueError(f"{path}.{number}: unknown kind of block {kind!r:.60}")
-            blocks.append(self.record(BLOCK_KINDS[kind], f"{path}.{number}"))
+                raise UserError(f"{path}.{number}: unknown kind of block {kind!r:.60}")
+            blocks.append(self.read_desc(BLOCK_KINDS[kind], f"{path}.{number}"))
         return tuple(blocks)
 
     def _value(self, cls: type, path: str) -> Any:
-        """A word as a string, a number or a truth value; or a record."""
+        """Returns a word as a string, a number or a bool; or a description."""
         if cls not in (str, int, float, bool):
-            return self.record(cls, path)
+            return self.read_desc(cls, path)
         word = self._word()
         try:
             if cls is bool:
@@ -190,8 +202,8 @@ class _Reader:
         except (ValueError, KeyError):
             expected = {str: "a word", int: "a whole number", float: "a number", bool: "0 or 1"}[cls]
             if self._version == 0:
-                raise ValueError("no KataGo network: it does not begin with a name and a version") from None
-            raise ValueError(f"{path} is {word[:20]!r}; expected {expected}") from None
+                raise UserError("not a KataGo network: it does not begin with a name and a version") from None
+            raise UserError(f"{path} is {word[:20]!r}; expected {expected}") from None
 
     def _skip_zeros(self, metadata: Mapping[str, Any], path: str) -> None:
         since, count = metadata.get("zeros") or (NEWEST + 1, 0)
@@ -200,113 +212,121 @@ class _Reader:
         for _ in range(count):
             word = self._word()
             if word != b"0":
-                raise ValueError(f"a reserved number after {path} is {word[:20]!r}: a newer kind of network")
+                raise UserError(f"a reserved number after {path} is {word[:20]!r}: a newer kind of network")
 
     def _word(self) -> bytes:
         start = _SPACE.match(self.data, self.position).end()  # type: ignore[union-attr]
         match = _WORD.match(self.data, start, start + LONGEST_WORD + 1)
-        if not match or match.end() == len(self.data):  # a word without a space after it may be the half of one
+        if not match or match.end() == len(self.data):  # a word without a space after it may be truncated
             raise _End
         if len(match[0]) > LONGEST_WORD:
-            raise ValueError("no KataGo network, or a damaged one: a word has no end")
+            raise UserError("not a KataGo network, or a damaged one: a word has no end")
         self.position = match.end()
         return match[0]
 
-    def _numbers(self, floats: Floats, name: str) -> np.ndarray:
-        """float32 in torch's axes. Nothing is allocated before the file is known to be long enough."""
+    def _floats(self, floats: Floats, name: str) -> np.ndarray:
+        """Returns a block of float32 in torch's axes. Memory is allocated only if the file is long enough."""
         start = _SPACE.match(self.data, self.position).end()  # type: ignore[union-attr]
         if self.data.startswith(MARKER, start):
             start += len(MARKER)
-            self._check_rest(start, 4 * floats.numbers, name)
-            numbers = np.frombuffer(self.data, "<f4", floats.numbers, start)
-            self.position = start + 4 * floats.numbers
+            self._check_rest(start, 4 * floats.size, name)
+            values = np.frombuffer(self.data, "<f4", floats.size, start)
+            self.position = start + 4 * floats.size
         else:
-            self._check_rest(start, 2 * floats.numbers - 1, name)
-            words = (self._value(float, name) for _ in range(floats.numbers))
-            numbers = np.fromiter(words, np.float32, floats.numbers)
-        if not np.isfinite(numbers).all():
-            raise ValueError(f"{name} holds numbers that are none (NaN or infinite)")
-        return np.array(numbers.reshape(floats.shape).transpose(floats.axes), np.float32, order="C")
+            self._check_rest(start, 2 * floats.size - 1, name)  # a digit and a space each
+            words = (self._value(float, name) for _ in range(floats.size))
+            values = np.fromiter(words, np.float32, floats.size)
+        if not np.isfinite(values).all():
+            raise UserError(f"{name} contains NaN or infinite values")
+        return np.array(values.reshape(floats.shape).transpose(floats.axes), np.float32, order="C")
 
     def _check_rest(self, start: int, size: int, name: str) -> None:
         if size > len(self.data) - start:
-            raise ValueError(
-                f"cut short: {name} takes {size} bytes, and {max(len(self.data) - start, 0)} follow; download it again"
+            raise UserError(
+                f"cut short: {name} takes {size} bytes, {max(len(self.data) - start, 0)} are left; download it again"
             )
 
 
 class _End(Exception):
-    """The data ended before a word, or in it."""
+    """The data end before a word or within it."""
 
 
 def write_katago_file(model: Model, path: Path) -> None:
-    """Writes a network as `.bin.gz`, whole or not at all. ValueError where its version of the format cannot hold it."""
+    """Writes a network as `.bin.gz`, atomically.
+
+    Raises:
+        UserError: The format of the network's version cannot represent it.
+        OSError: The file cannot be written.
+    """
     data = katago_bytes(model)
-    write_whole(path, lambda temporary: temporary.write_bytes(gzip.compress(data, 6, mtime=0)))
+    write_atomically(path, lambda temporary: temporary.write_bytes(gzip.compress(data, 6, mtime=0)))
 
 
 def katago_bytes(model: Model) -> bytes:
-    """The content of a model's file, before it is packed."""
+    """Returns the content of a model's file, before compression."""
     if model.config.inputs_version != KATAGO_INPUTS:
-        raise ValueError(f"inputs of version {model.config.inputs_version} cannot be written to a KataGo file")
+        raise UserError(f"inputs of version {model.config.inputs_version} cannot be written to a KataGo file")
     return _Writer(model).content()
 
 
 class _Writer:
+    """Writes descriptions and the model's tensors, mirroring `_Reader`."""
+
     def __init__(self, model: Model) -> None:
         self.config = model.config
         self.tensors = model.state_dict()
         self.parts: list[bytes] = []
 
     def content(self) -> bytes:
-        self._record(self.config, "")
+        self._desc(self.config, "")
         return b"".join(self.parts)
 
-    def _record(self, record: Any, path: str) -> None:
-        for entry in fields(record):
-            value = getattr(record, entry.name)
+    def _desc(self, desc: Any, path: str) -> None:
+        for entry in fields(desc):
+            value = getattr(desc, entry.name)
             inner = f"{path}.{entry.name}" if path else entry.name
             if not entry.metadata.get("in_file", True):
                 continue
             if self.config.version < entry.metadata.get("since", 0):
                 if value != entry.default:
-                    raise ValueError(f"{inner} is {value!r:.60}; files of version {self.config.version} cannot say so")
+                    version = self.config.version
+                    raise UserError(f"{inner} is {value!r:.60}; files of version {version} cannot represent it")
                 continue
             self._value(value, inner)
             since, zeros = entry.metadata.get("zeros") or (0, 0)
             if self.config.version >= since:
                 self.parts += [b"0\n"] * zeros
-        if isinstance(record, Layer):
-            for floats in record.floats:
-                self._numbers(floats, f"{path}.{floats.name}")
+        if isinstance(desc, Layer):
+            for floats in desc.floats:
+                self._floats(floats, f"{path}.{floats.name}")
 
     def _value(self, value: Any, path: str) -> None:
         if isinstance(value, tuple):
             for number, block in enumerate(value):
-                self._word(_KIND_OF[type(block)])
-                self._record(block, f"{path}.{number}")
+                self._word(_BLOCK_NAMES[type(block)])
+                self._desc(block, f"{path}.{number}")
         elif isinstance(value, bool):
             self._word(str(int(value)))
         elif isinstance(value, str | int | float):
             self._word(str(value))
         elif value is not None:
-            self._record(value, path)
+            self._desc(value, path)
 
     def _word(self, word: str) -> None:
         encoded = word.encode()
         if not _WORD.fullmatch(encoded) or len(encoded) > LONGEST_WORD:
-            raise ValueError(f"{word!r:.60} cannot be written to a KataGo file: names have no spaces")
+            raise UserError(f"{word!r:.60} cannot be written to a KataGo file: names have no spaces")
         self.parts.append(encoded + b"\n")
 
-    def _numbers(self, floats: Floats, name: str) -> None:
+    def _floats(self, floats: Floats, name: str) -> None:
         if name not in self.tensors:
-            raise ValueError(f"{name} is missing: a network that was prepared for inference cannot be written")
-        numbers = self.tensors[name].detach().float().cpu().numpy()
+            raise UserError(f"{name} is missing: a network that was prepared for inference cannot be written")
+        values = self.tensors[name].detach().float().cpu().numpy()
         order = np.argsort(floats.axes)
-        numbers = np.ascontiguousarray(numbers.transpose(order), "<f4")
-        if numbers.shape != floats.shape or not math.isfinite(float(np.abs(numbers).sum())):
-            raise ValueError(f"{name} holds numbers that are none (NaN or infinite)")
-        self.parts += [MARKER, numbers.tobytes(), b"\n"]
+        values = np.ascontiguousarray(values.transpose(order), "<f4")
+        if values.shape != floats.shape or not math.isfinite(float(np.abs(values).sum())):
+            raise UserError(f"{name} contains NaN or infinite values")
+        self.parts += [MARKER, values.tobytes(), b"\n"]
 
 
-_KIND_OF = {cls: kind for kind, cls in BLOCK_KINDS.items()}
+_BLOCK_NAMES = {cls: kind for kind, cls in BLOCK_KINDS.items()}

@@ -1,7 +1,8 @@
 """Layers of KataGo's networks, and the board that they work on.
 
-Tensors of points are [n, channels, height, width], in channels-last memory where it pays. A smaller board lies in the
-top left corner of the tensor. Every layer takes its record (`records`), whose numbers it holds: parameters or buffers.
+Tensors of points are [n, channels, height, width], in channels-last memory if that is faster. A smaller board lies in
+the top left corner of the tensor. Every layer is made from its description (`schema`), and holds its values as
+parameters or buffers.
 """
 
 import math
@@ -12,20 +13,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from .records import (
+from .schema import (
     IDENTITY,
     MISH,
     RELU,
     SILU,
-    ActivationRecord,
-    BatchNormRecord,
-    BiasRecord,
-    ConvRecord,
-    FixedRopeRecord,
-    LearnedRopeRecord,
-    MatMulRecord,
-    RMSNormRecord,
-    TipRMSNormRecord,
+    ActivationDesc,
+    BatchNormDesc,
+    BiasDesc,
+    ConvDesc,
+    FixedRopeDesc,
+    LearnedRopeDesc,
+    MatMulDesc,
+    RMSNormDesc,
+    TipRMSNormDesc,
 )
 
 # KataGo's pooling centres the side of the board at 14 and scales it by a tenth.
@@ -35,8 +36,17 @@ MIDDLE_SIDE, SIDE_SCALE = 14.0, 0.1
 class Board:
     """Which points of a batch of tensors are on the board.
 
-    mask: [n, 1, h, w] in the tensors' dtype, 1 on the board, or None where the boards fill the tensor. Tensors are zero
-    off the board after `cut`, and pooling takes only such.
+    Tensors are 0 off the board after `cut`, and pooling accepts only such tensors.
+
+    Args:
+        planes: The input planes [n, planes, h, w]; plane 0 is 1 on the board.
+        full_board: Whether all boards fill the tensor.
+        dtype: The type of the mask.
+
+    Attributes:
+        mask: [n, 1, h, w], 1 on the board, or None if all boards fill the tensor.
+        area: The number of points on the board, [n, 1], or one number for all.
+        side: The square root of the area, centred and scaled as in KataGo, in the same form.
     """
 
     def __init__(self, planes: Tensor, full_board: bool, dtype: torch.dtype = torch.float32) -> None:
@@ -49,21 +59,23 @@ class Board:
         self.side: Final[Tensor | float] = (side - MIDDLE_SIDE) * SIDE_SCALE
 
     def cut(self, x: Tensor) -> Tensor:
-        """Zero off the board."""
-        return x if self.mask is None else x * self.mask.to(x.dtype)  # under autocast tensors change their precision
+        """Returns x with 0 off the board."""
+        # Under autocast tensors change their precision, so that it may differ from the mask's.
+        return x if self.mask is None else x * self.mask.to(x.dtype)
 
     def mean(self, x: Tensor) -> Tensor:
-        """Over the board's points, [n, channels]."""
+        """Returns the mean over each board's points, [n, channels]."""
         return x.mean((2, 3)) if self.mask is None else (x.sum((2, 3)) / self.area).to(x.dtype)
 
     def pool(self, x: Tensor) -> Tensor:
-        """[n, 3 * channels]: mean, mean scaled by the size of the board, maximum."""
+        """Returns mean, mean scaled by the board's side, and maximum: [n, 3 * channels]."""
         mean = self.mean(x)
+        # Off the board this is -1, below all values of relu, mish and silu.
         largest = x.amax((2, 3)) if self.mask is None else (x + (self.mask - 1).to(x.dtype)).amax((2, 3))
         return torch.cat((mean, self._scaled(mean, self.side), largest), 1)
 
     def value_pool(self, x: Tensor) -> Tensor:
-        """[n, 3 * channels]: mean, mean scaled by the size of the board, and by its square."""
+        """Returns mean, mean scaled by the board's side, and by its square less 0.1: [n, 3 * channels]."""
         mean = self.mean(x)
         return torch.cat((mean, self._scaled(mean, self.side), self._scaled(mean, self.side**2 - 0.1)), 1)
 
@@ -73,15 +85,15 @@ class Board:
 
 
 class Conv(nn.Module):
-    """A convolution that keeps the board's size. Only folding gives it a bias."""
+    """A convolution that keeps the board's size; it has a bias only after a norm was folded into it."""
 
     bias: nn.Parameter | None
 
-    def __init__(self, record: ConvRecord) -> None:
+    def __init__(self, desc: ConvDesc) -> None:
         super().__init__()
-        self.dilation = (record.dilation_y, record.dilation_x)
-        self.padding = (record.height // 2 * record.dilation_y, record.width // 2 * record.dilation_x)
-        self.weight = nn.Parameter(torch.zeros(record.out_channels, record.in_channels, record.height, record.width))
+        self.dilation = (desc.dilation_y, desc.dilation_x)
+        self.padding = (desc.height // 2 * desc.dilation_y, desc.width // 2 * desc.dilation_x)
+        self.weight = nn.Parameter(torch.zeros(desc.out_channels, desc.in_channels, desc.height, desc.width))
         self.register_parameter("bias", None)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -91,18 +103,20 @@ class Conv(nn.Module):
 class MatMul(nn.Module):
     """x @ weight.T over the last axis, in the weight's precision."""
 
-    def __init__(self, record: MatMulRecord) -> None:
+    def __init__(self, desc: MatMulDesc) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.zeros(record.out_channels, record.in_channels))
+        self.weight = nn.Parameter(torch.zeros(desc.out_channels, desc.in_channels))
 
     def forward(self, x: Tensor) -> Tensor:
         return functional.linear(x.to(self.weight.dtype), self.weight)
 
 
 class Bias(nn.Module):
-    def __init__(self, record: BiasRecord) -> None:
+    """x + bias."""
+
+    def __init__(self, desc: BiasDesc) -> None:
         super().__init__()
-        self.bias = nn.Parameter(torch.zeros(record.channels))
+        self.bias = nn.Parameter(torch.zeros(desc.channels))
 
     def forward(self, x: Tensor) -> Tensor:
         return x + self.bias
@@ -117,19 +131,22 @@ ACTIVATION_FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class Activation(nn.Module):
-    def __init__(self, record: ActivationRecord) -> None:
+    """One of `ACTIVATION_FUNCTIONS`."""
+
+    def __init__(self, desc: ActivationDesc) -> None:
         super().__init__()
-        self.kind = record.kind
+        self.kind = desc.kind
 
     def forward(self, x: Tensor) -> Tensor:
         return ACTIVATION_FUNCTIONS[self.kind](x)
 
 
 class BatchNorm(nn.Module):
-    """Batch normalisation whose statistics are those of the points on the board.
+    """Batch normalisation with the statistics of the points on the board.
 
-    momentum: how fast running statistics follow the batches: over the last few hundred. combine: where several
-    processes share a batch, makes count, mean and variance of their parts those of the whole.
+    Attributes:
+        momentum: The weight of a batch in the running statistics, which so follow the last few hundred batches.
+        combine: If several processes share a batch, computes its count, mean and variance from those of their parts.
     """
 
     momentum: float = 0.01
@@ -137,28 +154,28 @@ class BatchNorm(nn.Module):
     running_mean: Tensor
     running_var: Tensor
 
-    def __init__(self, record: BatchNormRecord) -> None:
+    def __init__(self, desc: BatchNormDesc) -> None:
         super().__init__()
-        self.epsilon = record.epsilon
-        self.register_buffer("running_mean", torch.zeros(record.channels))
-        self.register_buffer("running_var", torch.ones(record.channels))
-        self.weight = nn.Parameter(torch.ones(record.channels)) if record.has_scale else None
-        self.bias = nn.Parameter(torch.zeros(record.channels)) if record.has_bias else None
+        self.epsilon = desc.epsilon
+        self.register_buffer("running_mean", torch.zeros(desc.channels))
+        self.register_buffer("running_var", torch.ones(desc.channels))
+        self.weight = nn.Parameter(torch.ones(desc.channels)) if desc.has_scale else None
+        self.bias = nn.Parameter(torch.zeros(desc.channels)) if desc.has_bias else None
 
     def forward(self, x: Tensor, board: Board) -> Tensor:
         if not self.training:
             scale, shift = self.scale_and_shift()
-            return torch.addcmul(_of_channels(shift).to(x.dtype), x, _of_channels(scale).to(x.dtype))
+            return torch.addcmul(_per_channel(shift).to(x.dtype), x, _per_channel(scale).to(x.dtype))
         if board.mask is None and self.combine is None:
             statistics = self.running_mean, self.running_var
             return functional.batch_norm(x, *statistics, self.weight, self.bias, True, self.momentum, self.epsilon)
         mask = torch.ones_like(x[:, :1], dtype=torch.float32) if board.mask is None else board.mask
         mean, variance = self._statistics(x.float(), mask)
         scale, shift = self._scale_and_shift(mean, variance)
-        return (x * _of_channels(scale) + _of_channels(shift)).to(x.dtype)
+        return (x * _per_channel(scale) + _per_channel(shift)).to(x.dtype)
 
     def scale_and_shift(self) -> tuple[Tensor, Tensor]:
-        """Of each channel, with the running statistics: the norm is x * scale + shift."""
+        """Returns scale and shift of each channel by the running statistics: the norm is x * scale + shift."""
         return self._scale_and_shift(self.running_mean, self.running_var)
 
     def _scale_and_shift(self, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor]:
@@ -169,25 +186,26 @@ class BatchNorm(nn.Module):
         return scale, shift if self.bias is None else shift + self.bias
 
     def _statistics(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and variance of each channel over the boards; the running ones follow."""
+        """Returns mean and variance of each channel over the boards, and updates the running ones."""
         count = mask.sum()
         mean = (x * mask).sum((0, 2, 3)) / count
-        variance = ((x - _of_channels(mean)).square() * mask).sum((0, 2, 3)) / count
+        variance = ((x - _per_channel(mean)).square() * mask).sum((0, 2, 3)) / count
         if self.combine:
             count, mean, variance = self.combine(count, mean, variance)
         with torch.no_grad():
             self.running_mean.lerp_(mean, self.momentum)
-            # As torch.nn.BatchNorm2d: the running variance is the unbiased one.
+            # As in torch.nn.BatchNorm2d, the running variance is the unbiased one.
             self.running_var.lerp_(variance * (count / (count - 1)), self.momentum)
         return mean, variance
 
 
-def _of_channels(x: Tensor) -> Tensor:
+def _per_channel(x: Tensor) -> Tensor:
+    """Returns [channels] in a form that applies to [n, channels, h, w]."""
     return x.view(1, -1, 1, 1)
 
 
 class Folded(nn.Module):
-    """Where a norm was that has gone into the layers beside it."""
+    """The place of a norm that was folded into an adjacent layer: an identity."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -198,7 +216,7 @@ class Folded(nn.Module):
 
 
 class Affine(nn.Module):
-    """A batch norm whose statistics no longer change: x * scale + shift."""
+    """A batch norm with constant statistics: x * scale + shift."""
 
     scale: Tensor
     shift: Tensor
@@ -206,33 +224,33 @@ class Affine(nn.Module):
     def __init__(self, norm: BatchNorm) -> None:
         super().__init__()
         scale, shift = norm.scale_and_shift()
-        self.register_buffer("scale", _of_channels(scale))
-        self.register_buffer("shift", _of_channels(shift))
+        self.register_buffer("scale", _per_channel(scale))
+        self.register_buffer("shift", _per_channel(shift))
 
     def forward(self, x: Tensor, board: Board) -> Tensor:
         return torch.addcmul(self.shift, x, self.scale)
 
 
 class RMSNorm(nn.Module):
-    """x / root mean square over the last axis."""
+    """x / root mean square over the last axis, times a weight (Zhang and Sennrich 2019)."""
 
-    def __init__(self, record: RMSNormRecord) -> None:
+    def __init__(self, desc: RMSNormDesc) -> None:
         super().__init__()
-        self.epsilon = record.epsilon
-        self.weight = nn.Parameter(torch.ones(record.channels))
+        self.epsilon = desc.epsilon
+        self.weight = nn.Parameter(torch.ones(desc.channels))
 
     def forward(self, x: Tensor) -> Tensor:
         return functional.rms_norm(x, self.weight.shape, self.weight, self.epsilon)
 
 
 class TipRMSNorm(nn.Module):
-    """RMS norm of [n, channels, h, w]: over the channels of each point, or `spatial`: of all points on the board."""
+    """RMS norm of [n, channels, h, w], over the channels of each point or, if `spatial`, of all points on the board."""
 
-    def __init__(self, record: TipRMSNormRecord) -> None:
+    def __init__(self, desc: TipRMSNormDesc) -> None:
         super().__init__()
-        self.epsilon, self.spatial = record.epsilon, record.spatial
-        self.weight = nn.Parameter(torch.ones(record.channels))
-        self.bias = nn.Parameter(torch.zeros(record.channels))
+        self.epsilon, self.spatial = desc.epsilon, desc.spatial
+        self.weight = nn.Parameter(torch.ones(desc.channels))
+        self.bias = nn.Parameter(torch.zeros(desc.channels))
 
     def forward(self, x: Tensor, board: Board) -> Tensor:
         square = x.float().square()
@@ -240,26 +258,26 @@ class TipRMSNorm(nn.Module):
         if self.spatial:
             mean = board.mean(board.cut(mean)).view(-1, 1, 1, 1)
         root = (mean + self.epsilon).rsqrt()
-        return (x * root * _of_channels(self.weight) + _of_channels(self.bias)).to(x.dtype)
+        return (x * root * _per_channel(self.weight) + _per_channel(self.bias)).to(x.dtype)
 
 
 Norm = BatchNorm | Affine | Folded
 
 
 class Rope(nn.Module):
-    """Rotary position embedding (Su et al. 2021) in two dimensions: turns adjacent pairs of channels.
+    """Rotary position embedding (Su et al. 2021) in two dimensions: rotates adjacent pairs of channels.
 
-    A pair of head k at (x, y) turns by x * frequencies[k][pair][0] + y * frequencies[k][pair][1].
+    A pair of head k at (x, y) is rotated by x * frequencies[k][pair][0] + y * frequencies[k][pair][1].
     """
 
     frequencies: Tensor
 
-    def __init__(self, record: LearnedRopeRecord | FixedRopeRecord, query_channels: int) -> None:
+    def __init__(self, desc: LearnedRopeDesc | FixedRopeDesc, query_channels: int) -> None:
         super().__init__()
-        if isinstance(record, LearnedRopeRecord):
-            self.frequencies = nn.Parameter(torch.zeros(record.heads, record.pairs, 2))
+        if isinstance(desc, LearnedRopeDesc):
+            self.frequencies = nn.Parameter(torch.zeros(desc.heads, desc.pairs, 2))
         else:
-            self.register_buffer("frequencies", self._fixed(record.theta, query_channels // 4), persistent=False)
+            self.register_buffer("frequencies", self._fixed(desc.theta, query_channels // 4), persistent=False)
 
     @staticmethod
     def _fixed(theta: float, count: int) -> Tensor:
@@ -267,15 +285,15 @@ class Rope(nn.Module):
         zeros = torch.zeros(count)
         return torch.stack((torch.cat((zeros, powers)), torch.cat((powers, zeros))), 1).unsqueeze(0)
 
-    def turns(self, height: int, width: int) -> tuple[Tensor, Tensor]:
-        """Cosine and sine, [heads or 1, points, pairs]."""
+    def cosine_and_sine(self, height: int, width: int) -> tuple[Tensor, Tensor]:
+        """Returns cosine and sine of the angles on a board: [heads or 1, points, pairs]."""
         y, x = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
         points = torch.stack((x.flatten(), y.flatten()), 1).to(self.frequencies)
         angles = points @ self.frequencies.transpose(1, 2)
         return angles.cos(), angles.sin()
 
 
-def turn(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """`x` [n, heads, points, channels], turned by angles [heads or 1, points, channels / 2]."""
+def rotate_pairs(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+    """Rotates x [n, heads, points, channels] by angles [heads or 1, points, channels / 2]."""
     a, b = x[..., 0::2], x[..., 1::2]
     return torch.stack((a * cosine - b * sine, a * sine + b * cosine), -1).flatten(-2).to(x.dtype)

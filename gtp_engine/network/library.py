@@ -1,41 +1,53 @@
-"""Names of networks to files, and files to networks.
+"""Finds network files by name, and loads them.
 
-A network is looked up among those shipped with the program, in a checkout's `weights/` and in the user's folder
-(`paths.networks_dir`), in this order. Which of the shipped ones is for which boards says `networks.toml` beside them.
+A network is searched for among those shipped with the program, in a checkout's `weights/`, and in the user's folder
+(`folders.networks_dir`), in this order. `networks.toml`, next to the shipped networks, assigns them to board sizes, and
+`rules.toml`, next to any network, names the rules that it learned with if they are few.
 Only `load_network` imports torch.
 """
 
 import tomllib
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .. import paths
+from ..base import folders
+from ..base.errors import UserError
 
 if TYPE_CHECKING:
     from .model import Model
 
 SUFFIXES = (".bin.gz", ".bin", ".txt.gz", ".txt", ".pt")
-ZIP_MAGIC = b"PK"  # what torch saves begins so
-BOARDS_FILE = "networks.toml"  # of the shipped ones: which is for which boards
+ZIP_MAGIC = b"PK"  # the start of files that torch saves
+BOARDS_FILE = "networks.toml"  # the board sizes of the shipped networks
+RULES_FILE = "rules.toml"  # the rules that networks learned with
 
 
 def shipped_folders() -> list[Path]:
-    """Where the networks lie that come with the program."""
+    """Returns the folders of the networks that come with the program."""
     package = find_spec("gtp_engine.weights")
-    root = paths.checkout()
-    folders = [Path(package.origin).parent] if package and package.origin else []
-    return list(dict.fromkeys([*folders, *([root / "weights"] if root else [])]))
+    root = folders.checkout()
+    found = [Path(package.origin).parent] if package and package.origin else []
+    return list(dict.fromkeys([*found, *([root / "weights"] if root else [])]))
 
 
 def network_folders() -> list[Path]:
-    """Where networks are looked up."""
-    return [*shipped_folders(), paths.networks_dir()]
+    """Returns the folders that are searched for networks, in order: the user's own is the last, if there is a home."""
+    try:
+        return [*shipped_folders(), folders.networks_dir()]
+    except UserError:
+        return shipped_folders()
 
 
 def default_networks() -> dict[Path, tuple[int, int]]:
-    """The shipped networks that are taken where none is named, and their boards: the longer side's least and most
-    points. ValueError where their table is wrong."""
+    """Returns the shipped networks that are used by default.
+
+    Returns:
+        The smallest and the largest longer side of the boards for each file.
+
+    Raises:
+        UserError: `networks.toml` is invalid.
+    """
     found = {}
     for folder in shipped_folders():
         table = folder / BOARDS_FILE
@@ -45,31 +57,48 @@ def default_networks() -> dict[Path, tuple[int, int]]:
     return found
 
 
-def _read_boards(table: Path) -> dict[str, tuple[int, int]]:
+def learned_rules(path: Path) -> tuple[str, ...]:
+    """Returns the names of the rulesets that a network learned with; empty if it knows all, or nobody has noted them.
+
+    Raises:
+        UserError: `rules.toml` next to the network is invalid.
+    """
+    table = path.with_name(RULES_FILE)
+    entry = _read_table(table).get(network_name(path), []) if table.is_file() else []
+    if not (isinstance(entry, list) and all(isinstance(name, str) for name in entry)):
+        raise UserError(f'{table}: {network_name(path)} = {entry!r}: expected names of rules, as in ["chinese"]')
+    return tuple(entry)
+
+
+def _read_table(table: Path) -> dict[str, Any]:
     try:
-        entries = tomllib.loads(table.read_text("utf-8"))
+        return tomllib.loads(table.read_text("utf-8"))
     except ValueError as error:
-        raise ValueError(f"{table}: {error}") from error
+        raise UserError(f"{table}: {error}") from error
+
+
+def _read_boards(table: Path) -> dict[str, tuple[int, int]]:
+    entries = _read_table(table)
     for name, entry in entries.items():
         if not (isinstance(entry, list) and [type(size) for size in entry] == [int, int] and entry[0] <= entry[1]):
-            raise ValueError(f"{table}: {name} = {entry!r}: expected the least and the most points, as in [7, 9]")
+            raise UserError(f"{table}: {name} = {entry!r}: expected the least and the most points, as in [7, 9]")
     return {name: (least, most) for name, (least, most) in entries.items()}
 
 
 def default_network(width: int, height: int) -> Path | None:
-    """The shipped network for a board, if there is one."""
+    """Returns the shipped network for a board, or None."""
     boards = default_networks().items()
     return next((path for path, (least, most) in boards if least <= max(width, height) <= most), None)
 
 
-def card_of(path: Path) -> Path | None:
-    """What is said of a network, in Markdown beside its file, if there is anything."""
+def find_card(path: Path) -> Path | None:
+    """Returns the Markdown file that describes a network, next to the network's own, or None."""
     card = path.with_name(f"{network_name(path)}.md")
     return card if card.is_file() else None
 
 
 def list_networks() -> list[Path]:
-    """Files in the folders; of two with one name the one that is found first."""
+    """Returns the network files of all folders; the first found if several have the same name."""
     found: dict[str, Path] = {}
     for folder in network_folders():
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -79,32 +108,41 @@ def list_networks() -> list[Path]:
 
 
 def find_network(name: str) -> Path:
-    """The file that a user means: a path; a file's name in one of the folders, with or without its suffix; or the
-    beginning of just one such name. Raises ValueError that says where was looked."""
+    """Finds the network file that a user names.
+
+    Args:
+        name: A path; the name of a file in one of the folders, with or without its suffix; or the beginning of exactly
+            one such name.
+
+    Raises:
+        UserError: There is no such network, or several; the message lists the folders searched or the candidates.
+    """
     if Path(name).is_file():
         return Path(name)
     known = list_networks()
     for path in known:
         if name in (path.name, network_name(path)):
             return path
-    beginning = [path for path in known if name and path.name.startswith(name)]
-    if len(beginning) == 1:
-        return beginning[0]
-    if beginning:
-        raise ValueError(f"which network is {name!r}? It could be {', '.join(path.name for path in beginning)}")
-    raise ValueError(f"no network {name!r}: no such file, and none in {', '.join(map(str, network_folders()))}")
+    candidates = [path for path in known if name and path.name.startswith(name)]
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        raise UserError(f"which network is {name!r}? It could be {', '.join(path.name for path in candidates)}")
+    raise UserError(f"no network {name!r}: no such file, and none in {', '.join(map(str, network_folders()))}")
 
 
 def network_name(path: Path) -> str:
-    """A file's name without the suffix that tells its kind."""
+    """Returns a file's name without the suffix of its format."""
     suffix = next((suffix for suffix in SUFFIXES if path.name.endswith(suffix)), "")
     return path.name.removesuffix(suffix)
 
 
 def load_network(path: Path) -> "Model":
-    """The network of a file of any kind (its content tells which), in evaluation mode.
+    """Loads a network, in evaluation mode; the content of the file tells its format.
 
-    Raises NetworkFileError for what is no network, OSError where the file cannot be read.
+    Raises:
+        NetworkFileError: The file is not a network that can be used.
+        OSError: The file cannot be read.
     """
     from .checkpoint import read_checkpoint
     from .katago_file import NetworkFileError, read_katago_file

@@ -1,35 +1,26 @@
-"""A whole network as a torch module, and how fresh ones are initialised."""
+"""A whole network as a torch module, and the initialisation of fresh ones."""
 
 import math
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from .blocks import AttentionBlock, BottleneckBlock, FeedForwardBlock, OrdinaryBlock, PolicyHead, Trunk, ValueHead
+from .blocks import RawOutputs as RawOutputs  # for users of a model's outputs
 from .config import NetworkConfig
 from .layers import Board, Conv, MatMul, Rope
-from .records import METADATA
-
-
-class RawOutputs(NamedTuple):
-    """For the side to move; `outputs` makes probabilities and points of them.
-
-    policy: logits [n, policy channels, points + 1], pass last. value: logits [n, 3] of win, loss, no result.
-    scores: [n, 4 or 6]. ownership: [n, points], before its tanh.
-    """
-
-    policy: Tensor
-    value: Tensor
-    scores: Tensor
-    ownership: Tensor
+from .schema import METADATA
 
 
 class Model(nn.Module):
-    """A network of KataGo's family. Fresh: `Model(parse_config("b6c96"))`; from a file: `library.load_network`.
+    """A network of KataGo's family.
 
-    `part` names every tensor by its path in the config, see `blocks`. A new model is in training mode, as all modules
-    of torch are; a loaded one is in evaluation mode.
+    Fresh networks are made by `Model(parse_config("b6c96")).initialise()`, and those in files are read by
+    `library.load_network`. The name of every tensor is its path in the config, see `blocks`. A new model is in training
+    mode, as all modules of torch are; a loaded one is in evaluation mode.
+
+    Args:
+        config: The architecture.
     """
 
     def __init__(self, config: NetworkConfig) -> None:
@@ -42,23 +33,35 @@ class Model(nn.Module):
     def forward(
         self, planes: Tensor, scalars: Tensor, metadata: Tensor | None = None, *, full_board: bool = False
     ) -> RawOutputs:
-        """Evaluates planes [n, 22, h, w] and scalars [n, 19] (and metadata [n, 192] where the network takes them).
+        """Evaluates positions.
 
-        Plane 0 says which points are on the board; boards smaller than h x w lie in the top left corner.
-        full_board: all of them fill the tensor, which saves the masks. ValueError where metadata are missing.
+        Args:
+            planes: [n, 22, h, w]. Plane 0 is 1 on the board; boards smaller than h x w lie in the top left corner.
+            scalars: [n, 19].
+            metadata: [n, 192], for networks that imitate human players.
+            full_board: Whether all boards fill the tensor, which saves the masks.
+
+        Raises:
+            UserError: The network needs metadata, and there are none.
         """
         if metadata is None and self.trunk.metadata is not None:
             raise ValueError(f"the network {self.config.name} needs metadata of the players: {METADATA} numbers")
         tip = self.trunk(planes, scalars, metadata, Board(planes, full_board, self.trunk.conv.weight.dtype))
-        tip = tip.to(self.policy.conv.weight.dtype)  # the heads' precision may be another one
+        tip = tip.to(self.policy.conv.weight.dtype)  # the heads' precision may differ from the trunk's
         board = Board(planes, full_board, tip.dtype)
         return RawOutputs(self.policy(tip, board), *self.value(tip, board))
 
     def initialise(self, generator: torch.Generator | None = None) -> "Model":
-        """Random numbers to train from, in place; returns the model.
+        """Sets random weights to train from, in place.
 
-        He initialisation (He et al. 2015), and the last layer of each of k residual branches scaled by 1/sqrt(k), so
+        He initialisation (He et al. 2015), with the last layer of each of k residual branches scaled by 1/sqrt(k), so
         that the trunk's variance does not grow with its depth (De and Smith 2020). Outputs begin small.
+
+        Args:
+            generator: The source of random numbers; by default torch's.
+
+        Returns:
+            The model.
         """
         for module in self.modules():
             if isinstance(module, Conv | MatMul):
@@ -71,7 +74,7 @@ class Model(nn.Module):
             for layer in self._output_layers():
                 layer.weight.mul_(OUTPUT_SCALE)
             for layer in (self.policy.out_conv, self.policy.pass_out or self.policy.pass_matmul):
-                layer.weight[1:] = layer.weight[:1]  # an untrained optimist thinks as the policy does
+                layer.weight[1:] = layer.weight[:1]  # the untrained optimistic policy equals the policy
         return self
 
     def _output_layers(self) -> list[Conv | MatMul]:

@@ -1,1 +1,1 @@
-"""The tree search: selection, the tree, the clock, and the end of the game. Compiled, and free of torch."""
+"""The tree search: selection, evaluation in batches, backup, reports. Compiled, and free of torch."""

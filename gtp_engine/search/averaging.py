@@ -1,9 +1,9 @@
 """A node's value as a weighted mean of its own evaluation and its children's values.
 
-Plainly every visit counts the same. KataGo's search counts children for less that were visited far beyond their prior
-and turned out worse than what stood before them (its useNoisePruning), and those that are clearly worse than the rest
-(valueWeightExponent): the latter by a power of the probability that the child is not worse than the mean, by Student's
-distribution with three degrees of freedom. It also corrects the node's own evaluation (`value_bias`).
+In a plain mean every visit weighs the same. KataGo's search reduces the weight of children that were visited far beyond
+their prior and turned out worse than those before them (its useNoisePruning), and of children that are clearly worse
+than the rest (valueWeightExponent): the latter by a power of the probability that the child is not worse than the mean,
+by Student's distribution with three degrees of freedom. It also corrects the node's own evaluation (`value_bias`).
 """
 
 import math
@@ -11,27 +11,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compiled import inline, njit
-from .tree import NOBODY, Tree
+from ..base.jit import inline, njit
+from .tree import NO_NODE, Tree
 from .value_bias import WEIGHT_EXPONENT, entry_of, mean_gap
 
-# KataGo's: the precision of a mean of n evaluations, whatever their spread, and the least probability.
+# KataGo's downweightBadChildrenAndNormalizeWeight: the variance of a mean of weight w is taken to be 1 / (1.5 sqrt(w)),
+# whatever the spread of its evaluations, and no probability is 0.
 _PRECISION = 1.5
 _LEAST_PROBABILITY = 1e-4
-# KataGo's: a child's weight is its own up to twice its share by prior.
+# KataGo's pruneNoiseWeight: a child keeps its weight up to twice its share by prior.
 _LENIENCE = 2.0
 
 _LARGEST_WEIGHT = 8.0  # KataGo's uncertaintyMaxWeight
 
 
 class Averaging(NamedTuple):
-    """How a node's value is made.
+    """How a node's value is averaged.
 
-    plain: every visit counts the same, and nothing else is looked at.
-    better_children: the exponent by which clearly worse children count for less, 0 for not at all.
-    noise_pruning: the loss of utility at which a child that was visited beyond its prior counts for less, 0 for none.
-    value_bias: the share of `value_bias.mean_gap` that is added to evaluations.
-    uncertainty: the error of utility at which an evaluation weighs about one, 0 where all weigh one.
+    Attributes:
+        plain: Whether a node's value is the plain weighted mean; the next three fields are 0 then.
+        better_children: KataGo's valueWeightExponent, by which the weight of clearly worse children is reduced; 0 for
+            not at all.
+        noise_pruning: The loss of utility at which the weight of a child visited beyond its prior is reduced to 1/e; 0
+            for not at all.
+        value_bias: The share of `value_bias.mean_gap` that is added to evaluations.
+        uncertainty: The error of utility at which an evaluation weighs about one; 0 if all weigh one.
     """
 
     plain: bool
@@ -43,9 +47,10 @@ class Averaging(NamedTuple):
 
 @inline
 def weight_of(error: float, averaging: Averaging) -> float:
-    """What an evaluation weighs whose utility is expected to be wrong by so much.
+    """Returns the weight of an evaluation whose utility has this expected error.
 
-    KataGo's docs/KataGoMethods.md, "Uncertainty-Weighted MCTS Playouts".
+    It is c / (error + c / 8) with c = `uncertainty` (KataGo's docs/KataGoMethods.md, "Uncertainty-Weighted MCTS
+    Playouts"): an evaluation that the network itself doubts, as in the middle of a fight, counts less.
     """
     if averaging.uncertainty == 0.0:
         return 1.0
@@ -54,14 +59,18 @@ def weight_of(error: float, averaging: Averaging) -> float:
 
 @inline
 def _cumulative(t: float) -> float:
-    """Student's distribution function for three degrees of freedom."""
+    """Returns Student's distribution function for three degrees of freedom."""
     x = t / math.sqrt(3.0)
     return 0.5 + (x / (1.0 + x * x) + math.atan(x)) / math.pi
 
 
 @njit
 def average_children(tree: Tree, node: int, averaging: Averaging) -> None:
-    """Writes a node's weight and sums anew, from its own evaluation and its children's means."""
+    """Recomputes a node's weight and sums from its own evaluation and its children's means.
+
+    With plain means a visit could simply be added on its way up. Here it may change the weight of every other child, so
+    each node of the path is recomputed from all of its children.
+    """
     nodes = tree.nodes
     record = nodes[node]
     counted, mean = _prune_noise(nodes, node, averaging.noise_pruning)
@@ -69,11 +78,13 @@ def average_children(tree: Tree, node: int, averaging: Averaging) -> None:
         return
     weights = value = utility = squares = lead = score = score_squares = 0.0
     child = record["first_child"]
-    while child != NOBODY:
+    while child != NO_NODE:
         other = nodes[child]
         weight = float(other["counted"])
         if weight > 0.0:
             share = weight / other["weight"]
+            # Weight is multiplied by the probability, to this power, that the child is not worse than the mean: once a
+            # move is known to be bad, its visits should not pull down the value of a node that will not play it.
             if averaging.better_children > 0.0:
                 deviation = math.sqrt(1.0 / (_PRECISION * math.sqrt(weight)))
                 probability = _cumulative((-other["utility_sum"] / other["weight"] - mean) / deviation)
@@ -86,6 +97,7 @@ def average_children(tree: Tree, node: int, averaging: Averaging) -> None:
             score -= share * other["score_sum"]
             score_squares += share * other["score_squares"]
         child = other["next_sibling"]
+    # The children keep their joint weight, which only moves from the bad ones to the good ones.
     own, scale = float(record["own_weight"]), counted / weights
     if record["bias_key"] != 0:
         _note_bias(tree, node, scale * utility / counted)
@@ -101,15 +113,16 @@ def average_children(tree: Tree, node: int, averaging: Averaging) -> None:
 
 @inline
 def _prune_noise(nodes: np.ndarray, node: int, loss: float) -> tuple[float, float]:
-    """Sets the weight with which each child counts; the sum of them, and the mean of their utilities for the node.
+    """Sets the weight of each child in the mean; returns the sum of the weights and the mean of the utilities.
 
-    Children stand in the order of their priors (`tree`). One that is worse than the mean of those before it keeps twice
-    its share by prior, and of what is beyond that exp(-difference / loss).
+    KataGo's pruneNoiseWeight. Utilities are for the node's side to move, children in the order of their priors
+    (`tree`). A child that is worse than the mean of those before it keeps twice its share by prior, and exp(-difference
+    / loss) of the rest: these visits went to a move that looked good for a while, and were found to be wasted.
     """
     record = nodes[node]
     whole = counted = utility = prior = 0.0
     child = record["first_child"]
-    while child != NOBODY:
+    while child != NO_NODE:
         other = nodes[child]
         weight = other["weight"]
         if weight > 0.0:
@@ -126,13 +139,14 @@ def _prune_noise(nodes: np.ndarray, node: int, loss: float) -> tuple[float, floa
         other["counted"] = weight
         child = other["next_sibling"]
     record["children_weight"] = whole
-    return counted, utility / max(counted, 1e-300)
+    return counted, utility / max(counted, 1e-300)  # no division by zero if no child has a weight
 
 
 @inline
 def _note_bias(tree: Tree, node: int, children_utility: float) -> None:
-    """Puts into the node's entry how far its children's mean utility lies from its own evaluation, in place of what it
-    put there before.
+    """Updates the node's share in its bias entry: the difference of its children's mean utility from its evaluation.
+
+    The node's last share is subtracted, so that an entry counts each of its nodes once, as of the latest visit.
     """
     record = tree.nodes[node]
     entry = tree.biases[entry_of(tree.biases, record["bias_key"])]
@@ -146,7 +160,7 @@ def _note_bias(tree: Tree, node: int, children_utility: float) -> None:
 
 @inline
 def corrected_utility(tree: Tree, node: int, averaging: Averaging) -> float:
-    """A node's own evaluation, and what is known to be amiss with it."""
+    """Returns the utility of a node's own evaluation plus the correction known for it (`value_bias`)."""
     record = tree.nodes[node]
     utility = float(record["own_utility"])
     if record["bias_key"] != 0:

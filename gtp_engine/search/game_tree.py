@@ -1,40 +1,51 @@
-"""The tree of one game: it goes on from move to move, grows, and is thinned out."""
+"""The tree of one game: it is kept from move to move, grows, and is pruned to the subtree that is still needed."""
+
+import logging
 
 import numpy as np
 
-from ..compiled import njit
+from ..base.jit import njit
 from ..game.coords import index_of_point, opponent
 from ..game.game import Game
-from ..log import log
 from . import tree as trees
 from .ownership import add_ownership, no_ownership
 from .parameters import SearchParameters
-from .tree import NOBODY, OWNERSHIP_UNKNOWN, PRIOR_ONE, UNEVALUATED, Parts, Tree
+from .tree import NO_NODE, OWNERSHIP_UNKNOWN, PRIOR_ONE, UNEVALUATED, Tree, TreeLayout
 from .value_bias import fill_biases
 
-# Of many small searches side by side each has an arena of its own: it begins small.
+logger = logging.getLogger(__name__)
+
+# Nodes. Each of many searches side by side has an arena of its own, so it starts small.
 _FIRST_CAPACITY = 1024
 
 
 class GameTree:
-    """The arena, and where in it the game stands.
+    """The arena and the node of the game's present position in it.
 
-    game: the position of the root. root: its node; its siblings' subtrees may still be there, for an undo.
-    origin_to_move: the colour to move at the tree's origin.
-    owned: the sums of `ownership` over the root's subtree.
+    Attributes:
+        game: The position of the root.
+        root: Its node. Its siblings' subtrees may still be in the arena, for an undo.
+        origin_to_move: The colour to move at the tree's origin.
+        ownership_sums: The ownership of the root's subtree (`ownership.OwnershipSums`), as of `sum_ownership`.
     """
 
-    def __init__(self, parameters: SearchParameters, parts: Parts) -> None:
+    def __init__(self, parameters: SearchParameters, layout: TreeLayout) -> None:
+        """Makes an empty tree.
+
+        Args:
+            parameters: Whether the tree is reused, and how large it may become.
+            layout: Which optional arrays it has.
+        """
         self._parameters = parameters
-        self._parts = parts
+        self._layout = layout
         self._tree: Tree | None = None
-        self._spare: Tree | None = None  # the last one that was thrown away
+        self._spare: Tree | None = None  # the last arena that was dropped
         self.game = Game()
         self.clear()
 
     @property
     def arrays(self) -> Tree:
-        """The arena as it is now: another one once it has grown."""
+        """The present arena; growing replaces it."""
         if self._tree is None:
             self._tree = self._empty(min(_FIRST_CAPACITY, self._most_nodes()), False)
         return self._tree
@@ -46,32 +57,32 @@ class GameTree:
 
     @property
     def is_evaluated(self) -> bool:
-        """Whether the evaluator has seen the root."""
+        """Whether the evaluation of the root has been backed up."""
         return bool(self.arrays.nodes["state"][self.root] != UNEVALUATED)
 
     def clear(self) -> None:
         """Forgets everything but the game."""
         self._spare = self._tree or self._spare
         self._tree = None
-        self._most_in_memory: int | None = None  # nodes, once there was no room for more
+        self._most_in_memory: int | None = None  # nodes, once memory has run out
         self._begin_here()
 
     def set_position(self, game: Game) -> None:
-        """Makes the game's position the root, in the tree where it is known there, else in an empty one."""
+        """Makes the game's position the root: of its subtree if the tree knows the position, else of an empty tree."""
         self.game = game.copy()
         if not self._parameters.reuse_tree or not self._find_position():
             self.clear()
 
     def _begin_here(self) -> None:
-        """From here on the tree begins at the game's position."""
+        """Makes the game's position the origin of the tree."""
         self.root = 0
-        self.owned = no_ownership(0)
+        self.ownership_sums = no_ownership(0)
         self._origin = _origin_of(self.game)
         self._origin_moves = list(self.game.moves)
         self.origin_to_move = self.game.to_move
 
     def _find_position(self) -> bool:
-        """Moves the root to the game's position; False where the tree does not know it."""
+        """Moves the root to the game's position; returns False if the tree does not know it."""
         game, known = self.game, len(self._origin_moves)
         if self._tree is None or _origin_of(game) != self._origin or game.moves[:known] != self._origin_moves:
             return False
@@ -79,19 +90,19 @@ class GameTree:
         colour = self.origin_to_move
         for move in game.moves[known:]:
             node = trees.child_by_move(self._tree, node, index_of_point(move.point, game.width, game.height))
-            if node == NOBODY or move.colour != colour:
+            if node == NO_NODE or move.colour != colour:
                 return False
             colour = opponent(colour)
         if colour != game.to_move or self._tree.nodes["state"][node] == trees.TERMINAL:
             return False
         self.root = node
-        # The siblings' trees are kept for an undo while there is room.
+        # The siblings' subtrees are kept for an undo until half of the memory is in use.
         if node and self._tree.size[0] > self._most_nodes() // 2:
             return self._rebase()
         return True
 
     def _rebase(self) -> bool:
-        """Throws away all but the root's subtree; False where there is no memory for it."""
+        """Drops everything but the root's subtree; returns False if there is not enough memory for the copy."""
         assert self._tree is not None
         try:
             target = self._empty(len(self._tree.nodes), bool(len(self._tree.ownership)))
@@ -103,29 +114,39 @@ class GameTree:
         return True
 
     def _empty(self, capacity: int, ownership: bool) -> Tree:
-        """A tree with room for `capacity` nodes: the spare one where it will do, since new memory is slow."""
+        """Returns an empty tree for `capacity` nodes.
+
+        It is the spare arena if that is large enough: the system clears new memory page by page when it is first used.
+        """
         area = self.game.area
         spare, self._spare = self._spare, None
         if (
             spare is None
             or len(spare.nodes) < capacity
-            or not trees.holds(spare, area, self._parts, ownership=ownership)
+            or not trees.matches(spare, area, self._layout, ownership=ownership)
         ):
-            return trees.new_tree(capacity, area, self._parts, ownership=ownership)
+            return trees.new_tree(capacity, area, self._layout, ownership=ownership)
         trees.empty(spare)
         return spare
 
     def _most_nodes(self) -> int:
-        """Where the tree stops growing."""
-        size = trees.bytes_per_node(self.game.area, self._parts)
+        """Returns the number of nodes at which the tree stops growing."""
+        size = trees.bytes_per_node(self.game.area, self._layout)
         most = int(self._parameters.tree_megabytes * 1e6) // size
         return most if self._most_in_memory is None else min(most, self._most_in_memory)
 
     def make_room(self, leaves: int, *, ownership: bool) -> Tree:
-        """The arena with room for so many leaves more, unless it may not grow, and for ownership where that is asked
-        for; once it has been, it is kept for all, since a later search may show it.
+        """Lets the arena grow, and returns it.
 
-        Without memory for more nodes the tree is full as it is. MemoryError where there is none for ownership.
+        Without memory for more nodes it stays as large as it is.
+
+        Args:
+            leaves: The number of nodes to add next. The arena doubles if they do not fit, within its limit.
+            ownership: Whether ownership has to be kept. Once it was, it is always kept, since a later search may
+                report it.
+
+        Raises:
+            MemoryError: There is not enough memory for ownership.
         """
         tree = self.arrays
         full = tree.size[0] + leaves > len(tree.nodes)
@@ -138,16 +159,16 @@ class GameTree:
                 if lacks_ownership:
                     raise
                 self._most_in_memory = len(tree.nodes)
-                log(f"no memory for a tree of more than {len(tree.nodes):,} nodes: it stays as large as it is")
+                logger.warning(f"no memory for a tree of more than {len(tree.nodes):,} nodes: it stops growing")
         return tree
 
     def _grown(self, tree: Tree, capacity: int, ownership: bool) -> Tree:
-        """A tree with the same nodes and more room."""
+        """Returns a larger arena with the same nodes."""
         size = int(tree.size[0])
-        larger = trees.new_tree(capacity, self.game.area, self._parts, ownership=ownership)
+        larger = trees.new_tree(capacity, self.game.area, self._layout, ownership=ownership)
         larger.nodes[:size] = tree.nodes[:size]
         larger.priors[:size] = tree.priors[:size]
-        larger.first_plays[:size] = tree.first_plays[:size]
+        larger.amaf[:size] = tree.amaf[:size]
         larger.ladders[:size] = tree.ladders[:size]
         if ownership:
             larger.ownership[:size, 0] = trees.OWNERSHIP_UNKNOWN
@@ -158,24 +179,24 @@ class GameTree:
         return larger
 
     def root_knows_ownership(self) -> bool:
-        """Whether the root's ownership is known, and so that of all below it."""
+        """Returns whether the root's ownership is known, and thus that of all nodes below it."""
         tree = self._tree
         return tree is not None and len(tree.ownership) > 0 and tree.ownership[self.root, 0] != OWNERSHIP_UNKNOWN
 
     def sum_ownership(self) -> None:
-        """Sums up what the tree knows, where it keeps ownership; what comes later is to be added to `owned`."""
+        """Sums up the ownership of all nodes so far; later ones are added to `ownership_sums` one by one."""
         tree = self.arrays
         if len(tree.ownership):
-            self.owned = no_ownership(self.game.area)
-            add_ownership(tree, self.root, np.arange(self.root, tree.size[0], dtype=np.int32), self.owned)
+            self.ownership_sums = no_ownership(self.game.area)
+            add_ownership(tree, self.root, np.arange(self.root, tree.size[0], dtype=np.int32), self.ownership_sums)
 
     def children(self) -> np.ndarray:
-        """The root's visited children."""
+        """Returns the root's visited children, int32."""
         children = np.zeros(self.game.area + 1, np.int32)
         return children[: trees.children_of(self.arrays, self.root, children)]
 
     def root_priors(self) -> np.ndarray:
-        """The evaluator's policy at the root, float32 [area+1]."""
+        """Returns the evaluator's policy at the root, float32 [area+1]."""
         tree = self.arrays
         priors = tree.priors[self.root].astype(np.float32) / PRIOR_ONE
         _add_children(tree, self.root, priors)
@@ -184,12 +205,13 @@ class GameTree:
 
 @njit
 def _add_children(tree: Tree, node: int, priors: np.ndarray) -> None:
+    """Writes the priors of a node's children: its row of `Tree.priors` has them no more."""
     child = tree.nodes[node]["first_child"]
-    while child != NOBODY:
+    while child != NO_NODE:
         priors[tree.nodes[child]["move"]] = tree.nodes[child]["prior"]
         child = tree.nodes[child]["next_sibling"]
 
 
 def _origin_of(game: Game) -> tuple[object, ...]:
-    """What must be the same for a tree to be of use: everything but the moves."""
+    """Returns everything but the moves that two games must have in common to share a tree."""
     return game.width, game.height, game.rules, game.komi, game.history_start, tuple(game.setup_stones)

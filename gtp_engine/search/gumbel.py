@@ -1,7 +1,8 @@
 """Sequential halving at the root with Gumbel noise: a good choice of move, and of what to learn, from few visits.
 
-Ivo Danihelka et al., "Policy improvement by planning with Gumbel", ICLR 2022. Some of the moves are drawn from the
-policy, all of these get the same visits, the better half of them twice as many, and so on. Below the root the search is
+Ivo Danihelka et al., "Policy improvement by planning with Gumbel", ICLR 2022. The root's candidates are drawn from the
+policy without replacement, which is what the moves with the largest Gumbel noise plus log prior are. All of these get
+the same number of visits, the better half of them more, and so on (sequential halving). Below the root the search is
 the usual one.
 """
 
@@ -11,33 +12,46 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compiled import njit
-from .tree import NOBODY, Tree
+from ..base.jit import njit
+from .tree import NO_MOVE, NO_NODE, Tree
 
-# The paper's (appendix, Go and chess), for values in 0..1.
+# The paper's c_visit and c_scale (appendix, Go and chess), for values in 0..1
 _C_VISIT, _C_SCALE = 50.0, 1.0
+# A plan has an entry for each visit, in memory; it is meant for few of them.
+_MOST_VISITS = 1_000_000
 
 
-class Halving(NamedTuple):
-    """What a root does.
+class SequentialHalving(NamedTuple):
+    """The plan of sequential halving at one root.
 
-    schedule: int32, for each visit below the root how many the move has that gets it; empty without Gumbel.
-    scores: float32 [area+1], each move's noise plus the logarithm of its prior; -inf where it is not allowed.
-    priors: float32 [area+1].
+    Attributes:
+        considered_visits: int32, for each visit below the root in turn, the number of visits that the move which gets
+            it has before (`considered_visits`); empty without sequential halving.
+        scores: float32 [area+1], each move's Gumbel noise plus the logarithm of its prior; -inf if it is not allowed.
+        priors: float32 [area+1], the root's policy, with noise if there is any.
     """
 
-    schedule: np.ndarray
+    considered_visits: np.ndarray
     scores: np.ndarray
     priors: np.ndarray
 
 
-NO_HALVING = Halving(np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.float32))
+NO_HALVING = SequentialHalving(np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.float32))
 
 
 @lru_cache(maxsize=64)
-def schedule_of(moves: int, visits: int) -> np.ndarray:
-    """The visits that a move has when it gets the next, for `visits` in turn, with so many moves to begin with. Not to
-    be written.
+def considered_visits(moves: int, visits: int) -> np.ndarray:
+    """Returns the paper's considered visits: a visit goes to a move that has exactly this many visits before it.
+
+    Stated like this the plan needs no state of its own: at every visit the tree shows how far it has come, also if
+    visits come back in another order than they began.
+
+    Args:
+        moves: The number of candidates at the beginning.
+        visits: The number of visits below the root.
+
+    Returns:
+        int32 [visits]; not to be modified.
     """
     if moves < 2:
         return np.arange(visits, dtype=np.int32)
@@ -45,6 +59,7 @@ def schedule_of(moves: int, visits: int) -> np.ndarray:
     schedule: list[int] = []
     left, given = moves, 0
     while len(schedule) < visits:
+        # Each round has an equal share of the visits: the fewer candidates are left, the more each of them gets.
         for _ in range(max(1, visits // (rounds * left))):
             schedule += [given] * left
             given += 1
@@ -52,24 +67,39 @@ def schedule_of(moves: int, visits: int) -> np.ndarray:
     return np.array(schedule[:visits], np.int32)
 
 
-def halving_of(priors: np.ndarray, banned: np.ndarray, moves: int, visits: int, noise: np.ndarray) -> Halving:
-    """The plan of a root for `visits` below it; priors: float32 [area+1], banned: bool, noise: Gumbel, 0 for none."""
+def plan_halving(
+    priors: np.ndarray, banned: np.ndarray, moves: int, visits: int, noise: np.ndarray
+) -> SequentialHalving:
+    """Returns the plan for a root; none for more than a million visits.
+
+    Args:
+        priors: float32 [area+1], the root's policy.
+        banned: bool [area+1], the moves that are not allowed.
+        moves: The number of candidates, if as many are allowed.
+        visits: The number of visits below the root.
+        noise: [area+1], independent samples of the Gumbel distribution, or 0 for a search without noise.
+    """
+    if visits > _MOST_VISITS:
+        return NO_HALVING
     allowed = (priors > 0) & ~banned
     scores = np.full(len(priors), -np.inf, np.float32)
     scores[allowed] = np.log(priors[allowed]) + noise[allowed]
     moves = min(moves, int(allowed.sum()))
-    return Halving(schedule_of(moves, visits), scores, priors)
+    return SequentialHalving(considered_visits(moves, visits), scores, priors)
 
 
 @njit
 def completed_utilities(tree: Tree, node: int, priors: np.ndarray) -> np.ndarray:
-    """The utility of each move for the side to move, float64 [area+1]; of those without visits the mean of the node's
-    own evaluation and its children's, by their priors (the paper's equation 33).
+    """Returns the paper's completed Q-values, float64 [area+1]: the utility of each move for the side to move.
+
+    Moves without visits get v_mix (equation 33), the mean of the node's own evaluation and of its children's values
+    averaged by their priors: an unbiased guess, while a pessimistic one, as in first-play urgency, would teach a
+    network that whatever was not looked at is bad.
     """
     record = tree.nodes[node]
     total = prior = mean = 0.0
     child = record["first_child"]
-    while child != NOBODY:
+    while child != NO_NODE:
         other = tree.nodes[child]
         if other["visits"] > 0:
             total += other["visits"]
@@ -81,7 +111,7 @@ def completed_utilities(tree: Tree, node: int, priors: np.ndarray) -> np.ndarray
         mixed = (mixed + total * mean / prior) / (1.0 + total)
     utilities = np.full(len(priors), mixed)
     child = record["first_child"]
-    while child != NOBODY:
+    while child != NO_NODE:
         other = tree.nodes[child]
         if other["visits"] > 0:
             utilities[other["move"]] = -other["utility_sum"] / other["weight"]
@@ -91,45 +121,54 @@ def completed_utilities(tree: Tree, node: int, priors: np.ndarray) -> np.ndarray
 
 @njit
 def improved_scores(tree: Tree, node: int, scores: np.ndarray, priors: np.ndarray) -> np.ndarray:
-    """Scores with what the search found added to them, float64 [area+1] (the paper's sigma, equation 8)."""
+    """Returns scores plus what the search found, sigma(Q) = (c_visit + max n) c_scale Q (equation 8), float64 [area+1].
+
+    The more visits, the more the utilities outweigh noise and priors.
+    """
     most = 0
     child = tree.nodes[node]["first_child"]
-    while child != NOBODY:
+    while child != NO_NODE:
         most = max(most, tree.nodes[child]["visits"])
         child = tree.nodes[child]["next_sibling"]
     return scores + (_C_VISIT + most) * _C_SCALE * (completed_utilities(tree, node, priors) + 1.0) / 2.0
 
 
 @njit
-def select_by_halving(tree: Tree, node: int, halving: Halving) -> tuple[int, int]:
-    """The root's child that the plan visits next, or NOBODY and the move to make one of; NOBODY twice at its end."""
+def select_by_halving(tree: Tree, node: int, halving: SequentialHalving) -> tuple[int, int]:
+    """Selects the root's move that the plan visits next: the best one with the considered number of visits.
+
+    Returns:
+        The child and NO_MOVE; or NO_NODE and the move to make a child of; or NO_NODE and NO_MOVE at the plan's end.
+    """
     area = len(halving.scores) - 1
     begun = np.zeros(area + 1, np.int32)
-    children = np.full(area + 1, NOBODY, np.int32)
+    children = np.full(area + 1, NO_NODE, np.int32)
     total = 0
     child = tree.nodes[node]["first_child"]
-    while child != NOBODY:
+    while child != NO_NODE:
         other = tree.nodes[child]
+        # Visits in flight count: the plan says how many are to begin, and a batch begins several before any is back.
         begun[other["move"]] = other["visits"] + other["in_flight"]
         children[other["move"]] = child
         total += begun[other["move"]]
         child = other["next_sibling"]
-    if total >= len(halving.schedule):
-        return NOBODY, NOBODY
+    if total >= len(halving.considered_visits):
+        return NO_NODE, NO_MOVE
     scores = improved_scores(tree, node, halving.scores, halving.priors)
-    best = NOBODY
+    best = NO_MOVE
     for move in range(area + 1):
-        is_due = begun[move] == halving.schedule[total] and scores[move] > -np.inf
-        if is_due and (best == NOBODY or scores[move] > scores[best]):
+        is_due = begun[move] == halving.considered_visits[total] and scores[move] > -np.inf
+        if is_due and (best == NO_MOVE or scores[move] > scores[best]):
             best = move
-    if best == NOBODY:
-        return NOBODY, NOBODY
-    return (children[best], NOBODY) if children[best] != NOBODY else (NOBODY, best)
+    if best == NO_MOVE:
+        return NO_NODE, NO_MOVE
+    return (children[best], NO_MOVE) if children[best] != NO_NODE else (NO_NODE, best)
 
 
-def policy_target(tree: Tree, node: int, halving: Halving) -> np.ndarray:
-    """What the policy should have been, float32 [area+1]: the priors, raised by what the search found of each move
-    (the paper's equation 11).
+def policy_target(tree: Tree, node: int, halving: SequentialHalving) -> np.ndarray:
+    """Returns the improved policy, softmax(log prior + sigma(completed Q)), float32 [area+1] (equation 11).
+
+    It is a network's training target. The noise is left out: it only decided which moves were looked at.
     """
     allowed = np.isfinite(halving.scores)
     logits = np.log(np.where(allowed, halving.priors, 1))

@@ -1,21 +1,23 @@
-"""Who will own each point, over a tree: kept for each node, summed up leaf by leaf.
+"""The ownership of points over a tree: kept for each node, summed up leaf by leaf.
 
-Adding up all nodes for a report takes longer than the time between two reports once there are 100,000 of them.
+Summing over all nodes for a report takes longer than the time between two reports once there are 100,000 of them.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ..compiled import njit
+from ..base.jit import njit
+from ..evaluate.row import ownership_column
 from .tree import OWNERSHIP_ONE, OWNERSHIP_UNKNOWN, Tree
 
 
 class OwnershipSums(NamedTuple):
-    """The ownership of a root's subtree, for the side to move at the root, summed up by the root's moves: rows in
-    move-index order, the last one for the root's own.
+    """The ownership of a root's subtree, for the side to move at the root, summed by the root's moves.
 
-    totals: float64 [area+2, area], in 1/OWNERSHIP_ONE. counts: int64 [area+2], the nodes in each row.
+    totals: float64 [area + 2, area], in units of 1/OWNERSHIP_ONE: rows in move-index order, the last one for the root's
+        own evaluation.
+    counts: int64 [area + 2], the number of nodes in each row.
     """
 
     totals: np.ndarray
@@ -23,22 +25,32 @@ class OwnershipSums(NamedTuple):
 
 
 @njit
-def write_ownership(tree: Tree, leaves: np.ndarray, count: int, ownership: np.ndarray) -> None:
-    """Keeps the leaves' ownership (float32 [count, area], for the side to move of each)."""
-    for index in range(count):
-        row = tree.ownership[leaves[index]]
-        for point in range(ownership.shape[1]):
-            row[point] = np.int8(round(ownership[index, point] * OWNERSHIP_ONE))
+def write_ownership(tree: Tree, leaves: np.ndarray, rows: np.ndarray) -> None:
+    """Stores the ownership of leaves in the tree.
+
+    Args:
+        tree: The tree.
+        leaves: int32 [n], their nodes.
+        rows: float32 [n, columns], their evaluation rows.
+    """
+    area = tree.ownership.shape[1]
+    for index in range(len(leaves)):
+        stored, ownership = tree.ownership[leaves[index]], rows[index, ownership_column(area) :]
+        for point in range(area):
+            stored[point] = np.int8(round(ownership[point] * OWNERSHIP_ONE))
 
 
 def no_ownership(area: int) -> OwnershipSums:
-    """Sums of nothing yet."""
+    """Returns sums of zero."""
     return OwnershipSums(np.zeros((area + 2, area)), np.zeros(area + 2, np.int64))
 
 
 @njit
 def add_ownership(tree: Tree, root: int, nodes: np.ndarray, sums: OwnershipSums) -> None:
-    """Adds the known ownership of those of `nodes` that the root or nodes below it are."""
+    """Adds the known ownership of those of `nodes` that are the root or lie below it.
+
+    In a tree that is kept for an undo, nodes after the root need not lie below it.
+    """
     for leaf in nodes:
         if tree.ownership[leaf, 0] == OWNERSHIP_UNKNOWN:
             continue
@@ -55,6 +67,12 @@ def add_ownership(tree: Tree, root: int, nodes: np.ndarray, sums: OwnershipSums)
 
 
 def mean_ownership(totals: np.ndarray, counts: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """float32 [..., height, width], of `OwnershipSums` or some rows of them."""
+    """Returns the means of `OwnershipSums`, or of some of their rows, float32 [..., height, width] in -1..1.
+
+    Args:
+        totals: Rows of `OwnershipSums.totals`, or their sum.
+        counts: The same rows of `OwnershipSums.counts`, or their sum.
+        shape: Height and width.
+    """
     means = totals / (np.maximum(counts, 1)[..., None] * OWNERSHIP_ONE)
     return means.astype(np.float32).reshape(*counts.shape, *shape)

@@ -1,68 +1,94 @@
 """Every number that steers the search, by one name in settings files, `--set` and `kata-set-param`."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from ..evaluate.metadata import profile_name
+from ..base.errors import UserError
+from ..base.fields import Range, parse_bool, parse_number, parse_word, unknown
+from ..evaluate.human_profile import profile_name
 
 
 def _parameter(default: Any, katago: str | None = None, *, low: float | None = None, high: float | None = None) -> Any:
-    """A field with KataGo's name for it, where it has one, and the accepted range."""
+    """Returns a field with KataGo's name of the parameter, if it has one, and the accepted range."""
     return field(default=default, metadata={"katago": katago, "low": low, "high": high})
 
 
 def _choice(default: str, *accepted: str) -> Any:
+    """Returns a field for one of several words."""
     return field(default=default, metadata={"katago": None, "accepted": accepted})
 
 
 def _text(default: str, katago: str, check: Callable[[str], str]) -> Any:
-    """A text that `check` brings into its one form, or refuses by ValueError."""
+    """Returns a field for a text, which `check` normalizes; it raises ValueError for an invalid one."""
     return field(default=default, metadata={"katago": katago, "check": check})
 
 
 @dataclass(frozen=True)
 class SearchParameters:
-    """How the tree is searched and the move chosen. The defaults suit rollouts; see `default_parameters`.
+    """How the tree is searched and the move is chosen. The defaults suit rollouts; see `default_parameters`.
 
-    selection: "puct" (AlphaZero, Silver et al. 2018: prior-weighted) or "uct" (Kocsis & Szepesvari 2006: UCB1).
-    c_puct: weight of exploration in PUCT. c_puct_log, c_puct_base: it grows by c_puct_log log(1 + visits / c_puct_base)
-        (AlphaZero's, with KataGo's numbers for networks). c_puct_spread: how far it follows the spread of the values
-        found (KataGo).
-    rave: with rollouts, the number of visits at which a move's own value weighs as much as RAVE's (Gelly & Silver
-        2007); 0 for none.
-    c_uct: weight of exploration in UCT; values lie in -1..1, so that sqrt(2) x 2 is UCB1's own.
-    fpu_reduction: how far a move without visits is taken to be below its parent, times the square root of the prior
-        mass that has been visited (Leela Zero's and KataGo's first-play urgency); root_fpu_reduction: at the root.
-    fpu_visited_power: with it the parent's own evaluation counts where little of the prior mass has been visited.
-    score_utility: weight of the score beside win and loss, 2/pi atan(score / (2 sqrt(area))) (KataGo, Wu 2019).
-    dynamic_score_utility: weight of the score near the one that the root expects (`search.utility`).
-    better_children: how far clearly worse children count for less in a node's value, 0 for plain means (`averaging`).
-    noise_pruning: at which loss of utility children count for less that were visited beyond their priors, 0 for none.
-    value_bias: share of what the search found wrong with evaluations after the same local moves that is corrected in
-        others (`value_bias`), 0 for none.
-    uncertainty: evaluations that a network expects to be wrong by less than this weigh more, others less; 0: all alike.
-    virtual_loss: lost visits that a leaf counts for while its evaluation is under way.
-    batch_size: leaves evaluated together at most; 0 takes the evaluator's own number.
-    root_noise: share of Dirichlet noise in the root's priors (AlphaZero: 0.25 in self-play, 0 in play).
-    dirichlet_alpha: total concentration, divided by the number of legal moves (AlphaZero's 0.03 x 361).
-    root_policy_temperature: above 1 it levels the root's priors, so that more moves are tried (KataGo).
-    forced_playouts: a visited move of prior p gets at least sqrt(forced_playouts p N) of a root's N visits, so that
-        noise is looked into (KataGo, Wu 2019, section 3.2; 2 in self-play).
-    gumbel_moves: with it the root halves so many moves by Gumbel's search where visits are limited, 0 for PUCT at the
-        root too (`gumbel`); gumbel_noise: of the noise that draws them, 1 in self-play.
-    temperature: randomness of the choice among visit counts, 0 for none; temperature_moves: for so many first moves of
-        the game.
-    choice: "visits" or "lcb", the highest lower confidence bound among well visited moves (Leela Zero 0.17, KataGo).
-    lcb_stdevs: half the width of that interval, in standard errors.
-    symmetry: by which of the board's eight symmetries a network looks at a position: "none", one at "random", or the
-        "average" of all (eight evaluations).
-    policy_optimism, root_policy_optimism: share of the optimistic policy in a network that has one, in the tree and at
-        its root (KataGo).
-    profile: of the people to imitate, for networks trained on their games (`evaluate.metadata`); "" for none.
-    reuse_tree: whether a search goes on from what earlier ones found.
-    tree_megabytes: where the tree stops growing. A visit takes 0.33 kB on 9x9 and 1.2 on 19x19, with RAVE 1 and 4.1.
+    Utilities and values are in -1..1 (win minus loss), plus the share of the score.
+
+    Attributes:
+        selection: The rule that selects moves is "puct" (AlphaZero, Silver et al. 2018), which weights them by their
+            priors, or "uct" (Kocsis and Szepesvari 2006), which is UCB1 without priors.
+        c_puct: The weight of exploration in PUCT, in units of utility (KataGo).
+        c_puct_log: The weight of exploration grows with the visits N of a node by c_puct_log log(1 + N / c_puct_base)
+            (AlphaZero's formula; KataGo's numbers for networks).
+        c_puct_base: The number of visits at which this growth sets in (KataGo's 500; AlphaZero has 19652).
+        c_puct_spread: The share, 0 to 1, to which exploration is made proportional to the standard deviation of the
+            utilities found so far (KataGo).
+        rave: The number of visits at which a move's own value weighs as much as its RAVE value, with rollouts (Gelly
+            and Silver 2007); 0 turns RAVE off.
+        c_uct: The weight of exploration in UCT, in units of utility; UCB1 itself would use 2 sqrt(2) for values in
+            -1..1.
+        fpu_reduction: The first-play urgency, which is the utility assumed for a move without visits, lies this far
+            below the parent's utility, times the square root of the prior mass visited so far (Leela Zero, KataGo).
+        root_fpu_reduction: The same reduction of first-play urgency for moves at the root, in units of utility.
+        fpu_visited_power: The exponent of the visited prior mass by which first-play urgency shifts from the node's
+            own evaluation to the mean with its children (KataGo); 0 always uses the mean.
+        score_utility: The weight of the score in utility, as 2/pi atan(score / (2 sqrt(area))) for a score in points
+            (KataGo, Wu 2019).
+        dynamic_score_utility: The weight of the score in utility around the score that the root expects (KataGo,
+            `search.utility`).
+        better_children: The exponent by which clearly worse children weigh less in a node's value, KataGo's
+            valueWeightExponent (`search.averaging`); 0 leaves plain means.
+        noise_pruning: The loss of utility at which visits of worse children beyond their share by prior are reduced
+            to 1/e of their weight (KataGo, `search.averaging`); 0 turns this off.
+        value_bias: The share, 0 to 1, of the mean error of evaluations after the same local moves that is corrected
+            in others (KataGo, `search.value_bias`); 0 turns this off.
+        uncertainty: The expected error, in units of utility, at which an evaluation weighs about one; more certain
+            ones weigh up to 8 and less certain ones less (KataGo); 0 makes all weigh one.
+        virtual_loss: The number of lost visits that a leaf counts for while it is being evaluated (Chaslot et al.
+            2008).
+        batch_size: The largest number of leaves evaluated together; 0 uses the evaluator's own number.
+        root_noise: The share, 0 to 1, of Dirichlet noise in the root's priors (AlphaZero: 0.25 in self-play, 0 in
+            play).
+        dirichlet_alpha: The sum of the Dirichlet noise's concentrations over the legal moves (KataGo; 10.83 is
+            AlphaZero's 0.03 for each of 361 points).
+        root_policy_temperature: The temperature of the root's priors; above 1 the search tries more moves (KataGo).
+        forced_playouts: A visited root move with prior p gets at least sqrt(forced_playouts p N) of the root's N
+            visits, so that noise is explored (KataGo, Wu 2019, section 3.2; 2 in self-play); 0 forces none.
+        gumbel_moves: The number of root moves with which sequential halving starts if visits are limited to a million
+            or less (Danihelka et al. 2022, `search.gumbel`); 0 uses PUCT at the root too.
+        gumbel_noise: The scale of the Gumbel noise with which these root moves are drawn; 1 in self-play, 0 for none.
+        temperature: The temperature at which a move is drawn by its visits; 0 always plays the best move (AlphaZero).
+        temperature_moves: The number of first moves of a game, of both players, that are drawn with the temperature.
+        choice: The move played is the one with the most "visits", or by "lcb" the one with the highest lower confidence
+            bound among well visited moves (Leela Zero 0.17, KataGo).
+        lcb_stdevs: The distance of the lower confidence bound from the mean, in standard errors (KataGo).
+        symmetry: The symmetry of the board under which a network evaluates a position is "none", one at "random", or
+            the "average" of all eight, which takes eight evaluations.
+        policy_optimism: The share, 0 to 1, of the optimistic policy in the tree's priors, for networks that have one
+            (KataGo).
+        root_policy_optimism: The share, 0 to 1, of the optimistic policy in the root's priors, for networks that have
+            one (KataGo).
+        profile: The human players to imitate, for networks trained on human games (`evaluate.human_profile`); empty
+            for none.
+        reuse_tree: Whether a search continues from what earlier searches of the game have found.
+        tree_megabytes: The size in megabytes at which the tree stops growing; a visit takes 0.33 kB on 9x9 and 1.2 kB
+            on 19x19, with RAVE 1 kB and 4.1 kB.
     """
 
     selection: str = _choice("puct", "puct", "uct")
@@ -98,12 +124,24 @@ class SearchParameters:
     root_policy_optimism: float = _parameter(0.0, "rootPolicyOptimism", low=0, high=1)
     profile: str = _text("", "humanSLProfile", profile_name)
     reuse_tree: bool = _parameter(True)
-    tree_megabytes: float = _parameter(1000.0, low=0.1)
+    tree_megabytes: float = _parameter(1000.0, low=0.1, high=1e9)
 
     def with_value(self, name: str, value: str | float | bool) -> "SearchParameters":
-        """A copy with one parameter changed, by its name or KataGo's; ValueError names what is accepted."""
+        """Returns a copy with one parameter changed.
+
+        Args:
+            name: Its name, or KataGo's.
+            value: Its value, or the text of it.
+
+        Raises:
+            UserError: The name is unknown or the value invalid; the message names what is accepted.
+        """
         found = find_parameter(name)
         return replace(self, **{found: _convert(found, value)})
+
+    def temperature_after(self, moves: int) -> float:
+        """Returns the temperature at which the next move is drawn, after `moves` moves of the game."""
+        return self.temperature if moves < self.temperature_moves else 0.0
 
 
 # KataGo's defaults in play (its SearchParams and the configuration for GTP).
@@ -126,69 +164,69 @@ WITHOUT_NETWORK = ("none", "uniform")
 
 
 def default_parameters(network: str) -> SearchParameters:
-    """What suits an evaluator (`evaluate.factory`): rollouts, or a network."""
+    """Returns the parameters that suit an evaluator, by its name in `evaluate.factory`: rollouts, or a network."""
     return SearchParameters() if network in WITHOUT_NETWORK else _FOR_NETWORKS
 
 
 _FIELDS = {item.name: item for item in fields(SearchParameters)}
 _BY_KATAGO_NAME = {item.metadata["katago"]: item.name for item in _FIELDS.values() if item.metadata["katago"]}
-_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
 def parameter_names() -> list[str]:
-    """The names of all parameters."""
+    """Returns the names of all parameters."""
     return list(_FIELDS)
 
 
+def accepted_words(name: str) -> tuple[str, ...]:
+    """Returns the words that a parameter accepts; none for numbers, other texts and unknown names."""
+    words: tuple[str, ...] = _FIELDS[name].metadata.get("accepted", ()) if name in _FIELDS else ()
+    return words
+
+
 def find_parameter(name: str) -> str:
-    """Our name of a parameter given by ours or KataGo's; ValueError with the nearest names otherwise."""
+    """Returns our name of a parameter, given by ours or by KataGo's.
+
+    Raises:
+        UserError: The name is unknown; the message has the nearest ones.
+    """
     if name in _FIELDS:
         return name
     if name in _BY_KATAGO_NAME:
         return _BY_KATAGO_NAME[name]
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, [*_FIELDS, *_BY_KATAGO_NAME], 3, 0.6)
-    raise ValueError(f"unknown parameter {name!r}: expected {', '.join(near or _FIELDS)}")
+    raise unknown("parameter", name, [*_FIELDS, *_BY_KATAGO_NAME], accepted=_FIELDS)
 
 
 def parse_setting(parameters: SearchParameters, text: str) -> SearchParameters:
-    """The parameters with one `NAME=VALUE` applied; ValueError for a wrong form, name or value."""
+    """Returns the parameters with one `NAME=VALUE` applied.
+
+    Raises:
+        UserError: The form, the name or the value is invalid.
+    """
     return parameters.with_value(*split_setting(text))
 
 
 def split_setting(text: str) -> tuple[str, str]:
-    """Our name of a parameter and the value of one `NAME=VALUE`; ValueError for a wrong form or name."""
+    """Returns our name of the parameter and the text of the value of one `NAME=VALUE`.
+
+    Raises:
+        UserError: The form or the name is invalid.
+    """
     name, equals, value = text.partition("=")
     if not equals:
-        raise ValueError(f"invalid setting {text!r}: expected NAME=VALUE")
+        raise UserError(f"invalid setting {text!r}: expected NAME=VALUE")
     return find_parameter(name.strip()), value.strip()
 
 
 def _convert(name: str, value: str | float | bool) -> Any:
-    """`value` in the type of the parameter, in its range."""
+    """Returns `value` in the parameter's type; raises UserError outside its range."""
     item = _FIELDS[name]
     kind: type = type(item.default)
-    text = str(value).strip()
     if "check" in item.metadata:
-        checked: str = item.metadata["check"](text)
+        checked: str = item.metadata["check"](str(value).strip())
         return checked
     if kind is str:
-        if text not in item.metadata["accepted"]:
-            raise ValueError(f"invalid {name} {text!r}: expected {' or '.join(item.metadata['accepted'])}")
-        return text
+        return parse_word(name, value, item.metadata["accepted"])
     if kind is bool:
-        if text.lower() not in _TRUE + _FALSE:
-            raise ValueError(f"invalid {name} {text!r}: expected true or false")
-        return text.lower() in _TRUE
-    try:
-        number = kind(float(text)) if kind is int and float(text).is_integer() else kind(text)
-    except (ValueError, OverflowError):
-        number = math.nan
-    low, high = item.metadata["low"], item.metadata["high"]
-    in_range = (low is None or number >= low) and (high is None or number <= high)
-    if not (math.isfinite(number) and in_range):
-        accepted = f"from {low:g} to {high:g}" if high is not None else f"of {low:g} or more"
-        what = "a whole number" if kind is int else "a number"
-        raise ValueError(f"invalid {name} {text!r}: expected {what} {accepted}")
-    return number
+        return parse_bool(name, value)
+    accepted = Range(item.metadata["low"], item.metadata["high"], whole=kind is int)
+    return parse_number(name, value, accepted)

@@ -1,87 +1,78 @@
-"""What the root's subtree says: its moves ranked, values averaged, main lines, as a `report.SearchReport`."""
+"""The report on a search: the root's moves ranked, their values averaged, their main lines."""
 
 import math
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..compiled import inline, njit
-from ..game.coords import point_of_index
-from .game_tree import GameTree
-from .gumbel import improved_scores
+from ..base.jit import inline, njit
+from ..game.coords import PASS, point_of_index
+from .gumbel import improved_scores, policy_target
 from .ownership import mean_ownership
-from .parameters import SearchParameters
 from .report import MoveReport, SearchReport
 from .selection import Root, Rule, exploration
 from .tree import Tree, main_line
 
+if TYPE_CHECKING:
+    from .search import ActiveSearch
+
 _LONGEST_LINE = 40
-# KataGo's minVisitPropForLCB: bounds of moves with less weight, as a share of the largest, mean little.
+# KataGo's minVisitPropForLCB: moves with less than this share of the largest weight have no useful bounds.
 _LEAST_SHARE_FOR_BOUNDS = 0.15
 # KataGo's: how many visits a prior of 1 is worth when the best move is looked for.
 _PRIORS_IN_CHOICE = 2.0
 
-# What is known of a node, for the side to move at the root: see `MoveReport`.
+# Results of a node, for the side to move at the root: see `MoveReport`.
 _MEANS = ("winrate", "lead", "score_mean", "score_stdev", "utility")
 _NUMBERS = (*_MEANS, "lcb", "utility_lcb", "prior", "weight", "selection")
 _FOUND = np.dtype([("visits", np.int64), *((name, np.float64) for name in _NUMBERS)])
 
 
-def make_report(
-    game_tree: GameTree,
-    parameters: SearchParameters,
-    root: Root,
-    rule: Rule,
-    *,
-    playouts: int,
-    seconds: float,
-    ownership: bool,
-    moves_ownership: bool,
-) -> SearchReport:
-    """The report on a tree whose root is evaluated."""
-    tree, game = game_tree.arrays, game_tree.game
-    banned = root.banned_until[game.to_move] > 0
-    children = game_tree.children()
+def make_report(search: "ActiveSearch", seconds: float) -> SearchReport:
+    """Returns the report on a search whose root is evaluated, `seconds` after it began."""
+    request, parameters, root = search.request, search.parameters, search.root
+    tree, game, banned = search.tree.arrays, search.tree.game, search.banned
+    children = search.tree.children()
     children = children[~banned[tree.nodes["move"][children]]]
-    totals, counts = game_tree.owned
+    totals, counts = search.tree.ownership_sums
     shape = (game.height, game.width)
     rows = tree.nodes["move"][children]
-    owned = mean_ownership(totals[rows], counts[rows], shape) if moves_ownership else None
+    ownerships = mean_ownership(totals[rows], counts[rows], shape) if request.moves_ownership else None
     found, whole = np.zeros(len(children), _FOUND), np.zeros(1, _FOUND)
-    corrects = parameters.selection == "puct" and not len(tree.first_plays)
-    _describe(tree, root, rule, float(parameters.lcb_stdevs), corrects, children, found, whole[0])
-    priors = game_tree.root_priors()
+    corrects = parameters.selection == "puct" and not len(tree.amaf)
+    _describe(tree, root, search.rule, float(parameters.lcb_stdevs), corrects, children, found, whole[0])
+    priors = search.tree.root_priors()
     priors[banned] = 0
     return SearchReport(
         width=game.width,
         height=game.height,
         to_move=game.to_move,
-        visits=game_tree.visits,
-        playouts=playouts,
+        visits=search.tree.visits,
+        new_visits=search.new_visits,
         **{name: whole[name].item() for name in _MEANS},
-        moves=_rank_moves(game_tree, parameters, root, children, found, owned),
+        moves=_rank_moves(search, children, found, ownerships),
         priors=priors,
-        ownership=mean_ownership(totals.sum(0), counts.sum(), shape) if ownership else None,
+        ownership=mean_ownership(totals.sum(0), counts.sum(), shape) if request.needs_ownership else None,
         seconds=seconds,
+        improved_policy=policy_target(tree, root.node, root.halving) if len(root.halving.considered_visits) else None,
+        root_evaluation=search.root_evaluation,
+        stones=game.stones(),
+        last_move=game.moves[-1].point if game.moves else PASS,
     )
 
 
 def _rank_moves(
-    game_tree: GameTree,
-    parameters: SearchParameters,
-    root: Root,
-    children: np.ndarray,
-    found: np.ndarray,
-    owned: np.ndarray | None,
+    search: "ActiveSearch", children: np.ndarray, found: np.ndarray, ownerships: np.ndarray | None
 ) -> tuple[MoveReport, ...]:
-    """Children of the root with what is known of them (_FOUND), best first."""
-    tree, game = game_tree.arrays, game_tree.game
-    if len(root.halving.schedule):
+    """Returns the reports on children of the root, best first, from their results (_FOUND) and ownerships."""
+    tree, game, root = search.tree.arrays, search.tree.game, search.root
+    if len(root.halving.considered_visits):
         moves = tree.nodes["move"][children]
-        scores = improved_scores(tree, game_tree.root, root.halving.scores, root.halving.priors)[moves]
+        scores = improved_scores(tree, root.node, root.halving.scores, root.halving.priors)[moves]
         order = np.lexsort((-scores, -found["visits"])).tolist()
     else:
-        order = best_first(found["selection"], found["utility_lcb"], parameters.choice)
+        order = best_first(found["selection"], found["utility_lcb"], search.parameters.choice)
     lines, lengths = np.zeros((2, len(children), _LONGEST_LINE), np.int32), np.zeros(len(children), np.int32)
     _write_lines(tree, children, lines, lengths)
     longest = int(lengths.max(initial=0))
@@ -92,20 +83,21 @@ def _rank_moves(
     for rank, index in enumerate(order):
         pv, pv_visits = tuple(points[index][: ends[index]]), tuple(visits[index][: ends[index]])
         known = dict(zip(("visits", *_NUMBERS), numbers[index], strict=True))
-        own = owned[index] if owned is not None else None
+        own = ownerships[index] if ownerships is not None else None
+        known |= {"width": game.width, "height": game.height}
         reports.append(MoveReport(pv[0], **known, order=rank, pv=pv, pv_visits=pv_visits, ownership=own))
     return tuple(reports)
 
 
 @lru_cache(maxsize=64)
 def _points(width: int, height: int) -> np.ndarray:
-    """The point of each move index. Not to be written."""
+    """Returns the point of each move index, not to be modified."""
     return np.array([point_of_index(move, width, height) for move in range(width * height + 1)])
 
 
 @njit
 def _write_lines(tree: Tree, children: np.ndarray, lines: np.ndarray, lengths: np.ndarray) -> None:
-    """The main lines through children of the root: moves and visits in lines, int32 [2, children, _LONGEST_LINE]."""
+    """Writes the main lines from children of the root: moves and visits, int32 [2, children, _LONGEST_LINE]."""
     for index in range(len(children)):
         lengths[index] = main_line(tree, children[index], lines[0, index], lines[1, index])
 
@@ -121,9 +113,17 @@ def _describe(
     found: np.ndarray,
     whole: np.ndarray,
 ) -> None:
-    """Fills found (_FOUND) with what is known of the root's children, `whole` with what is of the root.
+    """Writes the results (_FOUND) of the root's children and of the root.
 
-    corrects: whether selection is more than the weight: see `_correct_selection`.
+    Args:
+        tree: The tree.
+        root: The root of the search.
+        rule: The parameters of selection.
+        lcb_stdevs: The distance of the bounds from the means, in standard errors.
+        corrects: Whether the weight that selects the move is corrected (`_correct_selection`).
+        children: int32 [n], the children.
+        found: _FOUND [n], written.
+        whole: A _FOUND record, written for the root.
     """
     _average(tree.nodes[root.node], 1.0, lcb_stdevs, whole)
     for index in range(len(children)):
@@ -134,11 +134,13 @@ def _describe(
 
 @inline
 def _average(record: np.ndarray, sign: float, lcb_stdevs: float, known: np.ndarray) -> None:
-    """Averages over the evaluations of a node; sign: 1 where the side to move is the root's, else -1."""
+    """Writes a node's averages, for the side to move at the root; `sign` is -1 if the other side moves at the node."""
     weight = record["weight"] if record["visits"] > 0 else 1.0
     utility = record["utility_sum"] / weight
     mean = record["score_sum"] / weight
-    # One more visit as far from the mean as can be keeps the error of a move with few visits from being nil.
+    # The variance includes one more evaluation, 1 away from the mean, so that the error of a move with two equal
+    # visits is not 0. Leela Zero has chosen the move by such a bound since version 0.17: a move with many visits and a
+    # slightly lower mean is a safer choice than one that looked better at its last few visits.
     variance = (record["utility_squares"] - weight * (utility * utility) + 1.0) / weight
     radius = lcb_stdevs * math.sqrt(max(variance, 0.0) / max(int(record["visits"]), 1))
     winrate = 0.5 + 0.5 * record["value_sum"] / weight
@@ -183,7 +185,13 @@ def _correct_selection(tree: Tree, root: Root, rule: Rule, children: np.ndarray,
 
 
 def best_first(weights: np.ndarray, lower_bound: np.ndarray, choice: str) -> list[int]:
-    """The moves' indices, the best first: by weight, the best lower bound in front where `choice` is "lcb"."""
+    """Returns the moves' indices, best first.
+
+    Args:
+        weights: [n], by which they are sorted.
+        lower_bound: [n], the lower confidence bounds of their utilities.
+        choice: "lcb" to put the move with the best bound first, of those with enough weight; else "visits".
+    """
     order: list[int] = np.lexsort((-lower_bound, -weights)).tolist()
     if choice == "lcb" and order:
         eligible = [index for index in order if weights[index] >= _LEAST_SHARE_FOR_BOUNDS * weights[order[0]]]

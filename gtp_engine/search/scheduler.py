@@ -1,7 +1,8 @@
-"""Many searches side by side: their leaves are evaluated together, in batches of one evaluator.
+"""Drives searches: decides which run, which share a batch, and when each reports and ends.
 
-A search that is alone fills a batch with its own leaves, chosen under virtual loss; of many each gives a few, so that
-every batch is full and the leaves are well chosen. Everything happens in the thread that calls, between two batches.
+A lone search fills a batch with its own leaves, selected under virtual loss. Of many searches each adds a few leaves,
+so that every batch is full and the leaves are well chosen. Everything happens in the thread that calls, between
+two batches.
 """
 
 import bisect
@@ -9,215 +10,282 @@ import heapq
 import itertools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..evaluate.interface import Evaluator
-from .group import Batch, Group
+from ..evaluate.evaluator import Evaluator, EvaluatorHandle
+from .batcher import NO_SLOT, Batch, LeafBatcher, Survey
 from .report import SearchReport
-from .search import Limits, RootMoves, Search
-from .tree import NOBODY
+from .request import SearchRequest
 
-# Positions that cannot share a batch wait for it to fill: so many batches of the others for each 8 that it holds, since
-# a device takes as long for a few positions as for many.
+if TYPE_CHECKING:
+    from .search import ActiveSearch, Search
+
+# Positions that cannot share a batch wait for it to fill: for one batch of the others for each 8 positions that it
+# holds, since a device takes as long for a few positions as for many.
 _PATIENCE_PER = 8
+# Seconds between two looks at a search whose tree is full and that waits to be stopped.
+_PAUSE = 0.05
 
 
 @dataclass(eq=False, slots=True)
-class Job:
-    """A search to be done.
+class QueuedSearch:
+    """A search in the queue or under way, ordered by priority and age. `Scheduler.cancel` ends it."""
 
-    start: gives the search, at its position; called when its turn comes. It belongs to the job until `on_done`.
-    limits: where it ends. A time counts from the start, and runs while other searches have their turn. It is used up,
-        unlike in `Search.run`: who asks for many positions wants their values, which still change when the choice of a
-        move is settled.
-    on_done: takes the report at the end; None where the job was cancelled before the evaluator saw its position.
-    on_error: takes what went wrong instead, with this search or with a batch that held its leaves.
-    on_report, interval: as in `Search.run`; root_moves, ownership, moves_ownership too.
-    priority: of the jobs that wait those of the highest have their turn first, then the earliest.
-    """
-
-    start: Callable[[], Search]
-    limits: Limits
+    search: "Search"
+    request: SearchRequest
     on_done: Callable[[SearchReport | None], None]
     on_error: Callable[[Exception], None]
-    on_report: Callable[[SearchReport], None] | None = None
-    interval: float | None = None
-    root_moves: RootMoves | None = None
-    ownership: bool = False
-    moves_ownership: bool = False
-    priority: int = 0
-    _search: Search | None = field(default=None, init=False, repr=False)
-    _place: int = field(default=NOBODY, init=False, repr=False)
-    _is_cancelled: bool = field(default=False, init=False, repr=False)
+    priority: int
+    number: int
+    active: "ActiveSearch | None" = None
+    slot: int = NO_SLOT
+    started: float = 0.0
+    is_cancelled: bool = False
 
+    def __lt__(self, other: "QueuedSearch") -> bool:
+        return (-self.priority, self.number) < (-other.priority, other.number)
 
-# A job's search on its way: in the place of `Group.searches` that it has there.
-_RUN = np.dtype(
-    [
-        ("started", np.float64),  # by the clock; so are the next two, infinite where there is none
-        ("ends", np.float64),
-        ("next_report", np.float64),
-        ("served", np.int64),  # the number of the batch that last held leaves of it
-        ("is_ending", np.bool_),
-        ("root_kind", np.int64),  # of the batches that its root and the rest of its tree can share: see `_Kind`
-        ("tree_kind", np.int64),
-    ],
-    align=True,
-)
+    @property
+    def may_end_early(self) -> bool:
+        """Whether anything but its limits and `Scheduler.cancel` may end it."""
+        return self.request.stop is not None or (self.request.early_stop and self.request.limits.seconds is not None)
+
+    def is_over(self, left: int) -> bool:
+        """Returns whether it was stopped or its best move is settled, with `left` visits to the limit."""
+        if self.request.is_stopped:
+            return True
+        assert self.active is not None
+        return self.request.early_stop and self.active.is_settled(time.perf_counter() - self.started, left)
 
 
 class _Kind(NamedTuple):
-    """What positions of one batch have in common."""
+    """What the positions of one batch have in common."""
 
     width: int
     height: int
     symmetry: str
-    optimism: float
-    profile: str
+    handle: EvaluatorHandle
 
 
 class Scheduler:
-    """Jobs for one evaluator; jobs may be added and cancelled at any time, from their callbacks too.
+    """Searches for one evaluator; they may be added and cancelled at any time, from their callbacks too.
 
-    places: how many searches are under way at once. Where a job of higher priority comes, the one of the lowest waits.
-    batch_size: positions evaluated together; None for the evaluator's own number.
+    Attributes:
+        slots: How many searches are under way at once. When one of higher priority comes, the one of the lowest waits.
+        batches: The number of batches submitted so far.
+        positions: The number of positions in these.
     """
 
-    def __init__(self, evaluator: Evaluator, places: int, batch_size: int | None = None) -> None:
-        self.places = places
-        self._batch_size = batch_size
-        self._group = Group(evaluator)
-        self._runs = np.zeros(0, _RUN)
-        self._kinds: dict[_Kind, int] = {}
-        self._waiting: list[tuple[int, int, Job]] = []  # a heap
-        self._running: list[tuple[int, int, Job]] = []  # sorted, the first in order first
-        self._numbers = itertools.count()
-        self._cancelled = False
+    def __init__(self, evaluator: Evaluator, slots: int, batch_size: int | None = None) -> None:
+        """Makes a scheduler without searches.
+
+        Args:
+            evaluator: Evaluates the leaves.
+            slots: How many searches are under way at once.
+            batch_size: Positions evaluated together; None for the evaluator's own number.
+        """
+        self.slots = slots
         self.batches = self.positions = 0
-        """The batches submitted so far, and the positions in them."""
+        self._batch_size = batch_size
+        self._batcher = LeafBatcher(evaluator)
+        self._waiting: list[QueuedSearch] = []  # a heap
+        self._running: list[QueuedSearch] = []  # sorted, the first in order first
+        self._taken = np.zeros(0, np.int64)  # the slots of those
+        self._stoppable: list[QueuedSearch] = []  # those that something else than a limit may end
+        self._survey: Survey | None = None  # of those, until something changes
+        self._numbers = itertools.count()
+        self._has_cancelled = False
+        self._kind_numbers: dict[_Kind, int] = {}
+        # By slot: the number of the batch that last held leaves of it, and the kinds of its root and its tree.
+        self._served, self._root_kinds, self._tree_kinds = np.zeros((3, 0), np.int64)
 
     @property
     def evaluator(self) -> Evaluator:
-        return self._group.evaluator
+        """The evaluator of all batches."""
+        return self._batcher.evaluator
 
-    def add(self, job: Job) -> None:
-        """Puts a new job in the queue."""
-        heapq.heappush(self._waiting, (-job.priority, next(self._numbers), job))
+    def add(
+        self,
+        search: "Search",
+        request: SearchRequest,
+        on_done: Callable[[SearchReport | None], None],
+        on_error: Callable[[Exception], None],
+        *,
+        priority: int = 0,
+    ) -> QueuedSearch:
+        """Puts a search in the queue.
 
-    def cancel(self, job: Job) -> None:
-        """Ends a job with what is known: `on_done` is called in a later step."""
-        job._is_cancelled = self._cancelled = True
-        if job._search is not None:
-            self._runs["is_ending"][job._place] = True
+        Args:
+            search: The tree to search. Nothing else may use it until the search ends; several requests for the same
+                tree must not be under way together.
+            request: What to search. A time counts from the moment when the search begins, and runs while others have
+                their turn.
+            on_done: Called with the report at the end; with None if the search was cancelled before the evaluator saw
+                its position.
+            on_error: Called instead with the error of this search, or of a batch that held its leaves.
+            priority: Of the searches that wait, those of the highest have their turn first, then the earliest.
+        """
+        queued = QueuedSearch(search, request, on_done, on_error, priority, next(self._numbers))
+        heapq.heappush(self._waiting, queued)
+        return queued
 
-    def has_place_for(self, priority: int) -> bool:
-        """Whether a job that is added now would have its turn at once."""
-        before = sum(-rank >= priority for rank, _, _ in (*self._running, *self._waiting))
-        return before < self.places
+    def cancel(self, queued: QueuedSearch) -> None:
+        """Ends a search with what it has found: `on_done` is called in a later step."""
+        queued.is_cancelled = self._has_cancelled = True
+        if queued.active is not None:
+            self._end_soon(queued)
+
+    def has_slot_for(self, priority: int) -> bool:
+        """Returns whether a search that is added now would begin at once."""
+        before = sum(queued.priority >= priority for queued in (*self._running, *self._waiting))
+        return before < self.slots
 
     def change_evaluator(self, evaluator: Evaluator) -> None:
-        """Goes on with another evaluator of the same kind, in the searches under way too."""
-        while self._group.pending:
+        """Continues with another evaluator of the same kind, in the searches under way too."""
+        while self._batcher.pending:
             self._collect()
-        self._group.change_evaluator(evaluator)
+        self._batcher.change_evaluator(evaluator)
+        self._kind_numbers.clear()
+        for queued in (*self._running, *self._waiting):
+            queued.search.evaluator = evaluator
+            if queued.active is not None:
+                self._set_kinds(queued.active, queued.slot)
 
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to do."""
-        return not (self._running or self._waiting or self._group.pending)
+        return not (self._running or self._waiting or self._batcher.pending)
 
     def run(self) -> None:
-        """Works until all jobs are done."""
+        """Works until all searches are done."""
         while not self.is_idle:
             self.step()
 
     def step(self) -> None:
-        """Submits a batch, or takes one back, and ends what is done."""
+        """Submits a batch or collects one, reports, and ends the searches that are done."""
         self._take_turns()
+        self._end_early()
+        pending = self._batcher.pending
         submitted = self._submit()
-        pending = self._group.pending
         if pending and (not submitted or len(pending) >= self.evaluator.overlap):
             self._collect()
-        self._look_after_jobs()
+        elif not submitted:
+            self._pause()
+        self._look_after()
+
+    # Turns.
 
     def _take_turns(self) -> None:
-        """Starts the jobs that come next while there are places, or jobs of lower priority to put off."""
-        if self._cancelled:
+        """Begins the searches that come next while there are slots, or searches of lower priority to put off."""
+        begun = False
+        if self._has_cancelled:
             self._end_waiting()
-        while self._waiting and (len(self._running) < self.places or self._waiting[0] < self._running[-1]):
-            entry = heapq.heappop(self._waiting)
-            if entry[2]._search is None and not self._start(entry[2]):
+        while self._waiting and (len(self._running) < self.slots or self._waiting[0] < self._running[-1]):
+            queued = heapq.heappop(self._waiting)
+            if queued.active is None and not self._begin(queued):
                 continue
-            if len(self._running) >= self.places:
+            if len(self._running) >= self.slots:
                 heapq.heappush(self._waiting, self._running.pop())
-            bisect.insort(self._running, entry)
+            bisect.insort(self._running, queued)
+            begun = True
+        if begun:
+            self._note_running()
 
     def _end_waiting(self) -> None:
-        """Ends the cancelled jobs that wait; those with leaves under way when these are back."""
-        self._cancelled = False
-        ending = [entry for entry in self._waiting if entry[2]._is_cancelled]
-        self._waiting = [entry for entry in self._waiting if not entry[2]._is_cancelled]
+        """Ends the cancelled searches that wait; those with leaves under way when these are back."""
+        self._has_cancelled = False
+        ending = [queued for queued in self._waiting if queued.is_cancelled]
+        self._waiting = [queued for queued in self._waiting if not queued.is_cancelled]
         heapq.heapify(self._waiting)
-        for entry in ending:
-            if entry[2]._search is None:
-                entry[2].on_done(None)
+        for queued in ending:
+            if queued.active is None:
+                queued.on_done(None)
             else:
-                bisect.insort(self._running, entry)
+                bisect.insort(self._running, queued)
+        self._note_running()
 
-    def _start(self, job: Job) -> bool:
-        """Begins a job's search; False where that fails."""
-        now = time.perf_counter()
+    def _begin(self, queued: QueuedSearch) -> bool:
+        """Begins a search in a slot; returns False if that fails."""
+        request = queued.request
+        queued.started = time.perf_counter()
         try:
-            search = job.start()
-            search.begin(job.limits, job.root_moves, ownership=job.ownership or job.moves_ownership)
+            active = queued.search.begin(request)
         except Exception as error:
-            job.on_error(error)
+            queued.on_error(error)
             return False
-        job._search, job._place = search, self._group.enter(search)
-        if job._place == len(self._runs):
-            self._runs = np.append(self._runs, np.zeros(1, _RUN))
-        run = self._runs[job._place]
-        # Another one's start may have cancelled it.
-        run["started"], run["served"], run["is_ending"] = now, self.batches, job._is_cancelled
-        run["ends"] = now + job.limits.seconds if job.limits.seconds is not None else np.inf
-        run["next_report"] = now + job.interval if job.interval is not None and job.on_report else np.inf
-        run["root_kind"] = self._kind_of(search, search.parameters.root_policy_optimism)
-        run["tree_kind"] = self._kind_of(search, search.parameters.policy_optimism)
+        queued.active, slot = active, self._batcher.add(active)
+        queued.slot = slot
+        if slot == len(self._served):
+            new = np.zeros(1, np.int64)
+            self._served = np.append(self._served, new)
+            self._root_kinds, self._tree_kinds = np.append(self._root_kinds, new), np.append(self._tree_kinds, new)
+        self._served[slot] = self.batches
+        self._set_kinds(active, slot)
+        status = self._batcher.statuses[slot]
+        status["is_ending"] = queued.is_cancelled  # the beginning of another one may have cancelled it
+        if request.limits.seconds is not None:
+            status["ends"] = queued.started + request.limits.seconds
+        if request.on_report is not None and request.interval is not None:
+            status["next_report"] = queued.started + request.interval
         return True
 
-    def _kind_of(self, search: Search, optimism: float) -> int:
-        game, parameters = search.tree.game, search.parameters
-        kind = _Kind(game.width, game.height, parameters.symmetry, optimism, parameters.profile)
-        return self._kinds.setdefault(kind, len(self._kinds))
+    def _set_kinds(self, active: "ActiveSearch", slot: int) -> None:
+        self._root_kinds[slot] = self._kind_of(active, active.root_handle)
+        self._tree_kinds[slot] = self._kind_of(active, active.tree_handle)
+
+    def _kind_of(self, active: "ActiveSearch", handle: EvaluatorHandle) -> int:
+        """Returns the number of the kind of batch for positions of a search."""
+        game = active.tree.game
+        kind = _Kind(game.width, game.height, active.parameters.symmetry, handle)
+        return self._kind_numbers.setdefault(kind, len(self._kind_numbers))
+
+    def _note_running(self) -> None:
+        """Must be called whenever other searches are under way than before."""
+        self._taken = np.array([queued.slot for queued in self._running], np.int64)
+        self._stoppable = [queued for queued in self._running if queued.may_end_early]
+        self._survey = None
+
+    def _look(self) -> Survey:
+        """Returns a survey of the searches under way, a new one if anything has changed."""
+        if self._survey is None:
+            side_by_side = self.evaluator.overlap - 1 if len(self._running) == 1 else 0
+            self._survey = self._batcher.survey(self._taken, time.perf_counter(), side_by_side)
+        return self._survey
+
+    # Batches.
 
     def _submit(self) -> bool:
-        """Fills a batch and hands it to the evaluator; False where there was nothing to evaluate."""
-        is_alone = len(self._running) == 1
-        places, states, runs = self._look(self.evaluator.overlap - 1 if is_alone else 0)
-        asking = (states["room"] > 0) & ~runs["is_ending"] & ~_is_over(states, runs, time.perf_counter())
-        if not asking.any():
+        """Fills a batch and hands it to the evaluator; returns False if there was nothing to evaluate."""
+        asking = self._look().asking
+        if not asking:
             return False
-        places, states, runs = places[asking], states[asking], runs[asking]
         size = self._batch_size or self.evaluator.batch_size
-        if not is_alone:  # few leaves are spread over the batches that are evaluated side by side
-            leaves = int(states["room"].sum()) + sum(batch.count for batch in self._group.pending)
+        slots = self._taken
+        if len(slots) > 1:
+            slots = slots[self._batcher.statuses["is_asking"][slots]]
+            leaves = int(self._batcher.statuses["quota"][slots].sum()) + sum(
+                batch.count for batch in self._batcher.pending
+            )
+            # Few leaves are spread over the batches that are evaluated side by side.
             size = min(size, -(-leaves // max(1, self.evaluator.overlap - 1)))
-        kinds = np.where(states["is_evaluated"], runs["tree_kind"], runs["root_kind"])
-        chosen = np.flatnonzero(kinds == self._choose(kinds, states["room"], runs["served"], size))
-        chosen = chosen[np.argsort(runs["served"][chosen], kind="stable")]
-        batch = self._fill(places[chosen], states[chosen], size)
-        return batch is not None and self._evaluate(batch)
+            slots = self._of_one_kind(slots, size)
+        batch = self._fill(slots, size)
+        if batch is not None:
+            self._evaluate(batch)
+        return batch is not None
 
-    def _look(self, side_by_side: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The places of the jobs under way, in order, with their `group.STATE` and _RUN."""
-        places = np.array([job._place for _, _, job in self._running], np.int64)
-        return places, self._group.states(side_by_side)[places], self._runs[places]
+    def _of_one_kind(self, slots: np.ndarray, size: int) -> np.ndarray:
+        """Returns those of these slots that can share the next batch, the least recently served first."""
+        statuses = self._batcher.statuses[slots]
+        kinds = np.where(statuses["is_evaluated"], self._tree_kinds[slots], self._root_kinds[slots])
+        chosen = slots[kinds == self._choose_kind(kinds, statuses["quota"], self._served[slots], size)]
+        return chosen[np.argsort(self._served[chosen], kind="stable")]
 
-    def _choose(self, kinds: np.ndarray, rooms: np.ndarray, served: np.ndarray, size: int) -> int:
-        """The kind that fills a batch best, or the one that has waited too long."""
+    def _choose_kind(self, kinds: np.ndarray, quotas: np.ndarray, served: np.ndarray, size: int) -> int:
+        """Returns the kind that fills a batch best, or one that has waited too long."""
         each: list[int] = list(dict.fromkeys(kinds.tolist()))
         if len(each) == 1:
             return each[0]
@@ -228,101 +296,124 @@ class Scheduler:
         longest = max(each, key=waited)
         if waited(longest) > size // _PATIENCE_PER:
             return longest
-        return max(each, key=lambda kind: min(size, int(rooms[kinds == kind].sum())))
+        return max(each, key=lambda kind: min(size, int(quotas[kinds == kind].sum())))
 
-    def _fill(self, places: np.ndarray, states: np.ndarray, size: int) -> Batch | None:
-        """A batch of the leaves of these searches, those first that were not served for the longest time; None where
-        they have none.
-        """
+    def _fill(self, slots: np.ndarray, size: int) -> Batch | None:
+        """Returns a batch of leaves of these searches; None if they have none."""
+        self._survey = None
         try:
-            batch, counts, done = self._group.select(places, size)
+            batch, counts, done = self._batcher.select(slots, size)
         except Exception as error:
-            self._fail(places, error)
+            self._fail(slots, error)
             return None
-        self._runs["served"][places[counts >= 0]] = self.batches + 1
-        # The tree is full, or nothing is allowed.
-        stuck = (counts == 0) & (done == 0) & (states["in_flight"] == 0)
-        self._runs["is_ending"][places[stuck]] = True
+        self._served[slots if batch.count < size else slots[counts >= 0]] = self.batches + 1
+        if not counts.all():
+            self._note_stuck(slots[(counts == 0) & (done == 0) & (self._batcher.statuses["in_flight"][slots] == 0)])
         if batch.count:
             return batch
-        self._group.release(batch)
+        self._batcher.release(batch)
         return None
 
-    def _evaluate(self, batch: Batch) -> bool:
-        """Hands a batch to the evaluator; always True."""
+    def _note_stuck(self, slots: np.ndarray) -> None:
+        """Ends the searches in these slots, whose trees are full or that have no allowed move.
+
+        An endless search waits for whoever stops it.
+        """
+        for queued in self._running:
+            if queued.slot in slots:
+                waits = queued.request.limits.is_endless and queued.request.stop is not None
+                self._batcher.statuses["is_waiting" if waits else "is_ending"][queued.slot] = True
+
+    def _evaluate(self, batch: Batch) -> None:
+        """Hands a batch to the evaluator."""
         self.batches += 1
         self.positions += batch.count
         try:
-            self._group.submit(batch)
+            self._batcher.submit(batch)
         except Exception as error:
             self._give_up(batch, error)
-        return True
 
     def _collect(self) -> None:
-        """Waits for the oldest batch and gives each search its own."""
-        batch = self._group.pending[0]
+        """Waits for the oldest batch and backs up its evaluations."""
+        self._survey = None
+        batch = self._batcher.pending[0]
         try:
-            self._group.collect()
+            self._batcher.collect()
         except Exception as error:
             self._give_up(batch, error)
 
+    def _pause(self) -> None:
+        """Waits a moment if all searches under way only wait to be stopped."""
+        if len(self._taken) and self._batcher.statuses["is_waiting"][self._taken].all():
+            stop = self._running[0].request.stop
+            assert stop is not None
+            stop.wait(_PAUSE)
+            self._survey = None  # reports become due meanwhile
+
+    # Ends.
+
     def _give_up(self, batch: Batch, error: Exception) -> None:
-        """After a failure of the evaluator."""
-        self._fail(batch.places[batch.places != NOBODY], error)
-        self._group.release(batch)
+        """Drops a batch that the evaluator failed to evaluate."""
+        self._fail(batch.slots[batch.slots != NO_SLOT], error)
+        self._batcher.release(batch)
 
-    def _fail(self, places: np.ndarray, error: Exception) -> None:
-        """Leaves of them that are still under way would wait for ever: these searches end at once and forget all."""
-        failed = [entry for entry in (*self._running, *self._waiting) if entry[2]._place in places]
-        self._running = [entry for entry in self._running if entry not in failed]
-        self._waiting = [entry for entry in self._waiting if entry not in failed]
+    def _fail(self, slots: np.ndarray, error: Exception) -> None:
+        """Ends the searches in these slots and clears their trees: leaves under way would never be backed up."""
+        failed = [queued for queued in (*self._running, *self._waiting) if queued.slot in slots]
+        self._running = [queued for queued in self._running if queued not in failed]
+        self._waiting = [queued for queued in self._waiting if queued not in failed]
         heapq.heapify(self._waiting)
-        for _, _, job in failed:
-            search = self._take_search(job)
-            search.clear()
-            job.on_error(error)
+        self._note_running()
+        for queued in failed:
+            self._release(queued)
+            queued.search.clear()
+            queued.on_error(error)
 
-    def _take_search(self, job: Job) -> Search:
-        """A job's search, whose place is free then."""
-        search, job._search = job._search, None
-        assert search is not None
-        self._group.leave(job._place)
-        job._place = NOBODY
-        return search
+    def _end_soon(self, queued: QueuedSearch) -> None:
+        """Selects no more leaves for a search; it ends when those under way are back."""
+        self._batcher.statuses["is_ending"][queued.slot] = True
+        self._survey = None
 
-    def _look_after_jobs(self) -> None:
-        """Reports on the jobs that are under way, and ends those that are done."""
+    def _end_early(self) -> None:
+        """Ends the searches that were stopped, and those whose best move is settled."""
+        if not self._stoppable:
+            return
+        self._look()
+        for queued in self._stoppable:
+            status = self._batcher.statuses[queued.slot]
+            if status["is_evaluated"] and not status["is_ending"] and queued.is_over(int(status["left"])):
+                self._end_soon(queued)
+
+    def _look_after(self) -> None:
+        """Reports on the searches that are due, and ends those that are done."""
+        _, done, due = self._look()
+        if not (done or due):
+            return
         now = time.perf_counter()
-        _, states, runs = self._look()
-        is_ending = runs["is_ending"]
-        done = (states["in_flight"] == 0) & (is_ending | _is_over(states, runs, now))
-        due = (now >= runs["next_report"]) & states["is_evaluated"] & ~is_ending & ~done
-        for number in np.flatnonzero(due):
-            self._report(self._running[number][2], now)
-        if done.any():
-            over = [self._running[number][2] for number in np.flatnonzero(done)]
-            self._running = [entry for entry, ended in zip(self._running, done, strict=True) if not ended]
-            for job in over:
-                self._end(job, now)
+        statuses = self._batcher.statuses[self._taken]
+        for number in np.flatnonzero(statuses["is_due"]):
+            self._report(self._running[number], now)
+        if done:
+            ended = [self._running[number] for number in np.flatnonzero(statuses["is_done"])]
+            self._running = [self._running[number] for number in np.flatnonzero(~statuses["is_done"])]
+            self._note_running()
+            for queued in ended:
+                self._end(queued, now)
 
-    def _report(self, job: Job, now: float) -> None:
-        """On the way."""
-        assert job.on_report is not None and job.interval is not None and job._search is not None
-        run = self._runs[job._place]
-        run["next_report"] = max(run["next_report"] + job.interval, now)
-        job.on_report(_report_of(job, job._search, now - run["started"].item()))
+    def _report(self, queued: QueuedSearch, now: float) -> None:
+        request, status = queued.request, self._batcher.statuses[queued.slot]
+        assert request.on_report is not None and request.interval is not None and queued.active is not None
+        status["next_report"] = max(status["next_report"] + request.interval, now)
+        request.on_report(queued.active.report(now - queued.started))
 
-    def _end(self, job: Job, now: float) -> None:
-        seconds = now - self._runs["started"][job._place].item()
-        search = self._take_search(job)
-        job.on_done(_report_of(job, search, seconds) if search.tree.is_evaluated else None)
+    def _end(self, queued: QueuedSearch, now: float) -> None:
+        active = self._release(queued)
+        queued.on_done(active.report(now - queued.started) if active.tree.is_evaluated else None)
 
-
-def _is_over(states: np.ndarray, runs: np.ndarray, now: float) -> np.ndarray:
-    """Whether a limit is reached, bool."""
-    return np.asarray(states["is_evaluated"] & ((states["left"] <= 0) | (now >= runs["ends"])))
-
-
-def _report_of(job: Job, search: Search, seconds: float) -> SearchReport:
-    ownership = job.ownership or job.moves_ownership
-    return search.report(seconds, ownership=ownership, moves_ownership=job.moves_ownership)
+    def _release(self, queued: QueuedSearch) -> "ActiveSearch":
+        """Frees the slot of a search."""
+        active, queued.active = queued.active, None
+        assert active is not None
+        self._batcher.remove(queued.slot)
+        queued.slot = NO_SLOT
+        return active

@@ -1,17 +1,23 @@
-"""Which move a visit tries next: PUCT or UCT, with RAVE, the root's noise and forbidden moves."""
+"""Which move a visit tries next: PUCT or UCT, with RAVE, the root's noise and forbidden moves.
+
+PUCT (Silver et al., "Mastering the game of Go without human knowledge", 2017, after Rosin 2011) chooses the child with
+the largest Q(a) + c P(a) sqrt(N) / (1 + n(a)), where Q is the mean utility, P the prior, N the weight of all children
+and n that of the child. UCT (Kocsis and Szepesvari 2006) chooses the largest Q(a) + c sqrt(log N / n(a)). Weights stand
+for visits; they differ if evaluations do not weigh the same (`averaging`).
+"""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from ..compiled import inline, njit
+from ..base.jit import inline, njit
 from . import rave
-from .gumbel import Halving
+from .gumbel import SequentialHalving
 from .parameters import SearchParameters
-from .tree import NOBODY, PRIOR_ONE, Tree, scan_start
+from .tree import NO_MOVE, NO_NODE, PRIOR_ONE, Tree, scan_start
 
-# KataGo's: a weight of so much with that standard deviation of utility are taken for granted (its SearchParams).
+# KataGo's prior for the spread of utilities (its SearchParams): a standard deviation of 0.4 with the weight of 2 visits
 _USUAL_SPREAD = 0.4
 _USUAL_SPREAD_WEIGHT = 2.0
 
@@ -19,11 +25,17 @@ _USUAL_SPREAD_WEIGHT = 2.0
 class Root(NamedTuple):
     """Where a search starts.
 
-    boards: BOARD [1], its `ladders` marked for the boards before it where the evaluator reads them.
-    history: uint64, superko keys up to the root in its first `length` places, room for the path.
-    priors: float32 [area+1], the root's policy, noise included; noisy: whether there is any.
-    banned_until: int16 [3, area+1], at depths below it a colour may not make a move.
-    halving: what Gumbel's search does here, NO_HALVING for the usual selection.
+    Attributes:
+        node: The root's index in the tree.
+        boards: BOARD [1], the position; its `ladders` are marked for the positions before it if the evaluator reads
+            them.
+        history: uint64, the superko keys up to the root in the first `length` elements; those of a path are written
+            after them.
+        length: The number of positions up to the root.
+        priors: float32 [area+1], the root's policy with noise.
+        noisy: Whether these differ from the evaluator's policy.
+        banned_until: int16 [3, area+1], the depth from which on a colour may make a move.
+        halving: The plan of sequential halving at the root; NO_HALVING for the usual selection.
     """
 
     node: int
@@ -33,11 +45,11 @@ class Root(NamedTuple):
     priors: np.ndarray
     noisy: bool
     banned_until: np.ndarray
-    halving: Halving
+    halving: SequentialHalving
 
 
 class Rule(NamedTuple):
-    """The selection rule's numbers, `parameters.SearchParameters` in compiled form."""
+    """The parameters of selection for compiled code: UCT or PUCT, the rest as in `SearchParameters`."""
 
     uct: bool
     c_puct: float
@@ -54,69 +66,91 @@ class Rule(NamedTuple):
 
 
 def rule_of(parameters: SearchParameters) -> Rule:
-    """The rule of these parameters."""
+    """Returns the rule of these parameters."""
     numbers = (float(getattr(parameters, name)) for name in Rule._fields[1:])
     return Rule(parameters.selection == "uct", *numbers)
 
 
-# Inlined: passing tree, root and rule to a call costs a fifth of a visit.
+# Inlined: passing the many arrays of tree and root to a call costs a fifth of a visit.
 @inline
 def select(tree: Tree, root: Root, rule: Rule, node: int, colour: int, depth: int, banning: bool) -> tuple[int, int]:
-    """The child to visit, or NOBODY and the move to make one of; NOBODY twice where nothing is allowed."""
+    """Selects the move that a visit follows from a node.
+
+    Args:
+        tree: The tree.
+        root: The root of the search.
+        rule: The parameters of selection.
+        node: The node; the visit is already counted as in flight there.
+        colour: The side to move.
+        depth: The number of moves from the root.
+        banning: Whether `root.banned_until` forbids any move.
+
+    Returns:
+        The child to visit and NO_MOVE; or NO_NODE and the move to make a child of; or NO_NODE and NO_MOVE if no move is
+        allowed.
+    """
     nodes = tree.nodes
     record = nodes[node]
     noisy = root.noisy and node == root.node
-    scanning = noisy or banning
-    unvisited = _best_unvisited_by_scan(tree, root, colour, depth, node) if scanning else record["unvisited"]
-    if rule.uct and unvisited != NOBODY:
-        return NOBODY, unvisited
+    unvisited = _best_unvisited_by_scan(tree, root, colour, depth, node) if noisy or banning else record["unvisited"]
+    if rule.uct and unvisited != NO_MOVE:
+        return NO_NODE, unvisited  # UCB1 is infinite for a move without visits
 
-    # Its own weight counts as one; this visit itself is one in flight.
+    # N of the formula: the node's own evaluation counts as one visit, visits in flight as lost ones, this one not.
     total = record["children_weight"] + 1.0 + (record["in_flight"] - 1) * rule.virtual_loss
     first_play = _first_play_value(record, rule, node == root.node)
     explore = rule.c_uct * math.sqrt(math.log(max(total, 1.0))) if rule.uct else exploration(record, rule, total)
-    raving = len(tree.first_plays) > 0
-    forcing = rule.forced_playouts > 0.0 and node == root.node
-    best, best_urgency = NOBODY, -np.inf
+    raving = len(tree.amaf) > 0
+    forcing = rule.forced_playouts > 0.0 and node == root.node and not rule.uct
+    best, best_urgency = NO_NODE, -np.inf
     child = record["first_child"]
-    while child != NOBODY:
+    while child != NO_NODE:
         candidate = nodes[child]
         if banning and root.banned_until[colour, candidate["move"]] > depth:
             child = candidate["next_sibling"]
             continue
+        # Visits in flight count as lost (virtual loss, Chaslot et al. 2008), so that the leaves of a batch differ.
         lost = candidate["in_flight"] * rule.virtual_loss
         weight = candidate["weight"] + lost
         value = (-candidate["utility_sum"] - lost) / weight if weight > 0 else first_play
         if raving:
-            estimated = rave.estimate(tree.first_plays[node], candidate["move"], first_play)
+            estimated = rave.estimate(tree.amaf[node], candidate["move"], first_play)
             value = rave.blended(value, weight, estimated, rule.rave)
-        if rule.uct:
-            urgency = value + explore / math.sqrt(max(weight, 0.5))
-        else:
-            prior = root.priors[candidate["move"]] if noisy else candidate["prior"]
-            urgency = value + explore * prior / (1.0 + weight)
-            if forcing and weight < math.sqrt(rule.forced_playouts * prior * total):
-                urgency = np.inf
+        prior = root.priors[candidate["move"]] if noisy else candidate["prior"]
+        urgency = value + _exploration_term(rule, explore, prior, weight)
+        # Wu 2019, section 3.2: a move that noise suggests gets enough visits to show its value.
+        if forcing and weight < math.sqrt(rule.forced_playouts * prior * total):
+            urgency = np.inf
         if urgency > best_urgency:
             best, best_urgency = child, urgency
         child = candidate["next_sibling"]
-    if unvisited == NOBODY or rule.uct:
-        return best, NOBODY
+    if unvisited == NO_MOVE or rule.uct:
+        return best, NO_MOVE
     if raving:
+        # RAVE gives each move a value of its own, so that the largest prior need not be the best any more.
         unvisited, urgency = _best_unvisited_by_rave(tree, root, colour, depth, node, first_play, explore)
-        return (NOBODY, unvisited) if urgency > best_urgency else (best, NOBODY)
-    prior = root.priors[unvisited] if noisy else np.float32(tree.priors[node, unvisited]) / PRIOR_ONE
-    if first_play + explore * prior > best_urgency:
-        return NOBODY, unvisited
-    return best, NOBODY
+    else:
+        prior = root.priors[unvisited] if noisy else np.float32(tree.priors[node, unvisited]) / PRIOR_ONE
+        urgency = first_play + explore * prior
+    return (NO_NODE, unvisited) if urgency > best_urgency else (best, NO_MOVE)
+
+
+@inline
+def _exploration_term(rule: Rule, explore: float, prior: float, weight: float) -> float:
+    """Returns what is added to the value of a child of this prior and weight: `explore` is the node's factor."""
+    if rule.uct:
+        return explore / math.sqrt(max(weight, 0.5))  # the weight is 0 in flight without virtual loss
+    return explore * prior / (1.0 + weight)
 
 
 @inline
 def _first_play_value(record: np.ndarray, rule: Rule, at_root: bool) -> float:
-    """What a move without visits is taken for: less than its parent, the more so the more of the priors is visited.
+    """Returns the first-play urgency: the value assumed for moves without visits (Gelly and Wang 2006).
 
-    With `fpu_visited_power` the parent's value lies between its own evaluation and its children's, by that power of
-    the visited priors (KataGo's fpuParentWeightByVisitedPolicy).
+    It is the parent's value minus reduction * sqrt(sum of the visited children's priors), as in Leela Zero and KataGo:
+    the more of the policy has been tried, the less is expected of what is left. With `fpu_visited_power` the parent's
+    value is a mixture of its own evaluation and the mean with its children, by that power of the visited priors
+    (KataGo's fpuParentWeightByVisitedPolicy), since the mean over one or two visits is not reliable yet.
     """
     visited = min(1.0, float(record["visited_prior"]))
     value = record["utility_sum"] / record["weight"]
@@ -127,8 +161,17 @@ def _first_play_value(record: np.ndarray, rule: Rule, at_root: bool) -> float:
 
 @inline
 def exploration(record: np.ndarray, rule: Rule, total: float) -> float:
-    """PUCT's factor at a node: c sqrt(N), where c grows with the logarithm of the visits (AlphaZero's pb_c_base) and
-    with the spread of the utilities found so far (KataGo's cpuctUtilityStdevScale).
+    """Returns PUCT's factor c(N) sqrt(N) at a node.
+
+    c(N) = c_puct + c_puct_log log((N + base) / base), as in AlphaZero (Silver et al. 2018, its c_init and c_base): with
+    a constant c, exploration would fade in long searches. With KataGo's cpuctUtilityStdevScale it is multiplied by
+    1 + c_puct_spread (s / 0.4 - 1) for the standard deviation s of the utilities found so far: c has to be in
+    proportion to the differences of the values that it competes with.
+
+    Args:
+        record: The node.
+        rule: The parameters of selection.
+        total: N plus one: the node's own evaluation is included.
     """
     # KataGo adds 0.01 so that priors decide before the first child has a visit.
     explore = rule.c_puct * math.sqrt(total - 0.99)
@@ -137,11 +180,12 @@ def exploration(record: np.ndarray, rule: Rule, total: float) -> float:
     if rule.c_puct_spread > 0.0:
         weight = float(record["weight"])
         square = float(record["utility_sum"] / weight) ** 2
+        # Means of squares: of the prior, and of the evaluations found; rounding must not make a variance negative.
         usual = square + _USUAL_SPREAD * _USUAL_SPREAD
         found = max(square, float(record["utility_squares"] / weight))
         mean = (usual * _USUAL_SPREAD_WEIGHT + found * weight) / (_USUAL_SPREAD_WEIGHT + weight - 1.0)
         if weight <= 1.0:
-            mean = usual
+            mean = usual  # one evaluation has no spread
         spread = math.sqrt(max(0.0, mean - square))
         explore *= 1.0 + rule.c_puct_spread * (spread / _USUAL_SPREAD - 1.0)
     return explore
@@ -149,10 +193,10 @@ def exploration(record: np.ndarray, rule: Rule, total: float) -> float:
 
 @njit
 def _best_unvisited_by_scan(tree: Tree, root: Root, colour: int, depth: int, node: int) -> int:
-    """As `tree.largest_prior`, with the root's noise and without what is banned."""
+    """Returns the move that `tree.largest_prior` would, with the root's noise and without forbidden moves."""
     row = tree.priors[node]
     moves = len(row)
-    best, best_prior = NOBODY, np.float32(-1.0)
+    best, best_prior = NO_MOVE, np.float32(-1.0)
     start = scan_start(node, moves)
     for offset in range(moves):
         move = start + offset
@@ -170,15 +214,15 @@ def _best_unvisited_by_scan(tree: Tree, root: Root, colour: int, depth: int, nod
 def _best_unvisited_by_rave(
     tree: Tree, root: Root, colour: int, depth: int, node: int, first_play: float, explore: float
 ) -> tuple[int, float]:
-    """The move without visits that is best by priors and RAVE, and its urgency."""
+    """Returns the move without visits that is best by priors and RAVE, and its urgency."""
     row = tree.priors[node]
     at_root = root.noisy and node == root.node
-    best, best_urgency = NOBODY, -np.inf
+    best, best_urgency = NO_MOVE, -np.inf
     for move in range(len(row)):
         if row[move] == 0 or root.banned_until[colour, move] > depth:
             continue
         prior = float(root.priors[move]) if at_root else float(row[move]) / PRIOR_ONE
-        urgency = float(rave.estimate(tree.first_plays[node], move, first_play)) + explore * prior
+        urgency = float(rave.estimate(tree.amaf[node], move, first_play)) + explore * prior
         if urgency > best_urgency:
             best, best_urgency = move, urgency
     return best, best_urgency

@@ -1,10 +1,12 @@
 """The search tree: nodes in arrays, no objects.
 
-Nodes hold no positions: a leaf's is the root's copy with the path replayed. All values of a node are for the side to
-move there. Node 0 is the tree's origin; the root of a search may lie below it, so that an undo finds its tree again.
+Nodes do not store positions: the position of a leaf is a copy of the root's with the moves of the path replayed. All
+values of a node are for the side to move there. Node 0 is the tree's origin; the root of a search may lie below it, so
+that an undo finds its tree again.
 
-A node's row of `priors` holds the evaluator's policy as uint16: 0 for what is illegal or already a child, at least 1
-for the rest. Moves without visits share one first-play value, so only the largest prior left can be the best of them.
+A node's row of `priors` is the evaluator's policy as uint16: 0 for moves that are illegal or already have a child, at
+least 1 for the others. Moves without visits share one first-play value, so only the one with the largest prior can be
+the best of them, and `unvisited` names it: selection compares the children with this single move.
 """
 
 import functools
@@ -12,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compiled import inline, njit
+from ..base.jit import inline, njit
 from .value_bias import fill_biases, new_biases
 
 UNEVALUATED, EXPANDED, TERMINAL = 0, 1, 2
-NOBODY = -1  # no node, no move
+NO_NODE = NO_MOVE = -1
 PRIOR_ONE = 65535
 OWNERSHIP_ONE = 127
 OWNERSHIP_UNKNOWN = -128
@@ -28,24 +30,24 @@ NODE = np.dtype(
         ("first_child", np.int32),
         ("next_sibling", np.int32),
         ("prior", np.float32),  # of the move that leads here
-        ("visited_prior", np.float32),  # sum over the children
-        ("own_utility", np.float32),  # the evaluator's, before any child's; so are the next five
+        ("visited_prior", np.float32),  # sum of the children's priors
+        ("own_utility", np.float32),  # from the evaluator alone, without the children; so are the next five
         ("own_value", np.float32),
         ("own_lead", np.float32),
         ("own_score", np.float32),
         ("own_score_square", np.float32),
         ("own_weight", np.float32),
         ("move", np.int16),  # move index that leads here
-        ("unvisited", np.int16),  # move with the largest prior left, or NOBODY
+        ("unvisited", np.int16),  # move without a child that has the largest prior, or NO_MOVE
         ("in_flight", np.int16),  # visits selected and not yet backed up
         ("state", np.int8),
-        ("bias_key", np.uint64),  # of its entry in `biases`, 0 for none
-        ("bias_weight", np.float32),  # what it has added there
+        ("bias_key", np.uint64),  # key of its entry in `biases`, 0 for none
+        ("bias_weight", np.float32),  # what it has added to that entry, to be replaced at its next visit
         ("bias_gap", np.float32),
-        ("counted", np.float32),  # how much of its weight its parent's averages count
+        ("counted", np.float32),  # the part of its weight that its parent's averages count
         ("children_weight", np.float64),  # sum of the children's weights
-        ("weight", np.float64),  # of all evaluations averaged here: the visits, where each weighs one
-        ("value_sum", np.float64),  # of win - loss, by weight; so are the rest
+        ("weight", np.float64),  # sum of the weights of the evaluations averaged here; the visits if each weighs one
+        ("value_sum", np.float64),  # weighted sum of win - loss; the rest are weighted sums too
         ("utility_sum", np.float64),
         ("utility_squares", np.float64),
         ("lead_sum", np.float64),
@@ -56,8 +58,14 @@ NODE = np.dtype(
 )
 
 
-class Parts(NamedTuple):
-    """What a tree keeps for its search, beside nodes and priors: see `Tree`."""
+class TreeLayout(NamedTuple):
+    """Which optional arrays of a `Tree` a search needs.
+
+    Attributes:
+        rave: Whether it keeps AMAF statistics.
+        ladders: Whether it keeps the stones caught in ladders.
+        biases: Whether it keeps the table of value biases.
+    """
 
     rave: bool = False
     ladders: bool = False
@@ -65,34 +73,46 @@ class Parts(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """The arena: `size[0]` nodes are in use.
+    """The arena of nodes. Arrays that the search does not need have a first dimension of 0.
 
-    ownership: int8 [capacity, area], or [0, area] where it is not kept.
-    first_plays: float32 [capacity, area, 2] (`rave`): playouts in which the player to move was the first to play at a
-        point, and the sum of win minus loss over them; [0, area, 2] without RAVE.
-    ladders: uint8 [capacity, (area+7)//8], a bit for each stone that a ladder catches, so that the nodes below need not
-        read this board again; [0, ...] where the evaluator does not read them.
-    biases: `value_bias.BIAS`, shared by nodes after the same local moves; none where evaluations are not corrected.
+    Attributes:
+        nodes: NODE [capacity].
+        priors: uint16 [capacity, area+1], probabilities in units of 1/PRIOR_ONE.
+        ownership: int8 [capacity, area], in units of 1/OWNERSHIP_ONE for the side to move; OWNERSHIP_UNKNOWN at the
+            first point of a node without it.
+        amaf: float32 [capacity, area, 2] (`rave`): the number of rollouts in which the player to move was the first to
+            play at a point, and the sum of win minus loss over these.
+        ladders: uint8 [capacity, (area+7)//8], one bit per stone that a ladder catches: the evaluator's inputs show
+            these of earlier positions too, and reading ladders is slow.
+        biases: `value_bias.BIAS` [a power of two], shared by nodes after the same local moves.
+        size: int32 [1], the number of nodes in use.
     """
 
     nodes: np.ndarray
     priors: np.ndarray
     ownership: np.ndarray
-    first_plays: np.ndarray
+    amaf: np.ndarray
     ladders: np.ndarray
     biases: np.ndarray
     size: np.ndarray
 
 
-def new_tree(capacity: int, area: int, parts: Parts, *, ownership: bool = False) -> Tree:
-    """An arena with room for `capacity` nodes and one unevaluated node, the origin."""
+def new_tree(capacity: int, area: int, layout: TreeLayout, *, ownership: bool = False) -> Tree:
+    """Returns an arena for `capacity` nodes that has one unevaluated node, the origin.
+
+    Args:
+        capacity: The largest number of nodes.
+        area: The board's number of points.
+        layout: Which optional arrays it has.
+        ownership: Whether it keeps the ownership of each node.
+    """
     tree = Tree(
         np.empty(capacity, NODE),
         np.empty((capacity, area + 1), np.uint16),
         np.empty((capacity if ownership else 0, area), np.int8),
-        np.empty((capacity if parts.rave else 0, area, 2), np.float32),
-        np.empty((capacity if parts.ladders else 0, (area + 7) // 8), np.uint8),
-        new_biases(capacity if parts.biases else 0),
+        np.empty((capacity if layout.rave else 0, area, 2), np.float32),
+        np.empty((capacity if layout.ladders else 0, (area + 7) // 8), np.uint8),
+        new_biases(capacity if layout.biases else 0),
         np.zeros(1, np.int32),
     )
     empty(tree)
@@ -100,39 +120,39 @@ def new_tree(capacity: int, area: int, parts: Parts, *, ownership: bool = False)
 
 
 def empty(tree: Tree) -> None:
-    """Leaves one unevaluated node, the origin."""
+    """Resets the tree to a single unevaluated node, the origin."""
     tree.size[0] = 0
     tree.biases[:] = 0
-    add_node(tree, NOBODY, NOBODY, 1.0)
+    add_node(tree, NO_NODE, NO_MOVE, 1.0)
 
 
-def holds(tree: Tree, area: int, parts: Parts, *, ownership: bool) -> bool:
-    """Whether the arrays are those of `new_tree` with these arguments."""
-    kept = Parts(len(tree.first_plays) > 0, len(tree.ladders) > 0, len(tree.biases) > 0)
-    return tree.priors.shape[1] == area + 1 and kept == parts and (len(tree.ownership) > 0) == ownership
+def matches(tree: Tree, area: int, layout: TreeLayout, *, ownership: bool) -> bool:
+    """Returns whether the tree has the arrays of `new_tree` with these arguments, of any capacity."""
+    kept = TreeLayout(len(tree.amaf) > 0, len(tree.ladders) > 0, len(tree.biases) > 0)
+    return tree.priors.shape[1] == area + 1 and kept == layout and (len(tree.ownership) > 0) == ownership
 
 
 @functools.cache
-def bytes_per_node(area: int, parts: Parts) -> int:
-    """What a node takes in a tree that keeps ownership."""
-    return sum(array.nbytes for array in new_tree(1, area, parts, ownership=True)[:-1])
+def bytes_per_node(area: int, layout: TreeLayout) -> int:
+    """Returns the bytes of memory per node in a tree that keeps ownership."""
+    return sum(array.nbytes for array in new_tree(1, area, layout, ownership=True)[:-1])
 
 
 @njit
 def add_node(tree: Tree, parent: int, move: int, prior: float | np.float32) -> int:
-    """Appends an unevaluated node and makes it its parent's child."""
+    """Appends an unevaluated node as the last child of its parent; returns its index."""
     index = tree.size[0]
     tree.size[0] += 1
     node = tree.nodes[index]
     node["visits"] = 0
     node["parent"] = parent
-    node["first_child"] = NOBODY
-    node["next_sibling"] = NOBODY
+    node["first_child"] = NO_NODE
+    node["next_sibling"] = NO_NODE
     node["prior"] = prior
     node["visited_prior"] = 0.0
     node["own_utility"] = 0.0
     node["move"] = move
-    node["unvisited"] = NOBODY
+    node["unvisited"] = NO_MOVE
     node["in_flight"] = 0
     node["state"] = UNEVALUATED
     node["bias_key"] = 0
@@ -149,29 +169,32 @@ def add_node(tree: Tree, parent: int, move: int, prior: float | np.float32) -> i
     node["score_squares"] = 0.0
     if len(tree.ownership):
         tree.ownership[index, 0] = OWNERSHIP_UNKNOWN
-    if len(tree.first_plays):
-        tree.first_plays[index] = 0.0
-    if parent != NOBODY:
+    if len(tree.amaf):
+        tree.amaf[index] = 0.0
+    if parent != NO_NODE:
         _append_child(tree.nodes, parent, index)
     return index
 
 
 @inline
 def _append_child(nodes: np.ndarray, parent: int, child: int) -> None:
-    """Children stand in the order in which they were made: by their priors, the largest first, but where a root's
-    noise, RAVE or forbidden moves chose otherwise."""
+    """Appends a node to its parent's list of children.
+
+    The list is in the order in which the children were made: by descending prior, except if a root's noise, RAVE or
+    forbidden moves chose otherwise. `averaging` relies on it.
+    """
     last = nodes[parent]["first_child"]
-    if last == NOBODY:
+    if last == NO_NODE:
         nodes[parent]["first_child"] = child
         return
-    while nodes[last]["next_sibling"] != NOBODY:
+    while nodes[last]["next_sibling"] != NO_NODE:
         last = nodes[last]["next_sibling"]
     nodes[last]["next_sibling"] = child
 
 
 @njit
 def make_child(tree: Tree, node: int, move: int) -> int:
-    """Turns a move without visits into a child."""
+    """Makes a child for a move without visits; returns the new node."""
     row = tree.priors[node]
     prior = np.float32(row[move]) / PRIOR_ONE
     row[move] = 0
@@ -182,33 +205,41 @@ def make_child(tree: Tree, node: int, move: int) -> int:
 
 @njit
 def largest_prior(row: np.ndarray, start: int) -> int:
-    """The move with the largest prior left; among equals the first from `start` on, so that no corner is preferred."""
+    """Returns the move with the largest prior of a row, or NO_MOVE if all are 0.
+
+    Of equal priors it is the first from `start` on: without this the search would prefer the top left corner whenever
+    priors are equal, as all are with the uniform evaluator.
+    """
     largest = row[0]
     for move in range(1, len(row)):
         largest = max(largest, row[move])
     if largest == 0:
-        return NOBODY
+        return NO_MOVE
     for move in range(start, len(row)):
         if row[move] == largest:
             return move
     for move in range(start):
         if row[move] == largest:
             return move
-    return NOBODY
+    return NO_MOVE
 
 
 @inline
 def scan_start(node: int, moves: int) -> int:
-    """Spreads equal priors over the board: a fixed pseudo-random start for each node (Knuth's multiplicative hash)."""
+    """Returns a pseudo-random move at which to start the scan of a node's row, always the same for the node.
+
+    Knuth's multiplicative hash (The Art of Computer Programming, volume 3, section 6.4): 2654435761 is 2^32 divided by
+    the golden ratio.
+    """
     return int((np.uint64(node + 1) * np.uint64(2654435761)) % np.uint64(moves))
 
 
 @njit
 def children_of(tree: Tree, node: int, children: np.ndarray) -> int:
-    """Writes the children with visits into `children` (int32); their number."""
+    """Writes the children with visits into `children` (int32) and returns their number."""
     count = 0
     child = tree.nodes[node]["first_child"]
-    while child != NOBODY:
+    while child != NO_NODE:
         if tree.nodes[child]["visits"] > 0:
             children[count] = child
             count += 1
@@ -218,24 +249,24 @@ def children_of(tree: Tree, node: int, children: np.ndarray) -> int:
 
 @njit
 def child_by_move(tree: Tree, node: int, move: int) -> int:
-    """The child that a move index leads to, or NOBODY."""
+    """Returns the child that a move index leads to, or NO_NODE."""
     child = tree.nodes[node]["first_child"]
-    while child != NOBODY and tree.nodes[child]["move"] != move:
+    while child != NO_NODE and tree.nodes[child]["move"] != move:
         child = tree.nodes[child]["next_sibling"]
     return child
 
 
 @njit
 def main_line(tree: Tree, node: int, moves: np.ndarray, visits: np.ndarray) -> int:
-    """Writes the most visited moves from `node` on, its own move first, and their visits; the line's length."""
+    """Writes the most visited moves from `node` on, its own first, and their visits; returns the number of moves."""
     length = 0
-    while node != NOBODY and length < len(moves):
+    while node != NO_NODE and length < len(moves):
         moves[length] = tree.nodes[node]["move"]
         visits[length] = tree.nodes[node]["visits"]
         length += 1
-        best, most = NOBODY, 0
+        best, most = NO_NODE, 0
         child = tree.nodes[node]["first_child"]
-        while child != NOBODY:
+        while child != NO_NODE:
             if tree.nodes[child]["visits"] > most:
                 best, most = child, tree.nodes[child]["visits"]
             child = tree.nodes[child]["next_sibling"]
@@ -245,22 +276,25 @@ def main_line(tree: Tree, node: int, moves: np.ndarray, visits: np.ndarray) -> i
 
 @njit
 def copy_subtree(tree: Tree, root: int, target: Tree) -> None:
-    """Copies a subtree breadth-first into an empty arena, where its root becomes the origin."""
-    source = np.empty(len(target.nodes), np.int32)  # the node that each new one was
+    """Copies a subtree breadth-first into an empty arena, where its root becomes the origin.
+
+    Breadth-first since parents must come before their children: `ownership` and `visits.rescore_tree` rely on it.
+    """
+    source = np.empty(len(target.nodes), np.int32)  # the old index of each new node
     source[0] = root
     _copy_node(tree, root, target, 0)
-    target.nodes[0]["parent"] = NOBODY
-    target.nodes[0]["next_sibling"] = NOBODY
+    target.nodes[0]["parent"] = NO_NODE
+    target.nodes[0]["next_sibling"] = NO_NODE
     size = 1
     index = 0
     while index < size:
         child = tree.nodes[source[index]]["first_child"]
-        previous = NOBODY
-        while child != NOBODY:
+        previous = NO_NODE
+        while child != NO_NODE:
             source[size] = child
             _copy_node(tree, child, target, size)
             target.nodes[size]["parent"] = index
-            if previous == NOBODY:
+            if previous == NO_NODE:
                 target.nodes[index]["first_child"] = size
             else:
                 target.nodes[previous]["next_sibling"] = size
@@ -269,6 +303,7 @@ def copy_subtree(tree: Tree, root: int, target: Tree) -> None:
             child = tree.nodes[child]["next_sibling"]
         index += 1
     target.size[0] = size
+    # Entries of the table also hold shares of nodes that are not copied, so it is filled anew.
     if len(target.biases):
         fill_biases(target.biases, target.nodes[:size])
 
@@ -279,8 +314,8 @@ def _copy_node(tree: Tree, node: int, target: Tree, index: int) -> None:
     target.priors[index] = tree.priors[node]
     if len(target.ladders):
         target.ladders[index] = tree.ladders[node]
-    if len(target.first_plays):
-        target.first_plays[index] = tree.first_plays[node]
+    if len(target.amaf):
+        target.amaf[index] = tree.amaf[node]
     if len(target.ownership):
         if len(tree.ownership):
             target.ownership[index] = tree.ownership[node]

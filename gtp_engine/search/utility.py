@@ -1,4 +1,4 @@
-"""What the search maximises: winning, and a little of the score.
+"""The utility that the search maximises: winning, and a little of the score.
 
 Expected utilities of a score as in David J. Wu, "Accelerating Self-Play Learning in Go", 2019, appendix, and KataGo's
 staticScoreUtilityFactor and dynamicScoreUtilityFactor.
@@ -9,18 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compiled import inline, njit
+from ..base.jit import inline, njit
 from ..game.coords import BLACK
 
-# KataGo's: the static utility saturates within 2 square roots of the area round zero, the dynamic one within 0.75 of
-# one round a centre a fifth nearer to zero than the score that the root expects.
+# KataGo's: the static utility saturates within 2 sqrt(area) around zero, the dynamic one within 0.75 sqrt(area) around
+# a centre that is a fifth nearer to zero than the score expected at the root.
 _STATIC_WIDTH = 2.0
 _DYNAMIC_WIDTH = 0.75
 _CENTRE_SHARE = 0.8
 
 
 def _make_corrections() -> np.ndarray:
-    """`_CORRECTIONS`, by the trapezoidal rule over eight standard deviations."""
+    """Returns `_CORRECTIONS`, by a sum over eight standard deviations."""
     draws = np.linspace(-4, 4, 81)
     weights = np.exp(-(draws**2) / 2)
     weights /= weights.sum()
@@ -30,14 +30,21 @@ def _make_corrections() -> np.ndarray:
     return np.asarray((means - np.arctan(scores)) * 2 / np.pi, np.float32)
 
 
-# How far the mean of 2/pi atan(x) over a normal distribution lies from that of its own mean: by the mean and by the
-# standard deviation, both in steps of 1/8. Interpolated, it is right to 0.001 (a quadrature of five points to 0.03).
+# The difference of the mean of 2/pi atan(x) over a normal distribution from the value at its mean, by the mean and by
+# the standard deviation, both in steps of 1/8. Interpolated, it is accurate to 0.001 (a quadrature of five points to
+# 0.03).
 _STEPS, _SCORES, _DEVIATIONS = 8, 128, 96
 _CORRECTIONS = _make_corrections()
 
 
 class Utility(NamedTuple):
-    """The weights of the score beside win and loss; centre: black's points round which it counts most."""
+    """The weights of the score in the utility.
+
+    Attributes:
+        static: The weight of the score itself.
+        dynamic: The weight of the score relative to `centre`.
+        centre: The score in points, for Black, around which the dynamic part is steepest.
+    """
 
     static: float
     dynamic: float
@@ -46,7 +53,7 @@ class Utility(NamedTuple):
 
 @njit
 def centred(scale: Utility, score: float, area: int, to_move: int) -> Utility:
-    """For a root at which the side to move expects so many points: with a centre that is near."""
+    """Returns the utility centred for a root at which the side to move expects this score."""
     reach = _DYNAMIC_WIDTH * math.sqrt(area)
     centre = min(max(_CENTRE_SHARE * score, score - reach), score + reach)
     return Utility(scale.static, scale.dynamic, centre if to_move == BLACK else -centre)
@@ -54,7 +61,7 @@ def centred(scale: Utility, score: float, area: int, to_move: int) -> Utility:
 
 @inline
 def _expected(score: float, stdev: float, width: float) -> float:
-    """The mean of 2/pi atan(x / width) for a normal x."""
+    """Returns the mean of 2/pi atan(x / width) for a normal x."""
     x = score / width
     row = min(abs(x) * _STEPS, _SCORES - 1e-9)
     column = min(stdev / width * _STEPS, _DEVIATIONS - 1e-9)
@@ -68,7 +75,7 @@ def _expected(score: float, stdev: float, width: float) -> float:
 
 @njit
 def utility_of(value: float, score: float, stdev: float, area: int, to_move: int, scale: Utility) -> float:
-    """Of win minus loss and a score with its standard deviation, all for the side to move."""
+    """Returns the utility of win minus loss and a score with its standard deviation, all for the side to move."""
     root = math.sqrt(area)
     utility = value + scale.static * _expected(score, stdev, _STATIC_WIDTH * root)
     if scale.dynamic != 0.0:
@@ -79,7 +86,7 @@ def utility_of(value: float, score: float, stdev: float, area: int, to_move: int
 
 @inline
 def slope_of(score: float, area: int, to_move: int, scale: Utility) -> float:
-    """By how much a point more raises the utility, about, for the side to move."""
+    """Returns about by how much one more point raises the utility, for the side to move."""
     root = math.sqrt(area)
     width = _STATIC_WIDTH * root
     slope = scale.static * width / (width * width + score * score)

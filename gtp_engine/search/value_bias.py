@@ -1,12 +1,14 @@
-"""What the search has found wrong with evaluations after the same local moves, and corrects in the next of them.
+"""Correction of evaluations by the errors that the search has found after the same local moves.
 
 KataGo's subtree value bias correction (its docs/KataGoMethods.md): positions with the same last two moves and the same
-stones round the last one share an entry, the mean of how far their children's value lies from their own evaluation.
+stones around the last one share an entry, the mean difference of their children's value from their own evaluation. An
+evaluator that misjudges a local sequence misjudges it wherever in the tree it is played, so what deeper search found
+wrong in one place corrects the others.
 """
 
 import numpy as np
 
-from ..compiled import inline, njit
+from ..base.jit import inline, njit
 from ..game.board import MAX_POINTS, RECENT, Board, in_atari
 from ..game.coords import EMPTY, PASS
 
@@ -20,12 +22,12 @@ BIAS = np.dtype(
 )
 # KataGo's subtreeValueBiasWeightExponent: a subtree of n visits counts n^0.85.
 WEIGHT_EXPONENT = 0.85
-_LEAST_WEIGHT = 0.001
-_REACH = 2  # the stones round the last move: 5x5
+_LEAST_WEIGHT = 0.001  # subtracting shares leaves rounding errors in an entry that nobody uses any more
+_REACH = 2  # rows and columns around the last move whose stones belong to the key: 5x5
 _WIDTH = 2 * _REACH + 1
-_STONES = 6  # empty, black, white; the last two also in atari
+_STONES = 6  # kinds of points: empty, black, white, the last two also in atari
 
-# Random numbers for each part of a key (Zobrist): last point, the one before, ko, colour, stones near by.
+# Random numbers for each part of a key (Zobrist): last point, the one before, ko, colour, nearby stones.
 _RANDOM = np.random.default_rng(20261120)
 _LAST, _BEFORE, _KO = _RANDOM.integers(1, 2**64, (3, MAX_POINTS), np.uint64)
 _COLOUR = _RANDOM.integers(1, 2**64, 3, np.uint64)
@@ -33,13 +35,19 @@ _NEAR = _RANDOM.integers(1, 2**64, (_WIDTH * _WIDTH, _STONES), np.uint64)
 
 
 def new_biases(nodes: int) -> np.ndarray:
-    """Room for the entries of so many nodes: BIAS, a power of two, at least half of it always free."""
+    """Returns an empty hash table, BIAS, for at most one entry per node.
+
+    Its length is a power of two, for fast indexing, and at least half of it stays free, for short probes.
+    """
     return np.zeros(1 << (2 * nodes - 1).bit_length() if nodes else 0, BIAS)
 
 
 @njit
 def key_of(board: Board, point: int) -> np.uint64:
-    """Which entry the position after a move at `point` of this board shares; 0, none, for a pass or a first move."""
+    """Returns the key of the entry for the position after a move at `point` of this board.
+
+    It is 0, for no entry, after a pass or a first move.
+    """
     if point == PASS or board["move_count"] == 0:
         return np.uint64(0)
     before = board["recent_points"][(board["move_count"] - 1) % RECENT]
@@ -58,7 +66,7 @@ def key_of(board: Board, point: int) -> np.uint64:
 
 @njit
 def entry_of(biases: np.ndarray, key: np.uint64) -> np.uint64:
-    """The index of a key's entry; a free one becomes its own."""
+    """Returns the index of a key's entry, by linear probing; a new key gets a free entry."""
     mask = np.uint64(len(biases) - 1)
     index = key & mask
     while biases[index]["key"] != key:
@@ -71,13 +79,13 @@ def entry_of(biases: np.ndarray, key: np.uint64) -> np.uint64:
 
 @inline
 def mean_gap(entry: np.ndarray) -> float:
-    """How far the entry's positions turned out above (below 0) their evaluations, for the side to move."""
+    """Returns by how much the entry's positions turned out better than their evaluations, for the side to move."""
     return entry["gap"] / entry["weight"] if entry["weight"] > _LEAST_WEIGHT else 0.0
 
 
 @njit
 def fill_biases(biases: np.ndarray, nodes: np.ndarray) -> None:
-    """Fills empty entries with what the nodes have found."""
+    """Adds the shares of all nodes to an empty table."""
     for node in range(len(nodes)):
         record = nodes[node]
         if record["bias_key"] != 0:

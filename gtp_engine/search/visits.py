@@ -1,6 +1,8 @@
-"""The compiled steps of many visits: leaves are selected, and what the evaluator says of them is backed up.
+"""The compiled steps of many visits: leaves are selected, and their evaluations are backed up.
 
-Values change sign in one place, `_back_up`, up to the tree's origin.
+Several visits are in flight at once, so that their leaves can be evaluated as one batch. `in_flight` of the nodes on
+their paths counts them: virtual loss turns the next visit elsewhere (`selection`). Values change sign in one place,
+`_back_up`, on the way to the tree's origin.
 """
 
 import math
@@ -8,11 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compiled import inline, njit
+from ..base.jit import inline, njit
+from ..evaluate.row import (
+    LEAD,
+    LOSS,
+    POLICY,
+    SCORE_ERROR,
+    SCORE_MEAN,
+    SCORE_STDEV,
+    VALUE_ERROR,
+    WIN,
+    amaf_column,
+)
 from ..game.board import (
     AREA_SCORING,
     CAUGHT_BEFORE,
-    CAUGHT_NOW,
     CAUGHT_TWO_BEFORE,
     NO_TAX,
     Board,
@@ -22,26 +34,46 @@ from ..game.board import (
     play,
     superko_key,
 )
-from ..game.coords import BLACK, EMPTY, PASS
+from ..game.coords import BLACK, EMPTY
 from ..game.counting import area_margin
+from ..game.points import point_of_index
 from . import rave
 from .averaging import Averaging, average_children, corrected_utility, weight_of
 from .gumbel import select_by_halving
 from .ownership import OwnershipSums
 from .selection import Root, Rule, select
-from .tree import EXPANDED, NOBODY, PRIOR_ONE, TERMINAL, UNEVALUATED, Tree, largest_prior, make_child, scan_start
+from .tree import (
+    EXPANDED,
+    NO_MOVE,
+    NO_NODE,
+    PRIOR_ONE,
+    TERMINAL,
+    UNEVALUATED,
+    Tree,
+    largest_prior,
+    make_child,
+    scan_start,
+)
 from .utility import Utility, centred, slope_of, utility_of
 from .value_bias import key_of
 
-MAX_DEPTH = 1024  # moves below the root; only superko-free repetitions get that deep
+MAX_DEPTH = 1024  # moves below the root; only endless repetition under rules without superko gets that deep
 
 
-class View(NamedTuple):
-    """A search as compiled code sees it; another one once the arena has grown or the root is evaluated.
+class SearchState(NamedTuple):
+    """A search as compiled code sees it. It is replaced when the arena grows and when the root is evaluated.
 
-    banning: whether a move is forbidden somewhere (`Root.banned_until`).
-    limit: of visits; batch_size: of its leaves at a time, 0 for the evaluator's own.
-    turns: uint64 [1], the state of the random symmetries (`evaluate.playout.next_random`).
+    Attributes:
+        tree: The arena.
+        root: The root.
+        rule: The parameters of selection.
+        scale: The weights of the score in the utility.
+        averaging: How values are averaged.
+        ownership: The sums to which the ownership of new leaves is added.
+        banning: Whether `root.banned_until` forbids any move.
+        limit: The number of visits at which the search ends.
+        batch_size: The largest number of its leaves in a batch; 0 for the evaluator's own number.
+        random_symmetries: uint64 [1], the state of their generator (`evaluate.rollouts.rollout.next_random`).
     """
 
     tree: Tree
@@ -49,44 +81,33 @@ class View(NamedTuple):
     rule: Rule
     scale: Utility
     averaging: Averaging
-    owned: OwnershipSums
+    ownership: OwnershipSums
     banning: bool
     limit: int
     batch_size: int
-    turns: np.ndarray
-
-
-class Said(NamedTuple):
-    """`evaluate.interface.Outputs` as compiled code sees it: what an evaluator does not say has no rows."""
-
-    policy: np.ndarray
-    value: np.ndarray
-    lead: np.ndarray
-    score_mean: np.ndarray
-    score_stdev: np.ndarray
-    ownership: np.ndarray
-    outlook: np.ndarray
-    first_plays: np.ndarray
+    random_symmetries: np.ndarray
 
 
 @njit
-def select_leaves(view: View, wanted: int, boards: np.ndarray, leaves: np.ndarray) -> tuple[int, int]:
-    """Walks down the tree until `wanted` visits are under way or done.
+def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, leaves: np.ndarray) -> tuple[int, int]:
+    """Walks down the tree of `search` until `wanted` visits are under way or done.
 
-    The positions to evaluate come into `boards`, their nodes into `leaves`. The first result is their number, the
-    second that of visits which ended at a finished game, or where nothing is allowed, and are backed up already. Both
-    are 0 where the tree is full or nothing is allowed at the root.
+    Args:
+        boards: BOARD [wanted or more], written: the positions to evaluate.
+        leaves: int32, as long, written: their nodes.
+
+    Returns:
+        The number of positions to evaluate, and of visits that are backed up already since they ended at a finished
+        game or no move is allowed. Both are 0 if the tree is full or no move is allowed at the root.
     """
-    tree, root, averaging = view.tree, view.root, view.averaging
+    tree, root, averaging = search.tree, search.root, search.averaging
     count = done = collisions = 0
     while count + done < wanted and collisions <= wanted:
         board = boards[count]
         copy_board(board, root.boards[0])
-        width, height = board["width"], board["height"]
-        area = width * height
-        node, depth, length = root.node, 0, root.length
-        tree.nodes[node]["in_flight"] += 1
+        width, height, node, depth = board["width"], board["height"], root.node, 0
         while True:
+            tree.nodes[node]["in_flight"] += 1
             state = tree.nodes[node]["state"]
             if state == TERMINAL:
                 _visit_again(tree, root.node, node, averaging)
@@ -94,53 +115,57 @@ def select_leaves(view: View, wanted: int, boards: np.ndarray, leaves: np.ndarra
                 break
             if state == UNEVALUATED:
                 if tree.nodes[node]["in_flight"] > 1:
-                    _cancel(tree, root.node, node)
+                    _cancel(tree, root.node, node)  # another visit is waiting for this leaf
                     collisions += 1
                     break
+                # Two passes under plain area scoring: counting is exact, and cheaper than an evaluation.
                 if board["passes"] >= 2 and board["scoring"] == AREA_SCORING and board["tax"] == NO_TAX:
-                    _count_final_position(tree, root.node, node, board, view.scale, averaging)
+                    _count_final_position(tree, root.node, node, board, search.scale, averaging)
                     done += 1
                     break
-                _mark_legal(tree, node, board, root.history, length)
-                if len(tree.ladders):
-                    _complete_position(tree, root, node, board, length)
+                _prepare_leaf(tree, root, node, board, root.length + depth)
                 leaves[count] = node
                 count += 1
                 break
-            child, move = NOBODY, NOBODY
-            if node == root.node and len(root.halving.schedule):
+            # Not a function of its own: to pass the search to a call costs a seventh of a visit.
+            child, move = NO_NODE, NO_MOVE
+            if node == root.node and len(root.halving.considered_visits):
                 child, move = select_by_halving(tree, node, root.halving)
             elif depth < MAX_DEPTH:
-                child, move = select(tree, root, view.rule, node, board["to_move"], depth, view.banning)
-            if child == NOBODY:
-                if move == NOBODY and depth > 0:
+                child, move = select(tree, root, search.rule, node, board["to_move"], depth, search.banning)
+            if child == NO_NODE:
+                if move == NO_MOVE and depth > 0:
                     _visit_again(tree, root.node, node, averaging)
                     done += 1
                     break
-                if move == NOBODY or tree.size[0] == len(tree.nodes):
+                if move == NO_MOVE or tree.size[0] == len(tree.nodes):
                     _cancel(tree, root.node, node)
                     return count, done
                 child = make_child(tree, node, move)
                 if len(tree.biases):
-                    tree.nodes[child]["bias_key"] = key_of(board, _point_of(move, width, area))
-            move = tree.nodes[child]["move"]
-            play(board, _point_of(move, width, area))
-            root.history[length] = superko_key(board["hash"], board["to_move"], board["ko_rule"])
-            length += 1
-            depth += 1
+                    tree.nodes[child]["bias_key"] = key_of(board, point_of_index(move, width, height))
             node = child
-            tree.nodes[node]["in_flight"] += 1
+            play(board, point_of_index(tree.nodes[node]["move"], width, height))
+            root.history[root.length + depth] = superko_key(board["hash"], board["to_move"], board["ko_rule"])
+            depth += 1
     return count, done
 
 
 @inline
-def _point_of(move: int, width: int, area: int) -> int:
-    return PASS if move == area else (move // width + 1) * (width + 1) + move % width + 1
+def _prepare_leaf(tree: Tree, root: Root, leaf: int, board: Board, length: int) -> None:
+    """Prepares a new leaf and its position for the evaluator."""
+    _mark_legal(tree, leaf, board, root.history, length)
+    if len(tree.ladders):
+        _complete_position(tree, root, leaf, board, length)
 
 
 @njit
 def _mark_legal(tree: Tree, node: int, board: Board, history: np.ndarray, length: int) -> None:
-    """Writes 1 for each legal move, superko included, into the leaf's row of priors; none after two passes."""
+    """Writes 1 for each legal move and 0 for the others into the leaf's row of priors, with regard to superko.
+
+    The policy is written over the ones when it comes back (`_write_priors`), so that legality, which needs the
+    positions of the path, is found while these are at hand. After two passes all are 0, and the node becomes terminal.
+    """
     row = tree.priors[node]
     row[:] = 0
     if board["passes"] >= 2:
@@ -158,7 +183,8 @@ def _mark_legal(tree: Tree, node: int, board: Board, history: np.ndarray, length
                     or stones[point + 1] == EMPTY
                     or stones[point + stride] == EMPTY
                 )
-                # Most points need no more: a liberty beside, and no stone ever taken there that could come back.
+                # Nearly always this is enough: with an empty neighbour a move is no suicide, and a position can only
+                # repeat at a point where a stone has been captured before.
                 easy = free and not board["captured_at"][point] and point != board["ko_point"]
                 if easy or is_legal(board, point, history, length):
                     row[move] = 1
@@ -168,31 +194,35 @@ def _mark_legal(tree: Tree, node: int, board: Board, history: np.ndarray, length
 
 @njit
 def _complete_position(tree: Tree, root: Root, leaf: int, board: Board, length: int) -> None:
-    """Adds what a leaf's record does not know of its past."""
+    """Completes a leaf's board with what networks see of the positions before it: superko and earlier ladders."""
     mark_superko(board, root.history, length)
     _recall_ladders(tree, root, leaf, board)
     if leaf == root.node and board["scoring"] == AREA_SCORING and board["passes"] > 0:
-        # KataGo's "conservative pass": at the root a network must not take the game for ended.
+        # KataGo's "conservative pass": at the root a network must not assume that another pass ends the game, since the
+        # dead stones on the board would count as alive.
         board["passes"] = 0
         board["moves_shown"] = 0
 
 
 @njit
 def _recall_ladders(tree: Tree, root: Root, leaf: int, board: Board) -> None:
-    """Marks in a leaf's `ladders` what was caught one and two moves ago: in the nodes above, or before the root."""
+    """Marks in a leaf's `ladders` the stones that were caught in ladders one and two moves ago.
+
+    They are stored in the tree at the nodes above the leaf, and in the root's board for the positions before the root.
+    """
     marks = board["ladders"]
     known = root.boards[0]["ladders"]
     width, height = board["width"], board["height"]
-    one = tree.nodes[leaf]["parent"] if leaf != root.node else NOBODY
-    two = tree.nodes[one]["parent"] if one != NOBODY and one != root.node else NOBODY
+    one = tree.nodes[leaf]["parent"] if leaf != root.node else NO_NODE
+    two = tree.nodes[one]["parent"] if one != NO_NODE and one != root.node else NO_NODE
     move = 0
     for y in range(height):
         for point in range((y + 1) * (width + 1) + 1, (y + 1) * (width + 1) + 1 + width):
             bit = np.uint8(1 << (move & 7))
-            before = known[point] & CAUGHT_BEFORE if one == NOBODY else tree.ladders[one, move >> 3] & bit
-            if two != NOBODY:
+            before = known[point] & CAUGHT_BEFORE if one == NO_NODE else tree.ladders[one, move >> 3] & bit
+            if two != NO_NODE:
                 before_that = tree.ladders[two, move >> 3] & bit
-            elif one != NOBODY:
+            elif one != NO_NODE:
                 before_that = known[point] & CAUGHT_BEFORE
             else:
                 before_that = known[point] & CAUGHT_TWO_BEFORE
@@ -202,7 +232,7 @@ def _recall_ladders(tree: Tree, root: Root, leaf: int, board: Board) -> None:
 
 @njit
 def _cancel(tree: Tree, root: int, leaf: int) -> None:
-    """Takes the visit in flight back from a path."""
+    """Ends a visit without a result: its path has one visit fewer in flight."""
     node = leaf
     while True:
         tree.nodes[node]["in_flight"] -= 1
@@ -213,7 +243,7 @@ def _cancel(tree: Tree, root: int, leaf: int) -> None:
 
 @njit
 def _visit_again(tree: Tree, root: int, leaf: int, averaging: Averaging) -> None:
-    """Backs the mean of a node up once more: of a finished game, or where there is no way on."""
+    """Backs up the mean of a node as one more visit, at a finished game or where no move is allowed."""
     record = tree.nodes[leaf]
     weight = record["weight"]
     value, utility, lead = record["value_sum"] / weight, record["utility_sum"] / weight, record["lead_sum"] / weight
@@ -223,48 +253,73 @@ def _visit_again(tree: Tree, root: int, leaf: int, averaging: Averaging) -> None
 
 @njit
 def _count_final_position(tree: Tree, root: int, leaf: int, board: Board, scale: Utility, averaging: Averaging) -> None:
-    """Makes a leaf after two passes terminal and backs the exact count up."""
+    """Makes a leaf after two passes terminal and backs up the exact count of the board."""
     margin = area_margin(board)
     if board["to_move"] != BLACK:
         margin = -margin
     tree.nodes[leaf]["state"] = TERMINAL
-    tree.nodes[leaf]["bias_key"] = 0  # nothing is amiss with a count
+    tree.nodes[leaf]["bias_key"] = 0  # an exact count needs no correction
     value = 1.0 if margin > 0 else (-1.0 if margin < 0 else 0.0)
     utility = utility_of(value, margin, 0.0, board["width"] * board["height"], board["to_move"], scale)
-    _judge(tree, root, leaf, value, utility, margin, margin, margin * margin, 1.0, averaging)
+    _back_up_leaf(tree, root, leaf, value, utility, margin, margin, margin * margin, 1.0, averaging)
 
 
 @njit
-def expand_and_back_up(view: View, boards: np.ndarray, leaves: np.ndarray, start: int, stop: int, said: Said) -> None:
-    """Gives the leaves of `select_leaves`, here the rows `start` to `stop` of a batch, their priors and backs their
-    values up.
+def expand_and_back_up(
+    search: SearchState,
+    boards: np.ndarray,
+    leaves: np.ndarray,
+    start: int,
+    stop: int,
+    rows: np.ndarray,
+    ladders: np.ndarray,
+) -> None:
+    """Writes the priors of leaves of `select_leaves` and backs up their evaluations.
+
+    Args:
+        search: The search.
+        boards: BOARD [n], the positions of a batch.
+        leaves: int32 [n], their nodes.
+        start: The first row of this search in the batch.
+        stop: The row after its last one.
+        rows: float32 [n, columns], the batch's evaluation rows (`evaluate.row`). AMAF statistics are overwritten.
+        ladders: uint8 [n, (area + 7) // 8 or more], one bit per stone that a ladder catches.
     """
-    tree, scale, averaging = view.tree, view.scale, view.averaging
-    area = said.policy.shape[1] - 1
-    if leaves[start] == view.root.node:
-        scale = centred(scale, float(said.score_mean[start]), area, boards[start]["to_move"])
+    tree, scale, averaging = search.tree, search.scale, search.averaging
+    area = tree.priors.shape[1] - 1
+    if leaves[start] == search.root.node:
+        # The root's own utility is on the scale that the whole search then uses.
+        scale = centred(scale, float(rows[start, SCORE_MEAN]), area, boards[start]["to_move"])
     for index in range(start, stop):
-        leaf = leaves[index]
-        board = boards[index]
-        _write_priors(tree, leaf, said.policy[index])
-        win_loss = said.value[index, 0] - said.value[index, 1]
-        mean, stdev = said.score_mean[index], said.score_stdev[index]
-        utility = utility_of(win_loss, mean, stdev, area, board["to_move"], scale)
+        leaf, row = leaves[index], rows[index]
+        to_move = boards[index]["to_move"]
+        _write_priors(tree, leaf, row[POLICY:])
+        win_loss = row[WIN] - row[LOSS]
+        mean, stdev = row[SCORE_MEAN], row[SCORE_STDEV]
+        utility = utility_of(win_loss, mean, stdev, area, to_move, scale)
         square = mean * mean + stdev * stdev
         weight = 1.0
-        if len(said.outlook) and said.outlook[index, 0] >= 0.0:
-            slope = slope_of(mean, area, board["to_move"], scale)
-            weight = weight_of(said.outlook[index, 0] + slope * said.outlook[index, 1], averaging)
-        _judge(tree, view.root.node, leaf, win_loss, utility, said.lead[index], mean, square, weight, averaging)
+        if row[VALUE_ERROR] >= 0.0:  # otherwise the evaluator does not estimate errors
+            # The error of the utility: that of the value, and that of the score by its derivative.
+            slope = slope_of(mean, area, to_move, scale)
+            weight = weight_of(row[VALUE_ERROR] + slope * row[SCORE_ERROR], averaging)
+        _back_up_leaf(tree, search.root.node, leaf, win_loss, utility, row[LEAD], mean, square, weight, averaging)
         if len(tree.ladders):
-            _keep_ladders(tree, leaf, board)
-        if len(tree.first_plays):
-            rave.back_up(tree.nodes, tree.first_plays, leaf, said.first_plays[index], win_loss)
+            tree.ladders[leaf] = ladders[index, : tree.ladders.shape[1]]
+        if len(tree.amaf):
+            amaf = row[amaf_column(area) :].reshape(2, 2, area)
+            rave.back_up(tree.nodes, tree.amaf, leaf, amaf, win_loss)
 
 
 @njit
 def _write_priors(tree: Tree, leaf: int, policy: np.ndarray) -> None:
-    """Fills the leaf's row where it is marked legal, scaled to a sum of one."""
+    """Writes the priors of the moves that are marked legal, scaled to a sum of one.
+
+    Args:
+        tree: The tree.
+        leaf: The node.
+        policy: float32, begins with the probabilities of the moves in move-index order.
+    """
     row = tree.priors[leaf]
     total = np.float32(0.0)
     for move in range(len(row)):
@@ -274,27 +329,14 @@ def _write_priors(tree: Tree, leaf: int, policy: np.ndarray) -> None:
     scale = PRIOR_ONE / total if total > 0 else 0.0
     for move in range(len(row)):
         if row[move]:
+            # Never 0, which would mark the move as illegal.
             row[move] = np.uint16(max(1.0, min(PRIOR_ONE, policy[move] * scale)))
     record["unvisited"] = largest_prior(row, scan_start(leaf, len(row)))
-    record["state"] = EXPANDED if record["unvisited"] != NOBODY else TERMINAL
-
-
-@njit
-def _keep_ladders(tree: Tree, leaf: int, board: Board) -> None:
-    """Keeps what the evaluator read of the leaf's ladders."""
-    row = tree.ladders[leaf]
-    row[:] = 0
-    width, height = board["width"], board["height"]
-    move = 0
-    for y in range(height):
-        for point in range((y + 1) * (width + 1) + 1, (y + 1) * (width + 1) + 1 + width):
-            if board["ladders"][point] & CAUGHT_NOW:
-                row[move >> 3] |= np.uint8(1 << (move & 7))
-            move += 1
+    record["state"] = EXPANDED if record["unvisited"] != NO_MOVE else TERMINAL
 
 
 @inline
-def _judge(
+def _back_up_leaf(
     tree: Tree,
     root: int,
     leaf: int,
@@ -306,7 +348,7 @@ def _judge(
     weight: float,
     averaging: Averaging,
 ) -> None:
-    """Gives a leaf its own evaluation and backs it up."""
+    """Stores a leaf's own evaluation and backs it up."""
     record = tree.nodes[leaf]
     record["own_value"] = value
     record["own_utility"] = utility
@@ -332,10 +374,13 @@ def _back_up(
     weight: float,
     averaging: Averaging,
 ) -> None:
-    """Adds a visit with its values, given for the side to move at the leaf, to the leaf and all above it."""
+    """Adds a visit to the leaf and all nodes above it; its values are for the side to move at the leaf.
+
+    The nodes above the root get the visit too: after an undo they are the tree that the search continues with.
+    """
     below_root = True
     node = leaf
-    while node != NOBODY:
+    while node != NO_NODE:
         record = tree.nodes[node]
         record["visits"] += 1
         if node != leaf and not averaging.plain:
@@ -358,17 +403,24 @@ def _back_up(
 
 
 @njit
-def judge_anew(tree: Tree, to_move: int, area: int, scale: Utility, averaging: Averaging) -> None:
-    """Gives all nodes utilities by another scale; to_move: the colour at the origin.
+def rescore_tree(tree: Tree, to_move: int, area: int, scale: Utility, averaging: Averaging) -> None:
+    """Recomputes the utilities of all nodes for another scale, when the expected score at the root has changed.
 
-    Not for plain averages, whose sums cannot be taken apart.
+    It is not possible with plain averages, whose sums do not show the parts that they are made of.
+
+    Args:
+        tree: The tree.
+        to_move: The colour to move at the origin.
+        area: The board's number of points.
+        scale: The new weights of the score.
+        averaging: How values are averaged.
     """
     size = tree.size[0]
     colours = np.empty(size, np.int8)
     for node in range(size):  # parents come before their children
         parent = tree.nodes[node]["parent"]
-        colours[node] = 3 - colours[parent] if parent != NOBODY else to_move
-    for node in range(size - 1, -1, -1):
+        colours[node] = 3 - colours[parent] if parent != NO_NODE else to_move
+    for node in range(size - 1, -1, -1):  # children before their parents, whose averages need them
         record = tree.nodes[node]
         if record["visits"] == 0:
             continue

@@ -1,4 +1,4 @@
-"""Game records in SGF."""
+"""Reading and writing game records in SGF."""
 
 from .record import GameRecord, RecordNode, SgfError, analysis_comment, read_sgf, read_sgf_games, write_sgf
 

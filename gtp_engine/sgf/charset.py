@@ -1,10 +1,10 @@
-"""From the bytes of an SGF file to its text.
+"""Decodes the bytes of an SGF file to text.
 
-sgfmill parses bytes and believes CA, or takes ISO-8859-1 where there is none. Real files need more:
+sgfmill parses bytes and trusts the property CA, or assumes ISO-8859-1 if it is missing. Real files need more:
 
 - In Shift-JIS, Big5 and GBK the second byte of a character can be that of a backslash or of a closing bracket, so a
   file must be decoded before it is parsed. UTF-16 cannot be parsed as bytes at all.
-- Chinese, Japanese and Korean servers and programs leave CA out, or write one that the bytes do not fit.
+- Chinese, Japanese and Korean servers and programs omit CA, or write one that does not match the bytes.
 - The games of one collection may have different charsets.
 """
 
@@ -19,7 +19,7 @@ _BYTE_ORDER_MARKS = (  # UTF-32's begins with UTF-16's, so it comes first.
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _DECLARATION = re.compile(rb"(?<![A-Za-z])(?:CA|ca)\s*\[\s*([\w.:-]{1,40})\s*\]")
-# What files hold in practice is a later extension of the charset that they name.
+# In practice files contain a later extension of the charset that they name.
 _EXTENSIONS = {
     "gb2312": "gb18030",
     "gbk": "gb18030",
@@ -29,8 +29,8 @@ _EXTENSIONS = {
     "iso8859-1": "cp1252",
 }
 _MULTIBYTE = {"gb18030", "cp932", "cp950", "cp949", "euc_jp", "big5hkscs", "johab"}
-# Charsets to try where CA does not help; the characters in daily use have these first bytes in the basic charset:
-# punctuation, kana and the first level of each standard; letters with accents in Latin-1.
+# Charsets to try if CA does not help. Common characters have these first bytes in the basic charset: punctuation, kana
+# and the first level of each standard, or in Latin-1 letters with accents.
 _GUESSES = {
     "gb18030": ("gb2312", ((0xA1, 0xA3), (0xB0, 0xD7))),
     "cp932": ("shift_jis", ((0x81, 0x98),)),
@@ -38,12 +38,13 @@ _GUESSES = {
     "cp949": ("euc_kr", ((0xA1, 0xA3), (0xB0, 0xC8))),
     "cp1252": ("latin-1", ((0xC0, 0xFF),)),
 }
-# Korean's everyday bytes are everyday Chinese too; it takes a text of some length to tell that nothing else occurs.
+# The bytes of common Korean characters are common in Chinese too: only a text of some length shows that it has no
+# others.
 _ENOUGH_FOR_KOREAN = 12
 
 
 def decode_sgf(data: bytes) -> str:
-    """The text of an SGF file in whatever charset; never raises, what fits no charset becomes U+FFFD."""
+    """Decodes an SGF file of any charset. Never raises: bytes that fit no charset become U+FFFD."""
     for mark, charset in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(charset, "replace")
@@ -57,7 +58,7 @@ def decode_sgf(data: bytes) -> str:
 
 
 def _wide_charset(head: bytes) -> str | None:
-    """UTF-16 without a byte order mark: every other byte of the first four letters is NUL."""
+    """Detects UTF-16 without a byte order mark: every other byte of the first four letters is NUL."""
     high, low = head[0::2], head[1::2]
     if len(head) >= 8 and high.count(0) == len(high) and 0 not in low:
         return "utf-16-be"
@@ -67,8 +68,13 @@ def _wide_charset(head: bytes) -> str | None:
 
 
 def _pieces(data: bytes, declarations: list[re.Match[bytes]]) -> list[tuple[bytes, str]]:
-    """A collection cut before each root that declares a charset. "(" is no second byte in any of them."""
-    starts = [0, *(max(0, data.rfind(b"(", 0, match.start())) for match in declarations[1:])]
+    """Splits a collection before each root that declares a charset, with the charset of each piece.
+
+    "(" is not the second byte of a character in any of them.
+    """
+    starts = [0]
+    for match in declarations[1:]:  # without another "(" the piece before is empty
+        starts.append(max(starts[-1], data.rfind(b"(", starts[-1], match.start())))
     ends = [*starts[1:], len(data)]
     charsets = [match[1].decode() for match in declarations]
     return [(data[start:end], charset) for start, end, charset in zip(starts, ends, charsets, strict=True)]
@@ -80,7 +86,7 @@ def _decode_game(data: bytes, declared_name: str) -> str:
         return data.decode()
     utf8 = _decoded(data, "utf-8")
     by_name = _decoded(data, declared) if declared else None
-    # Text in another charset is UTF-8 by accident only where it is a few two-byte sequences.
+    # Text in another charset is valid UTF-8 by accident only if it is a few two-byte sequences.
     sure = utf8 is not None and (by_name is None or declared not in _MULTIBYTE or max(utf8) >= "\u0800")
     if utf8 is not None and sure and not (declared and declared.startswith("iso2022")):
         return utf8
@@ -90,13 +96,13 @@ def _decode_game(data: bytes, declared_name: str) -> str:
 
 
 def _codec(name: str) -> str | None:
-    """Python's name of a charset that has ASCII inside, in its widest extension; None for all else."""
+    """Returns Python's name of a charset that contains ASCII, in its widest extension, or None for all others."""
     try:
         codec = codecs.lookup(name.removeprefix("x-")).name
         ascii_text = b"(;AZ[az09]):\\u0041+AGE-~{"
         if ascii_text.decode(codec) != ascii_text.decode():
             return None
-    # Python's codecs are no charsets all: some map bytes to bytes, some ("undefined") only raise.
+    # Not all of Python's codecs are charsets: some map bytes to bytes, and "undefined" always raises.
     except (LookupError, ValueError, TypeError):
         return None
     return _EXTENSIONS.get(codec, codec)
@@ -110,7 +116,7 @@ def _decoded(data: bytes, charset: str) -> str | None:
 
 
 def _mostly_utf8(data: bytes) -> str | None:
-    """UTF-8 with damaged places, as where a server cut a chat line in the middle of a character."""
+    """Decodes UTF-8 with a little damage, as from a server that cut a chat line in the middle of a character."""
     text = data.decode("utf-8", "replace")
     damaged = text.count("\ufffd")
     whole = sum(letter > "\x7f" for letter in text) - damaged
@@ -118,23 +124,23 @@ def _mostly_utf8(data: bytes) -> str | None:
 
 
 def _guess(data: bytes) -> str | None:
-    """The text by the charset in which most of its characters are everyday ones."""
+    """Decodes by the charset in which the largest share of the characters is common, or returns None."""
     best, best_share = None, -1.0
     for charset in _GUESSES:
         text = _decoded(data, charset)
         if text is None:
             continue
-        share = _everyday_share(text, charset)
+        share = _common_share(text, charset)
         if share > best_share:
             best, best_share = text, share
     return best
 
 
-def _everyday_share(text: str, charset: str) -> float:
+def _common_share(text: str, charset: str) -> float:
     basic, ranges = _GUESSES[charset]
     letters = [letter for letter in text if letter > "\x7f"]
     first_bytes = [letter.encode(basic, "ignore")[:1] for letter in letters]
-    everyday = sum(any(first <= byte[0] <= last for first, last in ranges) for byte in first_bytes if byte)
-    if charset == "cp949" and everyday == len(letters) >= _ENOUGH_FOR_KOREAN:
+    common = sum(any(first <= byte[0] <= last for first, last in ranges) for byte in first_bytes if byte)
+    if charset == "cp949" and common == len(letters) >= _ENOUGH_FOR_KOREAN:
         return 1.1
-    return everyday / max(1, len(letters))
+    return common / max(1, len(letters))

@@ -1,8 +1,8 @@
 """Game records in SGF, written as FF[4] and read in any form from FF[1] on.
 
-sgfmill has the grammar: the tree of nodes, escapes, texts, serialising. Its own game object is not used, since it knows
-square boards up to 26x26 only, takes one move a node, and no set-up after the first move. `charset` and
-`syntax` say what else real files need.
+sgfmill provides the grammar: the tree of nodes, escapes, texts, serialisation. Its own game object is not used, because
+it supports only square boards up to 26x26, one move per node, and no set-up after the first move. `charset` and
+`syntax` describe what else real files need.
 """
 
 import datetime
@@ -12,11 +12,15 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from sgfmill import sgf_grammar
 
 from .. import __version__
-from ..files import write_whole
+from ..base.errors import UserError
+from ..base.fields import Range, invalid, parse_number
+from ..base.files import write_atomically
+from ..base.messages import plural
 from ..game.coords import (
     BLACK,
     EMPTY,
@@ -58,22 +62,32 @@ _TEXT_FIELDS = {
 }
 # Further texts about the game (FF[4], "Game info properties"), kept as they are.
 _OTHER_TEXTS = ("AN", "BT", "CP", "EV", "GC", "GN", "ON", "PC", "RO", "SO", "US", "WT")
-# SGF's own words for rulesets (FF[4], RU) where they are not ours.
+# SGF's own names of rulesets (FF[4], RU) that differ from ours.
 _SGF_RULES = {"chinese": "Chinese", "japanese": "Japanese", "aga": "AGA", "new-zealand": "NZ", "ing": "GOE"}
 # How longer texts in RU begin ("Japanese rules", "Chinese, 3.75 zi").
 _RULES_BY_START = {"jap": "japanese", "chin": "chinese", "kor": "korean", "aga": "aga", "new zealand": "new-zealand"}
 _RULES_BY_START |= {"nz": "new-zealand", "ing": "ing", "goe": "ing", "tromp": "tromp-taylor", "bga": "bga"}
 
 
-class SgfError(ValueError):
-    """A record that cannot be read or replayed; the text names the file and what is wrong."""
+class SgfError(UserError):
+    """A record that cannot be read or replayed; the message names the file and the reason."""
 
 
 @dataclass
 class RecordNode:
-    """One node of a record: stones that are set up, then a move, then what is said about it.
+    """One node of a record: stones that are set up, then a move, then a comment.
 
-    black, white, empty: points that become so. to_move: who is said to play next, None where nothing is said.
+    Annotations and variations are written, but not read.
+
+    Attributes:
+        move: The move, if any.
+        black: Points that get a black stone.
+        white: Points that get a white stone.
+        empty: Points that are cleared.
+        to_move: The player to move next, or None if the node does not state it.
+        comment: The comment.
+        annotations: Further properties of one value each, by SGF's name: {"BM": "1"} marks a bad move.
+        variations: Lines of nodes that could follow the node before this one instead of it; not for the root.
     """
 
     move: Move | None = None
@@ -82,21 +96,40 @@ class RecordNode:
     empty: tuple[int, ...] = ()
     to_move: int | None = None
     comment: str = ""
+    annotations: dict[str, str] = field(default_factory=dict)
+    variations: tuple[tuple["RecordNode", ...], ...] = ()
 
     @property
     def has_setup(self) -> bool:
-        """Whether stones are set up or taken off here."""
+        """Whether the node sets up or removes stones."""
         return bool(self.black or self.white or self.empty)
 
 
 @dataclass
 class GameRecord:
-    """One line of play and what is known about the game.
+    """One line of play, and information about the game.
 
-    komi: None where the record does not say. handicap: as stated, 0 for none; the stones themselves are in the nodes.
-    rules, result, date, overtime: SGF's texts, empty where not given. time_limit: main time in seconds.
-    nodes: the first is the root and has no move. texts: other facts by SGF's property ("EV", "PC", ...).
-    source: the name used in error messages.
+    In a notebook it is shown as the last position (`to_svg`). Texts are SGF's, and empty if the record does not have
+    them.
+
+    Attributes:
+        width: The number of columns.
+        height: The number of rows.
+        komi: The komi, or None if the record does not state it.
+        rules: The ruleset's name.
+        handicap: The number of handicap stones as stated, 0 for none; the stones themselves are in the nodes.
+        black: Black's name.
+        white: White's name.
+        black_rank: Black's rank.
+        white_rank: White's rank.
+        result: The result.
+        date: The date.
+        time_limit: The main time in seconds, or None.
+        overtime: The overtime.
+        application: The program that wrote the record.
+        texts: Other information by SGF's property ("EV", "PC", ...).
+        nodes: The nodes; the first is the root and has no move.
+        source: The name used in error messages.
     """
 
     width: int = 19
@@ -128,10 +161,18 @@ class GameRecord:
         date: str | None = None,
         comments: Mapping[int, str] | None = None,
     ) -> "GameRecord":
-        """A record of `game` as it stands; `comments` by number of the move (0: the start); `date` is today's if None.
+        """Makes a record of a game so far. Ranks, time and other information can be set on the record afterwards.
 
-        Ranks, time and other facts can be set on the record afterwards.
+        Args:
+            game: The game.
+            black: Black's name.
+            white: White's name.
+            result: The result as SGF text.
+            date: The date; today's if None.
+            comments: Comments by the number of the move, 0 for the start.
         """
+        if not isinstance(game, Game):
+            raise invalid("game", game, "a Game")
         comments = comments or {}
         name = rules_name(game.rules)
         nodes = [RecordNode(move, comment=comments.get(number, "")) for number, move in enumerate(game.moves, 1)]
@@ -149,31 +190,69 @@ class GameRecord:
             nodes=[_start_node(game, comments.get(0, "")), *nodes],
         )
 
+    def __repr__(self) -> str:
+        players = [
+            f"{name or default} ({rank})" if rank else name or default
+            for name, rank, default in (
+                (self.black, self.black_rank, "Black"),
+                (self.white, self.white_rank, "White"),
+            )
+        ]
+        facts = [" - ".join(players), f"{self.width}x{self.height}", plural(len(self.moves), "move"), self.result]
+        return f"<GameRecord: {', '.join(filter(None, facts))}>"
+
+    def to_svg(self, moves: int | None = None, **options: Any) -> str:
+        """Draws the position after a number of moves, as `Game.to_svg` does.
+
+        Args:
+            moves: How many moves to replay; all if None.
+            **options: Fields of `BoardDrawing`.
+
+        Raises:
+            SgfError: The record cannot be replayed.
+        """
+        return self.to_game(moves).to_svg(**options)
+
+    def _repr_svg_(self) -> str | None:
+        try:
+            return self.to_svg()
+        except SgfError:
+            return None  # a notebook shows the text instead
+
     @property
     def moves(self) -> list[Move]:
         """The moves in order, passes included."""
         return [node.move for node in self.nodes if node.move is not None]
 
     def game_rules(self) -> Rules | None:
-        """The ruleset that `rules` names, None where it is empty or unknown."""
+        """Returns the ruleset that `rules` names, or None if it is empty or unknown."""
         text = self.rules.strip()
         try:
             return parse_rules(text)
-        except ValueError:
+        except UserError:
             known = (name for start, name in _RULES_BY_START.items() if text.lower().startswith(start))
             return RULESETS.get(next(known, ""))
 
-    def to_game(self, moves: int | None = None, *, rules: Rules | None = None) -> Game:
-        """The position after `moves` moves (default: all), the player to move being the one who moves next here.
+    def to_game(self, moves: int | None = None, *, rules: Rules | str | None = None) -> Game:
+        """Replays the record.
 
-        rules: the record's where None, Chinese where it names none. Komi is 0 where the record states none. Set-up
-        after the first move begins a new game from that position, so that `Game.moves` holds those since then.
-        Raises SgfError where the board's size, a set-up or a move is not possible.
+        The player to move is the one who makes the next move of the record. Komi is 0 if the record does not state it.
+        Set-up after the first move begins a new game from that position: `Game.moves` has only the moves since then.
+
+        Args:
+            moves: How many moves to replay; all if None.
+            rules: The rules, or their name; if None the record's, or Chinese if it does not name any.
+
+        Raises:
+            SgfError: The board size is not supported, or a set-up or move is impossible.
+            UserError: Rules or number are invalid.
         """
         if not all(MIN_SIZE <= side <= MAX_SIZE for side in (self.width, self.height)):
             expected = f"expected {MIN_SIZE} to {MAX_SIZE} each way"
             raise SgfError(f"{self.source}: cannot play on a board of {self.width}x{self.height}: {expected}")
-        rules = rules or self.game_rules() or RULESETS["chinese"]
+        if moves is not None:
+            parse_number("number of moves", moves, Range(0, whole=True), from_text=False)
+        rules = rules or self.game_rules() or "chinese"
         game = Game(self.width, self.height, rules=rules, komi=self.komi or 0.0)
         wanted = len(self.moves) if moves is None else moves
         played = 0
@@ -186,7 +265,7 @@ class GameRecord:
         return game
 
     def _apply(self, node: RecordNode, game: Game, played: int) -> None:
-        """Does on the board what a node says, `played` moves having been made."""
+        """Applies a node to a game in which `played` moves of the record have been played."""
         try:
             if node.has_setup:
                 _set_up(node, game, WHITE if self.handicap >= 2 and not played else game.to_move)
@@ -194,18 +273,29 @@ class GameRecord:
                 game.to_move = node.to_move
             if node.move is not None:
                 game.play(*node.move)
-        except ValueError as error:
+        except UserError as error:
             place = f"move {played + (node.move is not None)}" if played or node.move else "the start"
             raise SgfError(f"{self.source}: {place}: {error}") from error
 
     def to_sgf(self) -> str:
-        """The record as SGF text, FF[4]."""
+        """Returns the record as SGF text, FF[4]."""
         root = {"FF": [b"4"], "GM": [b"1"], "CA": [b"UTF-8"], "SZ": [self._size().encode()]}
-        tree = sgf_grammar.Coarse_game_tree()
-        tree.sequence = [root | self._info() | self._properties(self.nodes[0])]
-        tree.sequence += [self._properties(node) for node in self.nodes[1:]]
+        tree = line = self._tree(self.nodes[:1])
+        tree.sequence[0] |= root | self._info()
+        for node in self.nodes[1:]:
+            if node.variations:
+                following = self._tree(())
+                line.children = [following, *map(self._tree, node.variations)]
+                line = following
+            line.sequence.append(self._properties(node))
         text: str = sgf_grammar.serialise_game_tree(tree).decode("utf-8")
         return text
+
+    def _tree(self, nodes: Iterable[RecordNode]) -> sgf_grammar.Coarse_game_tree:
+        """Returns the tree of one line, without branches."""
+        tree = sgf_grammar.Coarse_game_tree()
+        tree.sequence = [self._properties(node) for node in nodes]
+        return tree
 
     def _size(self) -> str:
         return str(self.width) if self.width == self.height else f"{self.width}:{self.height}"
@@ -222,7 +312,7 @@ class GameRecord:
         return {name: [_escaped(text)] for name, text in texts.items() if text}
 
     def _properties(self, node: RecordNode) -> Properties:
-        properties = {}
+        properties = {name: [_escaped(value)] for name, value in node.annotations.items()}
         for name, points in (("AB", node.black), ("AW", node.white), ("AE", node.empty)):
             if points:
                 properties[name] = [self._point(point) for point in points]
@@ -239,7 +329,7 @@ class GameRecord:
 
 
 def _start_node(game: Game, comment: str) -> RecordNode:
-    """The root of a game: its stones, and who plays first where that is not what the stones suggest."""
+    """Returns the root of a game: its stones, and the first player unless the stones suggest it."""
     black = tuple(stone.point for stone in game.setup_stones if stone.colour == BLACK)
     white = tuple(stone.point for stone in game.setup_stones if stone.colour == WHITE)
     first = game.moves[0].colour if game.moves else game.to_move
@@ -248,7 +338,7 @@ def _start_node(game: Game, comment: str) -> RecordNode:
 
 
 def _set_up(node: RecordNode, game: Game, to_move: int) -> None:
-    """Begins a new game from the present stones as the node changes them."""
+    """Begins a new game from the present stones with the node's changes."""
     stones = {point: game.stone_at(point) for point in all_points(game.width, game.height)}
     for points, colour in ((node.black, BLACK), (node.white, WHITE), (node.empty, EMPTY)):
         stones.update(dict.fromkeys(points, colour))
@@ -268,9 +358,16 @@ def _escaped(text: str) -> bytes:
 def analysis_comment(
     to_move: int, winrate: float, lead: float, visits: int, line: Sequence[int], width: int, height: int
 ) -> str:
-    """A search's result as the text of a comment, from black's side.
+    """Formats the result of a search as a comment, from Black's side.
 
-    winrate (0..1), lead (points) and line (the main line's points) are for `to_move`, as search reports have them.
+    Args:
+        to_move: The player to move.
+        winrate: The win rate of the player to move, 0 to 1.
+        lead: The lead of the player to move, in points.
+        visits: The number of visits.
+        line: The points of the principal variation.
+        width: The number of columns.
+        height: The number of rows.
     """
     if to_move == WHITE:
         winrate, lead = 1 - winrate, -lead
@@ -280,31 +377,45 @@ def analysis_comment(
     return f"{text}\nMain line: {moves}" if moves else text
 
 
-def write_sgf(record: GameRecord, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Saves a record in one step: the file is there whole or not at all.
+def write_sgf(record: GameRecord, path: str | os.PathLike[str], *, overwrite: bool = True) -> None:
+    """Writes a record to a file, atomically.
 
-    Raises FileExistsError where it is there already, unless `overwrite`; OSError, with the path, where it cannot be
-    written.
+    Args:
+        record: The record.
+        path: The file.
+        overwrite: Whether to replace an existing file.
+
+    Raises:
+        FileExistsError: The file exists, and `overwrite` is False.
+        OSError: The file cannot be written.
+        UserError: It is not a record.
     """
     path = Path(path)
+    if not isinstance(record, GameRecord):
+        raise invalid("record", record, "a GameRecord; that of a game is GameRecord.from_game(game)")
     content = record.to_sgf().encode("utf-8", "replace")
 
     def write(temporary: Path) -> None:
         temporary.write_bytes(content)
         if not overwrite:
-            path.touch(exist_ok=False)  # Fails where somebody else has made it meanwhile.
+            path.touch(exist_ok=False)  # fails if another process has created it in the meantime
 
     if not overwrite and path.exists():
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-    write_whole(path, write)
+    write_atomically(path, write)
 
 
 def read_sgf(source: str | os.PathLike[str] | bytes, *, game: int = 0, variation: Sequence[int] = ()) -> GameRecord:
-    """Reads one game of a file, or of the bytes of one.
+    """Reads one game of a file.
 
-    game: which one of a collection, from 0. variation: the child to take at each branching in turn, from 0; where it
-    does not say, the first one (the main line).
-    Raises SgfError naming the file and what is wrong in it, OSError where it cannot be opened.
+    Args:
+        source: The file, or its content.
+        game: The game's index in a collection.
+        variation: The index of the child to follow at each branching in turn; then the first one (the main line).
+
+    Raises:
+        SgfError: The game cannot be read; the message names the file and the reason.
+        OSError: The file cannot be opened.
     """
     data, name = (source, "SGF data") if isinstance(source, bytes) else (Path(source).read_bytes(), str(source))
     found = 0
@@ -313,7 +424,7 @@ def read_sgf(source: str | os.PathLike[str] | bytes, *, game: int = 0, variation
             if number == game:
                 return _record(tree, variation, name)
             found += 1
-    except ValueError as error:
+    except UserError as error:
         raise SgfError(f"{name}: {error}") from error
     raise SgfError(f"{name}: there is no game {game}, it holds {found}" if found else f"{name}: no SGF game found")
 
@@ -324,11 +435,18 @@ def read_sgf_games(
     name: str = "SGF data",
     on_error: Callable[[SgfError], None] | None = None,
 ) -> Iterator[GameRecord]:
-    """The main lines of all games of a collection; a file named `.sgfs` has one game a line.
+    """Yields the main lines of all games of a collection.
 
-    name: of what is given as bytes. on_error: called with what is wrong with a game, which is then skipped (where
-    games are not one a line, nothing can be read after one that is not closed); without it SgfError is raised. OSError
-    as in `read_sgf`.
+    A file named `.sgfs` has one game per line. In other files nothing can be read after a game that is not closed.
+
+    Args:
+        source: The file, or its content.
+        name: The name of the content in messages, if the source is bytes.
+        on_error: Called with the error of each game that cannot be read, which is then skipped.
+
+    Raises:
+        SgfError: A game cannot be read, and there is no `on_error`.
+        OSError: The file cannot be opened.
     """
     for record in _records(source, name):
         if isinstance(record, GameRecord):
@@ -365,7 +483,7 @@ def _collection(data: bytes, name: str) -> Iterator[GameRecord | SgfError]:
                 yield _record(tree, (), place)
             elif number == 1:
                 yield SgfError(f"{name}: no SGF game found")
-        except ValueError as error:
+        except UserError as error:
             yield SgfError(f"{place}: {error}")
             continue
         if tree is None:
@@ -373,11 +491,11 @@ def _collection(data: bytes, name: str) -> Iterator[GameRecord | SgfError]:
 
 
 def _record(tree: sgf_grammar.Coarse_game_tree, variation: Sequence[int], source: str) -> GameRecord:
-    """Reads one line of a tree; ValueError says what is wrong with it, without the source."""
+    """Reads one line of a tree; raises ValueError with the reason, but without the source's name."""
     root = tree.sequence[0]
     kind = read_text(root, "GM").strip()
     if kind not in ("", "1"):
-        raise ValueError(f"it is no game of Go: GM[{kind[:20]}]")
+        raise UserError(f"not a game of Go: GM[{kind[:20]}]")
     width, height = read_board_size(read_text(root, "SZ"))
     record = GameRecord(
         width=width,
@@ -393,8 +511,8 @@ def _record(tree: sgf_grammar.Coarse_game_tree, variation: Sequence[int], source
     for properties in _line(tree, variation):
         try:
             record.nodes += _nodes(properties, width, height, is_root=not record.nodes)
-        except ValueError as error:
-            raise ValueError(f"after move {len(record.moves)}: {error}") from error
+        except UserError as error:
+            raise UserError(f"after move {len(record.moves)}: {error}") from error
     return record
 
 
@@ -406,17 +524,17 @@ def _line(tree: sgf_grammar.Coarse_game_tree, variation: Sequence[int]) -> Itera
             break
         choice = next(choices, 0) if len(tree.children) > 1 else 0
         if not 0 <= choice < len(tree.children):
-            raise ValueError(f"there is no variation {choice} here, expected 0 to {len(tree.children) - 1}")
+            raise UserError(f"there is no variation {choice} here, expected 0 to {len(tree.children) - 1}")
         tree = tree.children[choice]
     if next(choices, None) is not None:
-        raise ValueError(f"there is no variation {list(variation)}: the line ends before its last branching")
+        raise UserError(f"there is no variation {list(variation)}: the line ends before its last branching")
 
 
 def _nodes(properties: Properties, width: int, height: int, *, is_root: bool) -> list[RecordNode]:
-    """What a node of the file says: several nodes where the root has a move, or a node two (as FF[1] to [3] allow)."""
+    """Reads a node of the file: several nodes if the root has a move or a node has two, as FF[1] to FF[3] allow."""
     black, white, empty = (read_stones(properties, name, width, height) for name in ("AB", "AW", "AE"))
     if len({*black, *white, *empty}) < len(black) + len(white) + len(empty):
-        raise ValueError("AB, AW and AE name the same point")
+        raise UserError("AB, AW and AE name the same point")
     nodes = [RecordNode(black=black, white=white, empty=empty, to_move=read_player(properties))]
     for name in properties:
         if name not in ("B", "W"):

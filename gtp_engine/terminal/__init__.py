@@ -1,1 +1,1 @@
-"""The game and the board drawn in a terminal."""
+"""A game played in the terminal, and the board drawn there."""

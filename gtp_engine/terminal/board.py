@@ -1,4 +1,6 @@
-"""The board drawn in colour, and plain where the terminal cannot."""
+"""The board drawn in colour, or as plain text if the terminal has no colours."""
+
+from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.style import Style
@@ -9,40 +11,63 @@ from ..game.coords import BLACK, COLUMNS, EMPTY, WHITE, point_at
 from ..game.diagram import Marks, board_text, gaps_in_row, last_point, star_points, territory_owner
 from ..game.game import Game
 
-# Chosen so that the nearest of the 256 colours keep the contrast: 179 the wood, 94 the lines, 16 and 231 the stones.
+# The nearest of the 256 colours keep the contrast: 179 for wood, 94 for lines, 16 and 231 for stones.
 WOOD = "#d7af5f"
 LINES = "#875f00"
 STONES = {BLACK: "#000000", WHITE: "#ffffff"}
+# The shapes differ too, so that the colours can be told apart without seeing colours, and in copied text.
+STONE_SHAPES = {BLACK: "●", WHITE: "○"}
+DEAD_SHAPES = {BLACK: "x", WHITE: "o"}
+TERRITORY_SHAPES = {BLACK: "■", WHITE: "□"}
 LAST_MOVE = "#d70000"
 # Candidate moves from the best to the last, as in the usual analysis programs: blue is best, then green to yellow.
 CANDIDATES = ("#5fd7ff", "#87d75f", "#afd75f", "#d7d75f", "#ffd75f")
 
-_SIDE_WIDTH = 32  # columns that the lines beside the board need at least
+# Columns that the lines next to the board need: with 80 columns there are as many next to 19x19.
+SIDE_WIDTH = 32
+_GAP = 3  # columns between the board and these lines
 
 
 def board_view(
-    game: Game, console: Console, marks: Marks | None = None, side: list[Text] | None = None
+    game: Game, console: Console, marks: Marks | None = None, side: Sequence[RenderableType] = ()
 ) -> RenderableType:
-    """The position as large as the console allows, with the lines of `side` beside it or below it.
+    """Returns the position as large as the console allows, with the lines of `side` next to it or below it.
 
-    Without 256 colours or without Unicode it is the plain text of `game.diagram`.
+    The board is never cut off to make room for the lines, which wrap. Without 256 colours or Unicode it is the plain
+    text of `game.diagram`, without the lines.
     """
-    wide = console.width >= 2 * game.width + 6
-    coloured = console.color_system in ("256", "truecolor") and not console.no_color
-    if not coloured or console.options.ascii_only:
-        return Text(board_text(game, marks, compact=not wide), no_wrap=True, overflow="ignore")
-    board = colour_board(game, marks, compact=not wide)
+    compact = console.width < _width(game)
+    if not _is_coloured(console):
+        return Text(board_text(game, marks, compact=compact), no_wrap=True, overflow="ignore")
+    board = colour_board(game, marks, compact=compact)
     if not side:
         return board
-    if console.width < 2 * game.width + 8 + _SIDE_WIDTH:
+    if side_width(game, console) < SIDE_WIDTH:
         return Group(board, *side)
-    grid = Table.grid(padding=(0, 3, 0, 0))
-    grid.add_row(board, Text("\n").join([Text(), *side]))
+    grid = Table.grid(padding=(0, _GAP, 0, 0))
+    grid.add_column(width=_width(game), no_wrap=True)
+    grid.add_column()
+    grid.add_row(board, Group(Text(), *side))
     return grid
 
 
+def side_width(game: Game, console: Console) -> int:
+    """Returns the number of columns next to the board; 0 if nothing is drawn there."""
+    return max(0, console.width - _width(game) - _GAP) if _is_coloured(console) else 0
+
+
+def _is_coloured(console: Console) -> bool:
+    colours = console.color_system in ("256", "truecolor") and not console.no_color
+    return colours and not console.options.ascii_only
+
+
+def _width(game: Game) -> int:
+    """Returns the number of columns of the coloured board: row numbers, two columns for each point, row numbers."""
+    return 3 + 2 * game.width + 2 + len(str(game.height))
+
+
 def colour_board(game: Game, marks: Marks | None = None, *, compact: bool = False) -> Text:
-    """The position on wood, two columns a point (one if `compact`), coordinates on all sides."""
+    """Returns the position on wood, two columns per point (one if `compact`), with coordinates on all sides."""
     gap = "" if compact else " "
     letters = Text(f"   {gap}{gap.join(COLUMNS[: game.width])}\n", style="dim")
     rows = [_row(game, y, marks or Marks(), compact) for y in range(game.height)]
@@ -75,15 +100,20 @@ def _append_gap(row: Text, gap: str) -> None:
 def _point(game: Game, point: int, marks: Marks, empty: str) -> tuple[str, Style]:
     stone = game.stone_at(point)
     if stone != EMPTY:
-        return "x" if point in marks.dead else "●", Style(color=STONES[stone], bgcolor=WOOD)
+        return (DEAD_SHAPES if point in marks.dead else STONE_SHAPES)[stone], stone_style(stone)
     if point in marks.labels:
         rank = list(marks.labels).index(point)
         background = CANDIDATES[min(rank, len(CANDIDATES) - 1)]
         return marks.labels[point], Style(color="#000000", bgcolor=background, bold=True)
     owner = territory_owner(game, point, marks)
     if owner != EMPTY:
-        return "■", Style(color=STONES[owner], bgcolor=WOOD)
+        return TERRITORY_SHAPES[owner], stone_style(owner)
     return empty, Style(color=LINES, bgcolor=WOOD)
+
+
+def stone_style(colour: int) -> Style:
+    """Returns the style of a stone on wood; White's outlined shapes are drawn bold."""
+    return Style(color=STONES[colour], bgcolor=WOOD, bold=colour == WHITE or None)
 
 
 def _line_character(game: Game, x: int, y: int) -> str:

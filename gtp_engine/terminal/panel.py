@@ -1,84 +1,131 @@
-"""What stands beside and below the board: the players, the candidate moves, results in words."""
+"""The text next to and below the board: the players, the candidate moves, results in words."""
+
+import textwrap
 
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from ..game.coords import BLACK, PASS, WHITE, colour_name, opponent, parse_colour, point_at, vertex
+from ..game.coords import BLACK, PASS, WHITE, colour_name, opponent, parse_colour, point_at
 from ..game.diagram import Marks
 from ..game.game import Game
 from ..game.rules import rules_name
 from ..search.report import SearchReport
-from .board import CANDIDATES, STONES, WOOD
+from .board import CANDIDATES, STONE_SHAPES, stone_style
 
 CANDIDATES_SHOWN = 9  # each is one digit on the board
-LINE_SHOWN = 6  # moves of a main line, fewer where the terminal is narrow
+LINE_SHOWN = 6  # moves of a main line; fewer if the terminal is narrow
+HINT_LINE_SHOWN = 3
+HINT_MARK = "*"
 _COLUMNS_BEFORE_LINE = 38  # of the table, with visits in the ten thousands
 RECENT_MOVES = 6
-OWNED = 0.3  # a point belongs to a side from this much ownership on; what is less clear stays open
+OWNED = 0.3  # minimum ownership for a point to count as territory; other points are left open
+CLOSE = 0.5  # a lead of fewer points is not worth naming a leader
 
 
 def side_lines(game: Game, names: dict[int, str]) -> list[Text]:
-    """Players with their prisoners, the game's terms and its latest moves, for the place beside the board."""
+    """Returns the lines next to the board: the players, prisoners, komi and rules, the latest moves."""
     lines = [_player_line(game, colour, names[colour]) for colour in (BLACK, WHITE)]
     lines.append(Text())
+    lines.append(Text(f"captured by black {game.captures(BLACK)}, by white {game.captures(WHITE)}"))
     lines.append(Text(f"komi {game.komi:g}, {rules_name(game.rules) or 'other'} rules", style="dim"))
     if game.moves:
         first = max(0, len(game.moves) - RECENT_MOVES)
-        recent = [vertex(move.point, game.width, game.height) for move in game.moves[first:]]
-        lines.append(Text(f"moves {first + 1}-{len(game.moves)}: {' '.join(recent)}", style="dim"))
+        recent = [game.vertex(move.point) for move in game.moves[first:]]
+        numbers = f"moves {first + 1}-{len(game.moves)}" if len(game.moves) > 1 else "move 1"
+        lines.append(Text(f"{numbers}: {' '.join(recent)}", style="dim"))
     return lines
 
 
 def _player_line(game: Game, colour: int, name: str) -> Text:
     line = Text()
-    line.append(" ● ", Style(color=STONES[colour], bgcolor=WOOD))
+    line.append(f" {STONE_SHAPES[colour]} ", stone_style(colour))
     line.append(f" {colour_name(colour)}", "bold" if game.to_move == colour else "")
-    line.append(f"  {name}, {game.captures(colour)} captured")
+    line.append(f"  {name}")
     return line
 
 
-def engine_move_line(game: Game, report: SearchReport | None) -> Text:
-    """The engine's move, which is the last one of the game, with what its search says to the opponent."""
+def engine_move_line(game: Game, report: SearchReport | None, shown: str = "winrate") -> Text:
+    """Returns a line about the engine's move, the last one of the game.
+
+    Args:
+        game: The game after the move.
+        report: The search that chose it.
+        shown: One of `words.SHOWN_VALUES`. The win rate is the opponent's.
+    """
     colour, point = game.moves[-1]
-    played = "passes" if point == PASS else f"plays {vertex(point, game.width, game.height)}"
-    line = Text(f"{colour_name(colour)} {played}")
-    if report is not None:
-        line.append(f"  ({report.seconds:.1f} s, your win rate {1 - report.winrate:.0%})", "dim")
+    line = Text(f"{colour_name(colour)} {'passes' if point == PASS else f'plays {game.vertex(point)}'}")
+    if report is not None and shown != "nothing":
+        value = f"your win rate {1 - report.winrate:.0%}" if shown == "winrate" else lead_in_words(report)
+        line.append(f"  ({report.seconds:.1f} s, {value})", "dim")
     return line
+
+
+def hint_marks(report: SearchReport) -> Marks:
+    """Returns a mark at the best move of a report with moves; none for a pass."""
+    best = report.moves[0].point
+    return Marks(labels={} if best == PASS else {best: HINT_MARK})
+
+
+def hint_line(report: SearchReport, shown: str = "winrate", width: int | None = None) -> str:
+    """Returns a line about the best move of a report with moves: its values and the moves to be expected after it.
+
+    Args:
+        report: The search of the position.
+        shown: One of `words.SHOWN_VALUES`. The win rate is that of the player to move.
+        width: The columns of a window in which the line is wrapped between words; None for a single line.
+    """
+    best = report.moves[0]
+    parts = [f"hint: {report.vertex(best.point)}{'' if best.point == PASS else f' (marked {HINT_MARK})'}"]
+    if shown == "winrate":
+        parts.append(f"your win rate {best.winrate:.0%}")
+    if shown != "nothing":
+        parts.append(lead_in_words(report))
+    if len(best.pv) > 1:
+        parts.append(f"then {' '.join(report.vertex(point) for point in best.pv[1:HINT_LINE_SHOWN])}")
+    line = "; ".join(parts)
+    return line if width is None else textwrap.fill(line, width)
 
 
 def candidate_marks(report: SearchReport) -> Marks:
-    """The best moves as digits on the board; a pass has no place there."""
+    """Returns marks that show the best moves as digits on the board, except for a pass."""
     best = report.moves[:CANDIDATES_SHOWN]
     return Marks(labels={move.point: str(number) for number, move in enumerate(best, 1)})
 
 
 def candidate_table(report: SearchReport, width: int) -> Table:
-    """The best moves, with values for the player to move and the line expected after each, for a terminal's width."""
+    """Returns a table of the best moves, with values for the player to move and main lines, for a terminal's width."""
     shown = max(0, min(LINE_SHOWN, (width - _COLUMNS_BEFORE_LINE) // len("C10 ")))
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("")
     table.add_column("move")
     for heading in ("win rate", "score", "visits"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("main line" if shown >= 2 else "")
+    if shown >= 2:
+        table.add_column("main line")
     for number, move in enumerate(report.moves[:CANDIDATES_SHOWN], 1):
         background = CANDIDATES[min(number, len(CANDIDATES)) - 1]
-        line = [vertex(point, report.width, report.height) for point in move.pv[:shown]]
-        table.add_row(
+        cells: list[str | Text] = [
             Text(str(number), Style(color="#000000", bgcolor=background, bold=True)),
-            vertex(move.point, report.width, report.height),
+            report.vertex(move.point),
             f"{move.winrate:.0%}",
             points(move.lead),
             f"{move.visits:,}",
-            Text(" ".join(line), style="dim"),
-        )
+        ]
+        if shown >= 2:
+            cells.append(Text(" ".join(report.vertex(point) for point in move.pv[:shown]), style="dim"))
+        table.add_row(*cells)
     return table
 
 
+def main_line(report: SearchReport) -> str:
+    """Returns the vertices of the main line of the best move; "" if no move was searched."""
+    line = report.moves[0].pv[:LINE_SHOWN] if report.moves else ()
+    return " ".join(report.vertex(point) for point in line)
+
+
 def territory_marks(game: Game, report: SearchReport) -> Marks:
-    """Whose each point is by the report's ownership; stones on the other side's points are shown as dead."""
+    """Returns marks of territory by the report's ownership; stones in the opponent's territory are marked dead."""
     assert report.ownership is not None
     black = report.ownership if report.to_move == BLACK else -report.ownership
     territory = (black > OWNED) * BLACK + (black < -OWNED) * WHITE
@@ -89,20 +136,20 @@ def territory_marks(game: Game, report: SearchReport) -> Marks:
 
 
 def points(lead: float) -> str:
-    """A lead with its sign: "+1.5", "-0.5", "0.0"."""
+    """Returns a lead with its sign: "+1.5", "-0.5", "0.0"."""
     return f"{lead:+.1f}" if abs(lead) >= 0.05 else "0.0"
 
 
 def lead_in_words(report: SearchReport) -> str:
-    """Who is ahead in the report."""
-    if abs(report.lead) < 0.05:
-        return "the game is even"
-    ahead = report.to_move if report.lead > 0 else opponent(report.to_move)
-    return f"{colour_name(ahead)} is ahead by about {abs(report.lead):.1f} points"
+    """Returns who leads according to the report, with the komi counted."""
+    if abs(report.lead) < CLOSE:
+        return "the game is close"
+    leader = report.to_move if report.lead > 0 else opponent(report.to_move)
+    return f"{colour_name(leader)} leads by about {abs(report.lead):.1f} points"
 
 
 def result_in_words(result: str) -> str:
-    """SGF's result ("W+3.5", "B+R", "0") as a sentence."""
+    """Returns SGF's result ("W+3.5", "B+R", "0") as a sentence."""
     if result == "0":
         return "a draw"
     winner, _, margin = result.partition("+")

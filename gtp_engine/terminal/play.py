@@ -1,292 +1,441 @@
 """A game in the terminal: between a human and the engine, or two humans with the engine looking on."""
 
-import re
+import itertools
+import shlex
 import sys
 from collections.abc import Callable
-from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager, nullcontext
+from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from rich.console import Console
+from rich.console import RenderableType
 from rich.text import Text
 
-from ..engine import DEFAULT_SECONDS, Decision, Engine
-from ..game.coords import BLACK, PASS, WHITE, colour_letter, colour_name, opponent, parse_vertex, vertex
+from ..base.errors import UserError, error_text
+from ..base.fields import parse_word
+from ..base.messages import plural
+from ..base.system import wait_for
+from ..game.coords import BLACK, PASS, WHITE, colour_letter, colour_name, opponent, parse_vertex
 from ..game.diagram import Marks
 from ..game.scoring import area_map
+from ..play.engine import DEFAULT_SECONDS, Decision, Engine
+from ..play.levels import HIGHEST
 from ..search.report import SearchReport
-from ..search.search import Limits
+from ..search.request import Limits
 from ..sgf import GameRecord
-from ..wording import counted
-from . import prompt
-from .board import board_view
+from .board import SIDE_WIDTH, board_view, side_width
+from .loading import HUMAN, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
 from .panel import (
     candidate_marks,
     candidate_table,
     engine_move_line,
+    hint_line,
+    hint_marks,
     lead_in_words,
-    points,
+    main_line,
     result_in_words,
     side_lines,
     territory_marks,
 )
 from .saving import GameFile
+from .screen import Screen
+from .words import COMMANDS, SHOWN_VALUES, parse_level, parse_line
 
 T = TypeVar("T")
 
-COMMANDS = {
-    "pass": "pass; two passes in a row end the game",
-    "undo": "take your last move back, and the answer to it",
-    "hint": "what the engine would play here",
-    "analyze": "the best moves on the board, with win rate, score and main line",
-    "score": "who is ahead, and whose each point is",
-    "resign": "give the game up",
-    "save FILE": "save the game there, now and from then on",
-    "help": "this list",
-    "quit": "save the game and leave",
-}
-_WORDS = {usage.split()[0]: usage for usage in COMMANDS}
-_VERTEX = re.compile(r"([A-Za-z]) ?(\d+)")
-# Windows does not interrupt a wait without a time limit.
-_WAIT_STEP = 0.2
+_LISTED = 5  # saved games that `load` without a file lists
+_CHOICES_AFTER_GAME = "type review, new, undo or quit"
 
 
 class TerminalGame:
-    """One game on the engine's board. `humans` are the colours played at the prompt; the engine plays the others.
+    """Games on the engine's board, one after the other, each saved after every move.
 
-    The record is written to a file in `folder` after every move, `comments` with the engine's win rate, score and main
-    line at its moves.
+    Args:
+        engine: The engine, with the position to begin from.
+        screen: Where the game is shown, and where the lines come from.
+        humans: The colours that are played at the prompt; the engine plays the others.
+        folder: Folder for the records of new games.
+        comments: Save the engine's win rate, score and main line with its moves.
+        shown: What is shown after moves and with hints, one of `SHOWN_VALUES`.
+        saved: The saved game that the engine's position comes from, if any.
+
+    Attributes:
+        review_path: After `run`, the record of the finished game that the player wants to have reviewed.
     """
 
     def __init__(
-        self, engine: Engine, *, humans: frozenset[int], folder: Path, engine_name: str, comments: bool = False
+        self,
+        engine: Engine,
+        screen: Screen,
+        *,
+        humans: frozenset[int],
+        folder: Path,
+        comments: bool = False,
+        shown: str = "winrate",
+        saved: SavedGame | None = None,
     ) -> None:
-        prompt.prepare()
         self._engine = engine
+        self._screen = screen
         self._humans = humans
-        self._names = {colour: "you" if colour in humans else engine_name for colour in (BLACK, WHITE)}
-        if len(humans) == 2:
-            self._names = {BLACK: "human", WHITE: "human"}
-        self._console = Console(highlight=False, color_system="auto" if prompt.is_interactive() else None)
-        self._file = GameFile(folder)
-        self._commenting = comments
-        self._comments: dict[int, str] = {}  # what the engine thought at its moves, by number
+        self._folder = folder
+        self._save_comments = comments
+        self._shown = shown
+        self._quit = False
+        self.review_path: Path | None = None
+        self._begin(saved)
+
+    def _begin(self, saved: SavedGame | None) -> None:
+        """Prepares for the game on the engine's board: a new one, or a saved one."""
         self._result: str | None = None
-        self._left = False
+        self._is_saved: bool | None = None  # of a finished game
+        self._date = saved.date if saved and saved.is_own else None
+        self._comments = dict(saved.comments) if saved else {}  # by move number
+        self._loaded_moves = list(saved.game.moves) if saved else []
+        self._file = GameFile(self._folder, self._label(), saved.path if saved and saved.is_own else None)
+        self._opening = "type a move such as D4, or help" if saved is None else saved.in_words()
 
     def run(self) -> bool:
-        """Plays until the game ends or is left; whether all of it is on disk (or there was nothing to save).
+        """Plays until the player quits; without a person at the prompt, until the game ends.
 
-        Ctrl-C at the prompt saves the game; then KeyboardInterrupt passes through.
+        Returns:
+            Whether the whole game is on disk, or there was nothing to save.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C was pressed at the prompt; the game has been saved.
         """
         try:
             self._get_ready()
             self._show()
-            if prompt.is_interactive():
-                self._say("type a move such as D4, or help", "dim")
-            while not (self._left or self._result):
+            if self._screen.is_interactive:
+                self._print(self._opening, "dim")
+            while not self._quit:
                 self._turn()
         except KeyboardInterrupt:
             self._engine.stop()
-            self._console.print()
-            if self._keep():
+            self._screen.console.print()
+            if self._finish():
                 raise
             return False
-        return self._keep()
+        return self._finish()
 
     def _get_ready(self) -> None:
-        """Waits for the engine before anything is asked: the first start compiles it for up to a minute."""
-        with self._status("getting ready"):
-            _wait_for(self._engine.ready)
+        """Waits for the engine before the first prompt: the first start compiles it for up to a minute."""
+        with self._screen.working("getting ready"):
+            wait_for(self._engine.ready)
         self._engine.ready.result()
 
-    # What happens in turn.
+    # Turns.
 
     def _turn(self) -> None:
-        if self._engine.game.is_over:
-            self._count()
-        elif self._engine.game.to_move in self._humans:
-            line = prompt.read_line(f"{colour_name(self._engine.game.to_move)}> ")
-            if line is None:
-                self._left = True
-            elif line:
-                self._obey(line)
+        game = self._engine.game
+        if self._result:
+            self._finish()
+            self._ask("game over> ")
+        elif game.is_over:
+            self._score()
+        elif game.to_move in self._humans:
+            self._ask(f"{colour_name(game.to_move)}> ")
         else:
             self._engine_move()
+        if self._result and not self._screen.is_interactive:
+            self._quit = True
 
-    def _obey(self, line: str) -> None:
-        """One typed line; what is wrong with it is said in one line."""
+    def _ask(self, question: str) -> None:
+        line = self._screen.ask(question)
+        if line is None:
+            self._quit = True
+        elif line or self._screen.is_interactive:
+            self._execute(line)
+
+    def _execute(self, line: str) -> None:
+        """Executes one typed line; an error is reported in one line."""
+        game = self._engine.game
         try:
-            if match := _VERTEX.fullmatch(line):
-                self._human_move(match[1] + match[2])
-                return
-            word, _, argument = line.partition(" ")
-            usage = _WORDS.get(word.lower())
-            if usage is None:
-                raise ValueError(
-                    f"unknown command {word[:40]!r}{prompt.nearest(word, _WORDS)} (a move is typed like D4)"
-                )
-            if argument and " " not in usage:
-                raise ValueError(f"{usage!r} takes nothing after it: {argument.strip()[:40]!r}")
-            method: Callable[[str], None] = getattr(self, f"_command_{word.lower()}")
-            method(argument.strip())
-        except ValueError as error:
-            self._say(str(error), "yellow")
+            command, argument = parse_line(line, game.width, game.height)
+            method: Callable[[str], None] = getattr(self, f"_command_{command}")
+            method(argument)
+        except (ValueError, OSError) as error:
+            self._print(error_text(error), "yellow")
 
-    def _human_move(self, name: str) -> None:
+    def _command_play(self, name: str) -> None:
+        self._check_not_over()
         game = self._engine.game
         point = parse_vertex(name, game.width, game.height)
         colour = game.to_move
-        legal = game.is_legal(point)
-        if not legal and point != PASS:
-            game.copy().play(colour, point)  # says why, where the simple rules forbid it
-            raise ValueError(f"illegal move: {vertex(point, game.width, game.height)} repeats an earlier position")
+        if not game.is_legal(point) and point != PASS:
+            game.copy().play(colour, point)  # raises the reason, unless it is superko
+            raise UserError(f"illegal move: {game.vertex(point)} repeats an earlier position")
         self._engine.play(colour, point)
         self._save_quietly()
-        if len(self._humans) == 2 and not game.is_over:
+        if not game.is_over and (len(self._humans) == 2 or self._screen.redraws):
             self._show()
+
+    def _check_not_over(self) -> None:
+        if self._result:
+            raise UserError(f"the game is over; {_CHOICES_AFTER_GAME}")
 
     def _engine_move(self) -> None:
         colour = self._engine.game.to_move
-        decision: Decision = self._wait(
-            self._engine.genmove(colour), f"{colour_name(colour)} is thinking; Ctrl-C: move now"
-        )
+        decision: Decision = self._wait(self._engine.genmove(), f"{colour_name(colour)} is thinking; Ctrl-C: move now")
         if decision.resign:
             self._result = f"{colour_letter(opponent(colour))}+R"
-            self._say(f"{colour_name(colour)} resigns")
+            self._print(f"{colour_name(colour)} resigns")
             return
         self._engine.commit(decision)
-        if self._commenting and decision.report is not None:
+        if self._save_comments and decision.report is not None:
             self._comments[len(self._engine.game.moves)] = decision.report.as_comment()
         self._save_quietly()
         self._show()
-        self._console.print(engine_move_line(self._engine.game, decision.report))
+        self._screen.print(engine_move_line(self._engine.game, decision.report, self._shown))
 
-    def _count(self) -> None:
-        """After two passes: the dead stones, whose the points are, and who won."""
-        dead = self._wait(self._engine.dead_stones(), "counting")
-        score = self._wait(self._engine.final_score(), "counting")
+    def _score(self) -> None:
+        """Scores the game after two passes and shows dead stones, territory and the result."""
+        dead = self._wait(self._engine.dead_stones(), "scoring")
+        score = self._wait(self._engine.final_score(), "scoring")
         game = self._engine.game
         self._result = str(score)
         self._show(Marks(dead=frozenset(dead), territory=area_map(game, dead)))
         if dead:
-            names = sorted(vertex(point, game.width, game.height) for point in dead)
-            self._say(f"dead stones: {' '.join(names)}", "dim")
+            names = sorted(game.vertex(point) for point in dead)
+            self._print(f"dead stones: {' '.join(names)}", "dim")
 
-    # What can be typed; each gets the rest of the line.
+    # Typed commands; each receives the rest of the line.
 
     def _command_pass(self, _: str) -> None:
-        self._human_move("pass")
+        self._command_play("pass")
 
     def _command_undo(self, _: str) -> None:
         game = self._engine.game
-        if not any(move.colour in self._humans for move in game.moves):
-            raise ValueError("there is no move of yours to take back")
-        self._engine.undo()
-        while game.to_move not in self._humans:
+        message = ""
+        if self._result and self._result.endswith("+R") and game.to_move in self._humans:
+            message = "the resignation is taken back"
+        elif not any(move.colour in self._humans for move in game.moves):
+            raise UserError("you have no move to take back")
+        else:
             self._engine.undo()
+            while game.to_move not in self._humans:
+                self._engine.undo()
+        self._result = self._is_saved = None
         self._comments = {number: text for number, text in self._comments.items() if number <= len(game.moves)}
         self._save_quietly()
         self._show()
+        if message:
+            self._print(message)
 
     def _command_hint(self, _: str) -> None:
-        best = self._report().moves[0]
-        name = vertex(best.point, self._engine.game.width, self._engine.game.height)
-        self._say(f"hint: {name} (win rate {best.winrate:.0%}, score {points(best.lead)})")
+        report = self._report()
+        if not report.moves:  # stopped at once, or a single visit
+            raise UserError("the search was too short for a hint")
+        self._show(hint_marks(report))
+        width = self._screen.console.width if self._screen.is_interactive else None
+        self._print(hint_line(report, self._shown, width))
 
     def _command_analyze(self, _: str) -> None:
         report = self._report()
-        self._show(candidate_marks(report))
-        self._console.print(candidate_table(report, self._console.width))
-        self._say(f"win rate {report.winrate:.0%}, {counted(report.visits, 'visit')}, {report.seconds:.1f} s", "dim")
+        console, game = self._screen.console, self._engine.game
+        marks = candidate_marks(report)
+        side = side_width(game, console)
+        shown_rows = game.height + len(marks.labels) + 5  # letters, headings, the summary and the prompt
+        if self._screen.redraws and side >= SIDE_WIDTH and shown_rows > console.height:
+            self._show(marks, Text(), candidate_table(report, side))
+            self._print(f"main line: {main_line(report)}", "dim")
+        else:
+            self._show(marks)
+            self._screen.print(candidate_table(report, console.width))
+        self._print(f"win rate {report.winrate:.0%}, {plural(report.visits, 'visit')}, {report.seconds:.1f} s", "dim")
 
     def _command_score(self, _: str) -> None:
         report = self._report(ownership=True)
         self._show(territory_marks(self._engine.game, report))
-        self._say(f"{lead_in_words(report)}, komi counted")
+        self._print(f"{lead_in_words(report)} (including komi)")
+
+    def _command_board(self, _: str) -> None:
+        self._show()
+
+    def _command_show(self, value: str) -> None:
+        if not value:
+            raise UserError(f"missing value: type show {', show '.join(SHOWN_VALUES[:-1])} or show {SHOWN_VALUES[-1]}")
+        self._shown = parse_word("value to show", value.lower(), SHOWN_VALUES)
+        self._print(f"after each move: {'only the move' if self._shown == 'nothing' else self._shown}")
+
+    def _command_level(self, text: str) -> None:
+        if text:
+            self._engine.settings = replace(self._engine.settings, level=parse_level(text))
+        level = self._engine.settings.level
+        self._print(f"the engine plays at level {level} (1 is the lowest, {HIGHEST} and max are the highest)")
 
     def _command_resign(self, _: str) -> None:
+        self._check_not_over()
+        if self._screen.is_interactive and not self._confirm("resign the game?"):
+            self._print("the game continues")
+            return
         self._result = f"{colour_letter(opponent(self._engine.game.to_move))}+R"
+
+    def _confirm(self, question: str) -> bool:
+        answer = self._screen.ask(f"{question} [y/N] ")
+        return answer is not None and answer.lower() in ("y", "yes")
 
     def _command_save(self, name: str) -> None:
         if not name:
-            raise ValueError("save where? save FILE, for example: save game.sgf")
-        if self._file.save_as(self._record(), name):
-            self._say(f"saved to {self._file.path}")
-        else:
-            raise ValueError(self._file.error)
+            raise UserError("missing file name: type, for example, save game.sgf")
+        if not self._file.save_as(self._record(), name):
+            raise UserError(self._file.error)
+        self._is_saved = True if self._result else None
+        self._print(f"saved to {self._file.path}")
+
+    def _command_load(self, name: str) -> None:
+        if not name:
+            self._list_games()
+            return
+        self._load(find_game(name, self._folder))
+
+    def _list_games(self) -> None:
+        others = (path for path in unfinished_games(self._folder) if path != self._file.path)
+        paths = list(itertools.islice(others, _LISTED))
+        if not paths:
+            raise UserError(f"no unfinished game in {self._folder}; for another file, type load FILE")
+        self._print("unfinished games, the latest first; type load and one of these names:")
+        self._print("\n".join(f"  {path.name}" for path in paths))
+
+    def _command_resume(self, _: str) -> None:
+        self._load(latest_unfinished(self._folder, other_than=self._file.path))
+
+    def _load(self, path: Path) -> None:
+        saved = open_game(path)
+        self._keep()
+        if saved.opponent is not None:
+            self._engine.settings = replace(self._engine.settings, level=saved.opponent.level)
+        self._engine.load(saved.game)
+        self._humans = saved.humans
+        self._begin_another(saved)
+
+    def _command_new(self, _: str) -> None:
+        self._keep()
+        self._engine.load(self._record().to_game(0))  # the same board, handicap, komi and rules
+        self._begin_another(None)
+
+    def _begin_another(self, saved: SavedGame | None) -> None:
+        """Begins the game that has been loaded into the engine; the one before is on disk."""
+        self._begin(saved)
+        self._get_ready()
+        self._show()
+        self._print(self._opening, "dim")
+
+    def _command_review(self, _: str) -> None:
+        if not self._result:
+            raise UserError("the game is not over: resign or pass first; `gtp_engine review FILE` reviews any game")
+        if not (self._is_saved and self._file.path and self._engine.game.moves):
+            raise UserError("there is no saved game to review")
+        self.review_path = self._file.path
+        self._quit = True
 
     def _command_help(self, _: str) -> None:
-        self._console.print(f"  {'D4':10} play there (letters without I, the lowest row is 1)")
-        for usage, meaning in COMMANDS.items():
-            self._console.print(f"  {usage:10} {meaning}")
+        lines = [f"  {'D4':10} play at this point (columns skip I, row 1 is at the bottom)"]
+        lines += [f"  {usage:10} {meaning}" for usage, meaning in COMMANDS.items()]
+        self._print("\n".join(lines))
 
     def _command_quit(self, _: str) -> None:
-        self._left = True
+        self._quit = True
 
-    # Thinking.
+    # Searching.
 
     def _report(self, ownership: bool = False) -> SearchReport:
-        """A search as long as for a move, at full strength whatever the level."""
+        """Returns a search as long as for a move, at full strength whatever the level."""
         settings = self._engine.settings
         seconds = DEFAULT_SECONDS if settings.visits is None and settings.seconds is None else settings.seconds
         limits = Limits(settings.visits, seconds)
-        return self._wait(self._engine.analyze(ownership=ownership, limits=limits), "thinking; Ctrl-C: stop now")
+        request = self._engine.request(ownership=ownership, limits=limits)
+        return self._wait(self._engine.analyze(request), "thinking; Ctrl-C: stop now")
 
     def _wait(self, future: "Future[T]", doing: str) -> T:
-        """The future's result. The first Ctrl-C makes the search end at once, a second one leaves the game."""
-        with self._status(doing):
+        """Returns the future's result. The first Ctrl-C ends the search at once, a second one leaves the game."""
+        with self._screen.working(doing):
             try:
-                _wait_for(future)
+                wait_for(future)
             except KeyboardInterrupt:
                 self._engine.stop()
-                _wait_for(future)
+                wait_for(future)
         return future.result()
 
-    def _status(self, doing: str) -> AbstractContextManager[object]:
-        interactive = self._console.color_system is not None
-        return self._console.status(Text(doing, "dim")) if interactive else nullcontext()
+    # Saving the game.
 
-    # Keeping the game.
+    def _label(self) -> str:
+        """Returns the board and the opponent for the name of a new file."""
+        level = self._engine.settings.level
+        players = "two-players" if len(self._humans) == 2 else "engine" if level == "max" else f"engine-level-{level}"
+        return f"{self._engine.width}x{self._engine.height}-{players}"
 
     def _record(self) -> GameRecord:
-        names = {colour: "human" if colour in self._humans else name for colour, name in self._names.items()}
+        names = {colour: HUMAN if colour in self._humans else self._engine.name for colour in (BLACK, WHITE)}
         return GameRecord.from_game(
             self._engine.game,
             black=names[BLACK],
             white=names[WHITE],
             result=self._result or "",
+            date=self._date,
             comments=self._comments,
         )
 
     def _save_quietly(self) -> None:
-        """Saves after a move; a failure is said once, since the next move tries again."""
+        """Saves after a move; reports only the first failure, because the next move tries again."""
         failed_before = self._file.error is not None
         if not self._file.save(self._record()) and not failed_before:
-            self._say(f"{self._file.error}; the game goes on, 'save FILE' saves it elsewhere", "yellow")
+            self._print(f"{self._file.error}; the game continues, type 'save FILE' to save it elsewhere", "yellow")
 
-    def _keep(self) -> bool:
-        """Says the result and saves for the last time, offering another file as long as that fails."""
+    @property
+    def _has_content(self) -> bool:
+        """Whether there is anything to save: moves, unless they are those of a file that stays as it is."""
+        moves = self._engine.game.moves
+        return bool(moves) and (self._file.path is not None or moves != self._loaded_moves or self._result is not None)
+
+    def _keep(self) -> None:
+        """Saves the game before another one takes its place.
+
+        Raises:
+            UserError: It cannot be saved.
+        """
+        if self._has_content and not self._file.save(self._record()):
+            raise UserError(f"{self._file.error}; this game would be lost: type save FILE first")
+
+    def _finish(self) -> bool:
+        """Shows the result and saves for the last time, once; offers another file as long as saving fails."""
+        if self._is_saved is None:
+            self._is_saved = self._finish_now()
+            self._quit = self._quit or not self._is_saved
+            if self._result and self._screen.is_interactive and not self._quit:
+                self._print(_CHOICES_AFTER_GAME, "dim")
+        return self._is_saved
+
+    def _finish_now(self) -> bool:
         if self._result:
-            self._say(f"{result_in_words(self._result)} ({self._result})", "bold")
-        if not self._engine.game.moves:
+            self._print(f"{result_in_words(self._result)} ({self._result})", "bold")
+        if not self._has_content:
             return True
         try:
             saved = self._file.save(self._record()) or self._save_elsewhere()
         except KeyboardInterrupt:
             saved = False
         if saved:
-            self._say(f"saved to {self._file.path}", "dim")
+            self._print(f"saved to {self._file.path}", "dim")
+            self._print_next_command()
         else:
-            self._say("not saved; the record:", "yellow")
+            self._print("not saved; the record is:", "yellow")
             sys.stdout.write(self._record().to_sgf() + "\n")
         return saved
 
+    def _print_next_command(self) -> None:
+        """Shows how to come back to the saved game, unless the next prompt offers it."""
+        path = shlex.quote(str(self._file.path))
+        if not self._result:
+            self._print(f"to continue: gtp_engine play {path}", "dim")
+        elif not self._screen.is_interactive:
+            self._print(f"to find the mistakes: gtp_engine review {path}", "dim")
+
     def _save_elsewhere(self) -> bool:
         while True:
-            self._say(str(self._file.error), "yellow")
-            line = prompt.read_line("save FILE, or quit without saving> ")
+            self._print(str(self._file.error), "yellow")
+            line = self._screen.ask("save FILE, or quit to exit without saving> ")
             if line is None or line.lower() == "quit":
                 return False
             word, _, name = line.partition(" ")
@@ -295,17 +444,20 @@ class TerminalGame:
 
     # Showing.
 
-    def _show(self, marks: Marks | None = None) -> None:
+    def _show(self, marks: Marks | None = None, *extra: RenderableType) -> None:
+        """Shows the position, with the players and `extra` next to it."""
         game = self._engine.game
-        self._console.print()
-        view = board_view(game, self._console, marks, side_lines(game, self._names))
-        self._console.print(view, soft_wrap=True)  # the console joins texts and forgets that they must not wrap
+        side = [*side_lines(game, self._names()), *extra]
+        self._screen.show(board_view(game, self._screen.console, marks, side))
 
-    def _say(self, text: str, style: str = "") -> None:
-        """One line, however long."""
-        self._console.print(Text(text, style), soft_wrap=True)
+    def _names(self) -> dict[int, str]:
+        """Returns the players' names next to the board."""
+        if len(self._humans) == 2:
+            return {BLACK: HUMAN, WHITE: HUMAN}
+        level = self._engine.settings.level
+        engine = "engine" if level == "max" else f"engine, level {level}"
+        return {colour: "you" if colour in self._humans else engine for colour in (BLACK, WHITE)}
 
-
-def _wait_for(future: "Future[T]") -> None:
-    while not future.done():
-        wait([future], timeout=_WAIT_STEP)
+    def _print(self, text: str, style: str = "") -> None:
+        """Shows a message; its lines stay whole, however long."""
+        self._screen.print(Text(text, style))

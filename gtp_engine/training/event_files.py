@@ -1,20 +1,22 @@
-"""A run's log as event files for TensorBoard, where that is installed (the extra `train`)."""
+"""A run's log as event files for TensorBoard, if that is installed (the extra `train`)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-FOLDER = "tensorboard"  # in a run's
-
 
 class EventFiles:
-    """Every number of the log's lines, by `step`, a line's number; the time shown is that of the run.
+    """Writes the numbers in a log's lines, by cycle or else by samples; TensorBoard shows the run's duration as time.
 
-    The folder's files are made anew from the lines so far: nothing is there twice, or missing, after a kill.
+    The files are written again when a run starts or resumes, so that no line is missing or there twice after a kill.
+
+    Args:
+        folder: Folder for the event files.
+        lines: The lines of the log so far.
     """
 
-    def __init__(self, folder: Path, step: str, lines: Iterable[Mapping[str, Any]]) -> None:
-        self._step, self._writer = step, None
+    def __init__(self, folder: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+        self._writer = None
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
@@ -29,14 +31,15 @@ class EventFiles:
         """Writes the numbers of a line."""
         if self._writer is None:
             return
+        step = "cycle" if "cycle" in line else "samples"
         for name, value in _numbers(line):
-            if name not in (self._step, "seconds"):
-                self._writer.add_scalar(name, value, line[self._step], walltime=line["seconds"])
+            if name not in (step, "seconds"):
+                self._writer.add_scalar(name, value, line[step], walltime=line["seconds"])
         self._writer.flush()
 
 
 def _numbers(line: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, float]]:
-    """The numbers by their names, those in tables as table/name."""
+    """Yields names and values of the numbers; those in tables are named `table/name`."""
     for name, value in line.items():
         if isinstance(value, Mapping):
             yield from _numbers(value, f"{parent}{name}/")

@@ -1,74 +1,77 @@
-"""The learner: a network, how it is changed by a batch, and all its state, so that it can go on as if never stopped.
+"""The learner: a network, how a batch changes it, and all of its state, so that a run can resume as if never stopped.
 
-The network that plays is an average of the last ones (Polyak and Juditsky 1992; KataGo plays with such averages too),
-its batch norms measured afresh on some batches: the average of the statistics of several networks is not the
-statistics of their average.
+The network that plays is an average of the recent ones (Polyak and Juditsky 1992; KataGo plays with such averages too).
+The statistics of its batch norms are measured again on some batches, because the average of the statistics of several
+networks is not the statistics of their average.
 """
 
 import copy
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
 
+from ..base.errors import UserError
+from ..base.fields import parse_word
+from ..network.config import NetworkConfig
 from ..network.layers import BatchNorm
-from ..network.model import Model
-from .loader import Batch
-from .losses import LossWeights, Means, accuracies, losses, total
-from .ranks import Ranks
+from ..network.model import Model, RawOutputs
+from .data.loader import Tensors, on_device
+from .ddp import ProcessGroup
+from .losses import Loss, LossWeights, Means, accuracies, losses, total
+from .setting import setting
 
-RATES = {"adamw": 2e-3, "sgd": 0.05}  # of each optimizer, for batches of some hundred samples
+RATES = {"adamw": 2e-3, "sgd": 0.05}  # peak learning rates by optimizer, for batches of a few hundred samples
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-STATE = "learner 1"
+STATE = "learner 1"  # version of `Learner.state`
 MEASURED_SAMPLES = 4096  # enough to measure the batch norms of the network that plays
 
 
-class LossNotFinite(ArithmeticError):
-    """A loss became NaN or infinite: the network is lost, the last one that was saved is not."""
+Measure: TypeAlias = Callable[[RawOutputs, Tensors, NetworkConfig], dict[str, Loss]]
+
+
+class LossNotFinite(UserError):
+    """A loss became NaN or infinite: the network is lost, but the last saved one is not."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerSettings:
-    """How to learn.
+    """How to learn. Most fields are settings of a run (`settings.LearnSettings`), and have their meaning there.
 
-    optimizer: "adamw" (Loshchilov and Hutter 2019) or "sgd" (Nesterov's momentum). learning_rate: the highest one, for
-    this batch size. warm_up: samples over which it rises from nothing. total: samples after which it is all over; the
-    rate falls over the last drop_share of them, in a straight line, to last_rate of the highest; None: it never falls.
-    weight_decay: of weights, not of biases and norms. average: samples that the averaged network reaches back.
-    clip: the largest norm of the gradient. precision: "float32", or "bfloat16" where torch holds it to be enough.
+    Attributes:
+        momentum: Momentum of SGD (Nesterov's), or the first beta of AdamW (Loshchilov and Hutter 2019).
+        clip: Maximum norm of the gradient.
+        total: Samples after which the training ends; None if this is not known, then the learning rate never decays.
+        losses: Weights of the losses.
     """
 
-    batch_size: int = 256
-    optimizer: str = "adamw"
-    learning_rate: float = 2e-3
-    momentum: float = 0.9
-    weight_decay: float = 0.02
-    warm_up: int = 50_000
-    total: int | None = None
+    batch_size: int = setting(256, "Samples per step.", 2)
+    optimizer: str = setting("adamw", "Optimizer: adamw or sgd.", accepted=tuple(RATES))
+    learning_rate: float = setting(2e-3, "Peak learning rate.", 0)
+    warm_up: int = setting(50_000, "Samples over which the learning rate rises at the start.", 0)
     drop_share: float = 0.5
     last_rate: float = 0.01
-    average: int = 200_000
-    clip: float = 1.0
+    weight_decay: float = setting(0.02, "Weight decay of weights; biases and norms have none.", 0)
+    average: int = setting(
+        200_000, "Samples over which the weights of the network that plays are averaged; 0: no averaging.", 0
+    )
     precision: str = "float32"
+    momentum: float = 0.9
+    clip: float = 1.0
+    total: int | None = None
     losses: LossWeights = field(default=LossWeights())
-
-    def __post_init__(self) -> None:
-        if self.optimizer not in RATES:
-            raise ValueError(f"unknown optimizer {self.optimizer!r}: expected {' or '.join(RATES)}")
-        if self.precision not in PRECISIONS:
-            raise ValueError(f"unknown precision {self.precision!r}: expected {' or '.join(PRECISIONS)}")
 
 
 def rate_at(settings: LearnerSettings, samples: int) -> float:
-    """The learning rate after so many samples: warm-up, a plateau, and a fall at the end.
+    """Returns the learning rate after a number of samples: a warm-up, a plateau, and a decay at the end.
 
-    A plateau and a short fall do as well as a cosine (Hu et al. 2024, "MiniCPM"), and a run on the plateau can be
-    prolonged. Self-play gains most of its last strength in the fall (KataGo's notes on its training).
+    A plateau and a short decay do as well as a cosine (Hu et al. 2024, "MiniCPM"), and a run on the plateau can be
+    prolonged. Self-play gains most of its last strength in the decay (KataGo's notes on its training).
     """
     rate = settings.learning_rate * min(1.0, (samples + settings.batch_size) / max(settings.warm_up, 1))
     if settings.total is not None and settings.drop_share > 0:
@@ -78,10 +81,19 @@ def rate_at(settings: LearnerSettings, samples: int) -> float:
 
 
 class Learner:
-    """Changes a network by batches. The model given is the one that is changed, and belongs to the learner.
+    """Trains a network on batches. Call `check` before anything is saved.
 
-    samples: seen so far. `check` is to be called before anything is saved. ranks: the processes that learn it
-    together; each has a learner of its own and takes its part of every batch.
+    Args:
+        model: The network; it is changed in place and belongs to the learner.
+        settings: How to learn.
+        device: Device of the network; None for the CPU.
+        group: The processes that train together; each has its own learner and its part of every batch.
+
+    Attributes:
+        model: The network as it is trained.
+        average: The average of the recent networks.
+        samples: Number of samples seen so far, by all processes.
+        steps: Number of steps so far.
     """
 
     def __init__(
@@ -89,8 +101,10 @@ class Learner:
         model: Model,
         settings: LearnerSettings,
         device: torch.device | None = None,
-        ranks: Ranks | None = None,
+        group: ProcessGroup | None = None,
     ) -> None:
+        parse_word("optimizer", settings.optimizer, RATES)
+        parse_word("precision", settings.precision, PRECISIONS)
         self.settings = settings
         self.device = device or torch.device("cpu")
         self.model = model.to(self.device).train()
@@ -101,38 +115,44 @@ class Learner:
         self.samples = 0
         self.steps = 0
         self._optimizer = _optimizer(self.model, settings)
-        self._ranks = ranks or Ranks.alone()
-        self._means = Means(self._ranks.add_up)
-        self._called: nn.Module | None = None  # the model, as one that all learn
+        self._group = group or ProcessGroup.single()
+        self._means = Means(self._group.all_reduce)
+        self._wrapped: nn.Module | None = None  # the model, with the gradients of all processes
 
-    def step(self, batch: Batch) -> None:
-        """Learns from one batch, or from this process's part of it; nothing here waits for a GPU."""
-        self._ranks.begin_step()
-        if self._called is None:
-            self._called = self._ranks.parallel(self.model)
-        batch = batch.to(self.device)
+    def step(self, batch: Tensors) -> None:
+        """Learns from one batch, or from this process's part of it. It does not wait for a GPU to finish.
+
+        Raises:
+            ProcessLostError: Another process of the group ended.
+        """
+        with self._group.step():
+            self._step(batch)
+
+    def _step(self, batch: Tensors) -> None:
+        if self._wrapped is None:
+            self._wrapped = self._group.wrap(self.model)
+        batch = on_device(batch, self.device)
         rate = rate_at(self.settings, self.samples)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         with self._autocast():
-            raw = self._called(batch.planes.float(), batch.scalars, full_board=batch.full_board)
+            raw = self._wrapped(batch.planes.float(), batch.scalars, full_board=batch.full_board)
         found = losses(raw, batch, self.model.config)
         self._optimizer.zero_grad(set_to_none=True)
         total(found, self.settings.losses).backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
         self._optimizer.step()
-        samples = self._ranks.count * len(batch)
+        samples = self._group.count * batch.size
         self.samples += samples
         self.steps += 1
-        self._follow(samples)
+        self._update_average(samples)
         self._means.add(found)
-        self._ranks.end_step()
 
-    def _follow(self, samples: int) -> None:
-        """Moves the average towards the network; fast at first, as there is nothing to average yet."""
+    def _update_average(self, samples: int) -> None:
+        """Moves the average towards the network; fast at first, when there is nothing to average yet."""
         decay = min(1 - samples / max(self.settings.average, samples), (1 + self.steps) / (10 + self.steps))
         with torch.no_grad():
-            torch._foreach_lerp_(_numbers(self.average), _numbers(self.model), 1 - decay)
+            torch._foreach_lerp_(_tensors(self.average), _tensors(self.model), 1 - decay)
 
     @contextmanager
     def _autocast(self) -> Iterator[None]:
@@ -141,26 +161,27 @@ class Learner:
             yield
 
     def check(self) -> dict[str, float]:
-        """Means of the losses since they were taken. Raises LossNotFinite."""
+        """Returns the means of the losses since `take_losses`. Raises LossNotFinite if one is not finite."""
         means = self._means.read()
         for name, value in means.items():
             if not math.isfinite(value):
                 raise LossNotFinite(
-                    f"the {name} loss became {value} within {self.samples:,} samples; nothing was saved since: go on "
-                    "from the last checkpoint with a lower learning rate"
+                    f"the {name} loss became {value} after {self.samples:,} samples; resume from the last checkpoint "
+                    "with a lower learning rate"
                 )
         return means
 
     def take_losses(self) -> dict[str, float]:
-        """As `check`, and begins new means."""
+        """Returns the same as `check`, and starts new means."""
         means = self.check()
         self._means.clear()
         return means
 
-    def averaged_network(self, batches: Iterable[Batch]) -> Model:
-        """The averaged network in evaluation mode, its batch norms measured on `batches` (MEASURED_SAMPLES).
+    def averaged_network(self, batches: Iterable[Tensors]) -> Model:
+        """Returns the averaged network in evaluation mode; `playing_network` makes the one that plays from it.
 
-        `playing_network` makes the one of it that plays.
+        Args:
+            batches: Batches of about MEASURED_SAMPLES samples, on which the batch norms' statistics are measured.
         """
         model = copy.deepcopy(self.average)
         norms = [module for module in model.modules() if isinstance(module, BatchNorm)]
@@ -169,25 +190,35 @@ class Learner:
             for number, batch in enumerate(batches, 1):
                 for norm in norms:
                     norm.momentum = 1 / number  # a plain mean over the batches
-                batch = batch.to(self.device)
+                batch = on_device(batch, self.device)
                 model(batch.planes.float(), batch.scalars, full_board=batch.full_board)
         for norm in norms:
             norm.momentum = BatchNorm.momentum
         return model.eval()
 
     @torch.inference_mode()
-    def evaluate(self, model: Model, batches: Iterable[Batch]) -> dict[str, float]:
-        """Means of the losses and accuracies (`losses.accuracies`) of an averaged network."""
+    def evaluate(self, model: Model, batches: Iterable[Tensors], also: Measure | None = None) -> dict[str, float]:
+        """Measures a network on batches.
+
+        Args:
+            model: An averaged network.
+            batches: What to measure on.
+            also: Further measurements.
+
+        Returns:
+            The means of the losses, of `losses.accuracies` and of the further measurements, by name.
+        """
         means = Means()
         for batch in batches:
-            batch = batch.to(self.device)
+            batch = on_device(batch, self.device)
             with self._autocast():
                 raw = model(batch.planes.float(), batch.scalars, full_board=batch.full_board)
-            means.add(losses(raw, batch, model.config) | accuracies(raw, batch))
+            others = also(raw, batch, model.config) if also else {}
+            means.add(losses(raw, batch, model.config) | accuracies(raw, batch) | others)
         return means.read()
 
     def state(self) -> dict[str, Any]:
-        """All that is needed to go on, tensors and plain data; `load_state` takes it."""
+        """Returns all that is needed to resume, as tensors and plain data for `load_state`."""
         return {
             "state": STATE,
             "samples": self.samples,
@@ -200,25 +231,29 @@ class Learner:
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on where `state` was taken; ValueError where it is not such a state, or another network's."""
+        """Resumes from a state that `state` returned.
+
+        Raises:
+            UserError: It is not such a state, or belongs to another network or optimizer.
+        """
         if state.get("state") != STATE:
-            raise ValueError(f"no state of this learner ({STATE!r} is not in it)")
+            raise UserError(f"not a learner's state of this version ({STATE!r} is missing)")
         used = state.get("optimizer_name", self.settings.optimizer)
         if used != self.settings.optimizer:
-            raise ValueError(f"it has learned by {used}, the settings say {self.settings.optimizer}")
+            raise UserError(f"the run's optimizer is {used}, but the settings name {self.settings.optimizer}")
         try:
             self.model.load_state_dict(state["model"])
             self.average.load_state_dict(state["average"])
             self._optimizer.load_state_dict(state["optimizer"])
-            self._optimizer.param_groups[0]["weight_decay"] = self.settings.weight_decay  # torch takes the old one
+            self._optimizer.param_groups[0]["weight_decay"] = self.settings.weight_decay  # torch restores the old one
             self.samples, self.steps = int(state["samples"]), int(state["steps"])
             self._means.sums = {name: pair.to(self.device) for name, pair in state["means"].items()}
-        except (RuntimeError, KeyError, TypeError) as error:
-            raise ValueError(f"a learner's state that does not fit ({str(error).splitlines()[0]})") from error
+        except (RuntimeError, ValueError, KeyError, TypeError) as error:
+            raise UserError(f"the learner's state does not fit the network ({str(error).splitlines()[0]})") from error
 
 
 def faster_precision(device: torch.device) -> str:
-    """The precision to learn in: bfloat16 where the device has it; on a CPU a quick measurement tells."""
+    """Returns the faster precision for training: bfloat16 on GPUs that support it; on a CPU it is measured."""
     if device.type == "cuda":
         return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
     if device.type != "cpu":
@@ -237,7 +272,7 @@ def faster_precision(device: torch.device) -> str:
 
 
 def playing_network(averaged: Model) -> Model:
-    """A copy whose optimistic policy is the policy: while learning it is the opponent's (see `losses`)."""
+    """Returns a copy whose optimistic policy equals the policy; during training it is the opponent's (see `losses`)."""
     model = copy.deepcopy(averaged)
     head = model.policy
     if model.config.policy_channels > 1:
@@ -247,13 +282,13 @@ def playing_network(averaged: Model) -> Model:
     return model
 
 
-def _numbers(model: Model) -> list[Tensor]:
-    """Weights and statistics."""
+def _tensors(model: Model) -> list[Tensor]:
+    """Returns a model's weights and statistics."""
     return [*model.parameters(), *model.buffers()]
 
 
 def _optimizer(model: Model, settings: LearnerSettings) -> torch.optim.Optimizer:
-    """Decay is for matrices and convolutions, as is usual."""
+    """Makes the optimizer. As usual only matrices and convolutions decay."""
     large = [parameter for parameter in model.parameters() if parameter.dim() > 1]
     small = [parameter for parameter in model.parameters() if parameter.dim() <= 1]
     groups = [{"params": large, "weight_decay": settings.weight_decay}, {"params": small, "weight_decay": 0.0}]

@@ -1,12 +1,12 @@
-"""What a network is taught: one function a loss, each a number a row; their weighted sum is what the learner lowers.
+"""The losses: each has a value per row, and the learner minimises their weighted sum.
 
-Outputs are KataGo's (`network.outputs` says what they mean), so that a network that was taught here runs in KataGo.
-Two of its outputs are used otherwise while learning: channel 1 of the policy, which files from version 12 on have for
-an optimistic policy, predicts the opponent's reply, and is made a copy of channel 0 in the network that plays
-(`learner.playing_network`). Not taught: the time until the value settles.
+The outputs are KataGo's (`network.outputs` explains them), so that networks trained here run in KataGo. One of them is
+used differently during training: channel 1 of the policy, which files from version 12 on have for an optimistic policy,
+predicts the opponent's reply, and is replaced by a copy of channel 0 in the network that plays
+(`learner.playing_network`). The time until the value settles is not trained.
 
-Losses and their usual weights are KataGo's as `LossWeights` says; where KataGo's score losses teach a distribution that
-its files do not hold, mean and deviation are taught here by themselves, with larger weights.
+Losses and default weights are KataGo's, with the exceptions that `LossWeights` names: KataGo's score losses train a
+distribution that its files do not contain; here the mean and the standard deviation are trained directly.
 """
 
 import math
@@ -21,41 +21,47 @@ from torch.nn import functional
 from ..network.config import NetworkConfig
 from ..network.model import RawOutputs
 from ..network.outputs import no_result_possible, short_term_errors
-from . import rows
-from .loader import Batch
+from .data import rows
+from .data.loader import Tensors
+from .setting import setting
 
-# Beyond so many points the error of a score counts no more than in proportion (KataGo's metrics_pytorch.py).
+# Points from which a score's error counts linearly instead of quadratically (KataGo's metrics_pytorch.py).
 SCORE_DELTA, STDEV_DELTA, LEAD_DELTA = 12.0, 10.0, 8.0
-_OFF = -1e4  # a logit of what cannot be; not infinite, since it is multiplied by a target of 0
-# The mean of |x| of a normal distribution is its deviation times sqrt(2 / pi).
+_OFF = -1e4  # logit of what is impossible; finite, because it is multiplied by a target of 0
+# The mean of |x| of a normal distribution is its standard deviation times sqrt(2 / pi).
 _DEVIATION_OF_MEAN_ERROR = math.sqrt(math.pi / 2)
 
 
+# KataGo's weights, except that those of score and stdev are ten times as large, since no distribution of scores is
+# trained. The ownership loss is a mean over the points.
 @dataclass(frozen=True)
 class LossWeights:
-    """Of each loss in the sum. policy, opponent, value, ownership (a mean over the points) and lead as in KataGo's
-    training; score and stdev ten times as there, since no distribution is taught; errors: of the network's own value
-    and score against the end of the game."""
+    """The weights of the losses; 0 switches a loss off."""
 
-    policy: float = 1.0
-    opponent: float = 0.15
-    value: float = 0.72
-    score: float = 0.015
-    stdev: float = 0.01
-    lead: float = 0.006
-    ownership: float = 1.5
-    errors: float = 0.1
+    policy: float = setting(1.0, "Policy: the moves that the search prefers.", 0)
+    opponent: float = setting(0.15, "Policy of the opponent's reply.", 0)
+    value: float = setting(0.72, "Value: who wins.", 0)
+    score: float = setting(0.015, "Final score.", 0)
+    stdev: float = setting(0.01, "Standard deviation of the final score.", 0)
+    lead: float = setting(0.006, "Lead: the score from the play to come.", 0)
+    ownership: float = setting(1.5, "Ownership: who will own each point.", 0)
+    errors: float = setting(0.1, "Short-term errors: how wrong value and score are.", 0)
 
 
 class Loss(NamedTuple):
-    """One loss: [n] and the weights of its rows, [n]."""
+    """One loss of a batch.
+
+    Attributes:
+        of_row: [n], the loss of each row.
+        weight: [n], the weight of each row; 0 if its target is not known.
+    """
 
     of_row: Tensor
     weight: Tensor
 
 
-def losses(raw: RawOutputs, batch: Batch, config: NetworkConfig) -> dict[str, Loss]:
-    """Every loss that the network has outputs for, by its name in `LossWeights`."""
+def losses(raw: RawOutputs, batch: Tensors, config: NetworkConfig) -> dict[str, Loss]:
+    """Returns all losses that the network has outputs for, by their names in `LossWeights`."""
     weights = batch.weights
     policy = raw.policy.float()
     scores = raw.scores.float()
@@ -67,7 +73,7 @@ def losses(raw: RawOutputs, batch: Batch, config: NetworkConfig) -> dict[str, Lo
         "policy": Loss(policy_loss(policy[:, 0], batch.policy, batch), weights[:, rows.POLICY]),
         "value": Loss(-(batch.value * log_value).sum(1), weights[:, rows.VALUE]),
         "score": Loss(huber(mean - batch.score, SCORE_DELTA), weights[:, rows.SCORE]),
-        "stdev": Loss(stdev_loss(stdev, batch.score - mean.detach()), weights[:, rows.SCORE]),
+        "stdev": Loss(stdev_loss(stdev, batch.score - mean.detach(), batch.stdev), weights[:, rows.SCORE]),
         "lead": Loss(huber(scores[:, 2] * m.lead - batch.lead, LEAD_DELTA), weights[:, rows.LEAD]),
         "ownership": Loss(ownership_loss(raw.ownership.float(), batch), weights[:, rows.OWNERSHIP]),
     }
@@ -78,56 +84,69 @@ def losses(raw: RawOutputs, batch: Batch, config: NetworkConfig) -> dict[str, Lo
         value = log_value.detach().exp()
         misjudged = (value[:, 0] - value[:, 1] - win_loss).abs()
         missed = (mean.detach() - batch.score).abs()
-        scored = weights[:, rows.SCORE] / weights[:, rows.VALUE].clamp(min=1e-6)  # a score is known where a value is
+        scored = weights[:, rows.SCORE] / weights[:, rows.VALUE].clamp(min=1e-6)  # if a score is known, so is a value
         error = huber(value_error - misjudged, 1.0)
         error = error + scored * huber((score_error - missed) / SCORE_DELTA, 1.0)
         found["errors"] = Loss(error, weights[:, rows.VALUE])
     return found
 
 
-def policy_loss(logits: Tensor, target: Tensor, batch: Batch) -> Tensor:
-    """Cross entropy over the points on the board and the pass."""
+def policy_loss(logits: Tensor, target: Tensor, batch: Tensors) -> Tensor:
+    """Returns the cross entropy [n] over the points on the board and the pass."""
     return -(target * policy_logits(logits, batch).log_softmax(1)).sum(1)
 
 
-def policy_logits(logits: Tensor, batch: Batch) -> Tensor:
-    """[n, points + 1], those off the board excluded."""
+def policy_logits(logits: Tensor, batch: Tensors) -> Tensor:
+    """Returns the logits [n, points + 1] with points off the board excluded."""
     if batch.full_board:
         return logits
     on_board = functional.pad(batch.planes[:, 0].flatten(1), (0, 1), value=1) > 0
     return logits.masked_fill(~on_board, _OFF)
 
 
-def value_logits(raw: RawOutputs, batch: Batch) -> Tensor:
-    """[n, 3], "no result" excluded where the rules do not know it."""
+def value_logits(raw: RawOutputs, batch: Tensors) -> Tensor:
+    """Returns the logits [n, 3] of win, loss and no result, the latter excluded if the rules do not allow it."""
     value = raw.value.float()
     third = value[:, 2].masked_fill(~no_result_possible(batch.scalars), _OFF)
     return torch.cat((value[:, :2], third.unsqueeze(1)), 1)
 
 
 def huber(error: Tensor, delta: float) -> Tensor:
-    """The loss of Huber 1964: half the square, from delta on delta times the absolute value, less a constant."""
+    """Returns Huber's loss (1964): quadratic up to `delta`, linear beyond."""
     return functional.huber_loss(error, torch.zeros_like(error), reduction="none", delta=delta)
 
 
-def stdev_loss(stdev: Tensor, error: Tensor) -> Tensor:
-    """Lowest where `stdev` is the deviation of normal errors."""
-    return huber(stdev - error.abs() * _DEVIATION_OF_MEAN_ERROR, STDEV_DELTA)
+def stdev_loss(stdev: Tensor, error: Tensor, target: Tensor) -> Tensor:
+    """Returns a loss that is lowest if `stdev` is the standard deviation of the score.
+
+    Args:
+        stdev: [n], the prediction.
+        error: [n], how far the predicted mean is from the score; assumed to be normally distributed.
+        target: [n], the standard deviation of the score itself, 0 for the result of a game.
+    """
+    own = error.abs() * _DEVIATION_OF_MEAN_ERROR
+    return huber(stdev - torch.hypot(own, target), STDEV_DELTA)
 
 
-def ownership_loss(logits: Tensor, batch: Batch) -> Tensor:
-    """The mean over the board of the cross entropy of whose a point is; tanh(x) is sigmoid(2 x), from -1 to 1."""
+def ownership_loss(logits: Tensor, batch: Tensors) -> Tensor:
+    """Returns the cross entropy of the ownership [n], a mean over the board; tanh(x) is 2 sigmoid(2 x) - 1."""
     loss = functional.binary_cross_entropy_with_logits(2 * logits, (batch.ownership + 1) / 2, reduction="none")
+    return _mean_on_board(loss, batch)
+
+
+def _mean_on_board(x: Tensor, batch: Tensors) -> Tensor:
+    """Returns the means [n] of [n, points] over the points on the board."""
     if batch.full_board:
-        return loss.mean(1)
+        return x.mean(1)
     on_board = batch.planes[:, 0].flatten(1).float()
-    return (loss * on_board).sum(1) / on_board.sum(1)
+    return (x * on_board).sum(1) / on_board.sum(1)
 
 
-def accuracies(raw: RawOutputs, batch: Batch) -> dict[str, Loss]:
-    """Like `losses`, but 1 for right and 0 for wrong.
+def accuracies(raw: RawOutputs, batch: Tensors) -> dict[str, Loss]:
+    """Returns accuracies in the form of `losses`: 1 for right, 0 for wrong.
 
-    top1, top5: the target's best move is the network's, or among its best five. winner: who won is held to win.
+    "top1" and "top5" tell whether the target's best move is the network's, or among its best five; "winner" tells
+    whether the network expects the winner to win.
     """
     logits, weights = policy_logits(raw.policy[:, 0].float(), batch), batch.weights
     best = batch.policy.argmax(1, keepdim=True)
@@ -142,35 +161,62 @@ def accuracies(raw: RawOutputs, batch: Batch) -> dict[str, Loss]:
     }
 
 
+def distances(raw: RawOutputs, batch: Tensors, config: NetworkConfig) -> dict[str, Loss]:
+    """Returns how far a network is from its targets, in natural units and in the form of `losses`.
+
+    "off_policy" is the Kullback-Leibler divergence of the policy from the target, in nats; "off_winrate" the absolute
+    difference of the win rates, 0 to 1, with a game without a result as half a win; "off_lead" that of the leads, in
+    points; "off_ownership" that of the ownership (-1 to 1), a mean over the points of the board.
+    """
+    weights = batch.weights
+    entropy = -torch.special.xlogy(batch.policy, batch.policy).sum(1)
+    crossed = policy_loss(raw.policy[:, 0].float(), batch.policy, batch)
+    win, loss, _ = value_logits(raw, batch).softmax(1).unbind(1)
+    target = (batch.value[:, rows.WIN] - batch.value[:, rows.LOSS]) / 2
+    lead = raw.scores[:, 2].float() * config.multipliers.lead
+    owned = (raw.ownership.float().tanh() - batch.ownership).abs()
+    return {
+        "off_policy": Loss(crossed - entropy, weights[:, rows.POLICY]),
+        "off_winrate": Loss(((win - loss) / 2 - target).abs(), weights[:, rows.VALUE]),
+        "off_lead": Loss((lead - batch.lead).abs(), weights[:, rows.LEAD]),
+        "off_ownership": Loss(_mean_on_board(owned, batch), weights[:, rows.OWNERSHIP]),
+    }
+
+
 def total(found: dict[str, Loss], factors: LossWeights) -> Tensor:
-    """The weighted sum, a mean over the rows: one whose target is not known adds nothing."""
+    """Returns the weighted sum of the losses, each a mean over the rows; a row without a known target counts as 0."""
     terms = [getattr(factors, name) * (loss.of_row * loss.weight).mean() for name, loss in found.items()]
     return torch.stack(terms).sum()
 
 
 class Means:
-    """Means of losses (and of other numbers) over many batches, summed where they arise: reading them is what waits.
+    """Means of losses over many batches. The sums stay on the device, so that only reading them waits for it.
 
-    add_up: where several processes share a batch, makes sums over their parts those of the whole, in place.
+    Args:
+        all_reduce: If several processes share a batch: replaces sums over their parts by the total, in place.
+
+    Attributes:
+        sums: By name a tensor [2]: the weighted sum of the losses, and the sum of their weights.
     """
 
-    def __init__(self, add_up: Callable[[Tensor], None] | None = None) -> None:
-        self.sums: dict[str, Tensor] = {}  # [2]: of the losses, and of their weights
-        self._add_up = add_up
+    def __init__(self, all_reduce: Callable[[Tensor], None] | None = None) -> None:
+        self.sums: dict[str, Tensor] = {}
+        self._all_reduce = all_reduce
 
     def add(self, found: dict[str, Loss]) -> None:
         """Adds a batch."""
         of_batch = [x for loss in found.values() for x in (loss.of_row.detach() * loss.weight, loss.weight)]
         pairs = torch.stack([x.sum() for x in of_batch]).view(-1, 2)
-        if self._add_up:
-            self._add_up(pairs)
+        if self._all_reduce:
+            self._all_reduce(pairs)
         for name, pair in zip(found, pairs, strict=True):
             self.sums[name] = pair if name not in self.sums else self.sums[name] + pair
 
     def read(self) -> dict[str, float]:
-        """The means over the rows whose targets are known; where none is, the name is left out."""
+        """Returns the means over the rows with known targets; a loss without such rows is left out."""
         pairs = {name: pair.tolist() for name, pair in self.sums.items()}
         return {name: total / weight for name, (total, weight) in pairs.items() if weight}
 
     def clear(self) -> None:
+        """Starts new means."""
         self.sums = {}

@@ -1,4 +1,4 @@
-"""The curves of runs as one HTML file that needs no other."""
+"""The curves of runs as one self-contained HTML file."""
 
 import html
 import io
@@ -6,35 +6,48 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..files import write_text
-from .run_folder import RunFolder
-from .settings import to_toml
+from ..base.errors import UserError
+from ..base.files import write_text
+from ..base.messages import plural
+from .run_folder import RunFolder, value_of
+from .settings_toml import to_toml
 
-# Each picture: its title, its vertical axis, and the fields of a log line in it; "losses." is inside that table.
-_PICTURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+# Each plot: its title, its vertical axis, and the fields of a log line that it shows; "losses.x" is a field of a table.
+_PLOTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Strength", "Elo over the first network", ("elo",)),
     ("Policy", "loss (nats)", ("losses.policy", "losses.opponent")),
     ("Value", "loss (nats)", ("losses.value",)),
     ("Score", "loss", ("losses.score",)),
     ("Ownership", "loss", ("losses.ownership",)),
+    ("Held-back games: losses", "loss", ("validation.policy", "validation.value", "validation.ownership")),
+    ("Held-back games: accuracy", "share", ("validation.top1", "validation.top5", "validation.winner")),
+    ("Off the teacher", "nats, share", ("validation.off_policy", "validation.off_winrate", "validation.off_ownership")),
     ("Games", "moves", ("length",)),
     ("Balance", "share of games", ("black_wins", "decided", "false_decisions")),
     ("Self-play", "evaluations/s", ("evaluations_per_s",)),
-    ("Learning", "samples/s", ("learned_per_s",)),
+    ("Learning", "samples/s", ("rate",)),
 )
-_SHOWN = ("cycle", "games_in_all", "samples_in_all", "length", "black_wins", "window", "learned", "elo", "seconds")
+_SHOWN = ("cycle", "games_in_all", "samples_in_all", "length", "black_wins", "window", "samples", "elo", "seconds")
 
 
 def write_report(folders: Sequence[RunFolder], path: Path) -> None:
-    """Draws the logs of runs into the same pictures; ValueError where there is none, or nothing in it."""
+    """Draws the logs of runs into the same plots and writes them to an HTML file.
+
+    Args:
+        folders: The runs; repeated ones are drawn once.
+        path: The file to write.
+
+    Raises:
+        UserError: A folder contains no run, or a log contains nothing to draw.
+    """
     folders = list({folder.path: folder for folder in folders}.values())
     runs = {}
     for folder in folders:
         if not folder.exists:
-            raise ValueError(f"{folder.path}: no run has begun there")
+            raise UserError(f"{folder.path}: there is no run in this folder")
         lines = folder.log()
         if not lines:
-            raise ValueError(f"{folder.path}: no cycle is over yet")
+            raise UserError(f"{folder.path}: nothing to report yet")
         runs[str(folder.path)] = lines
     title = html.escape(", ".join(runs))
     parts = [f"<h1>{title}</h1>", _curves(runs)]
@@ -48,29 +61,30 @@ def write_report(folders: Sequence[RunFolder], path: Path) -> None:
 
 def _summary(lines: Sequence[dict[str, Any]]) -> str:
     last = lines[-1]
-    hours = last["seconds"] / 3600
-    return f"{len(lines)} cycles, {last['games_in_all']:,} games, {last['samples_in_all']:,} samples, {hours:.2f} hours"
+    games = ""
+    if "cycle" in last:
+        games = f"{plural(len(lines), 'cycle')}, {last['games_in_all']:,} games, {last['samples_in_all']:,} samples, "
+    return f"{games}{last['samples']:,} learned, {last['seconds'] / 3600:.2f} hours"
 
 
 def _curves(runs: Mapping[str, Sequence[dict[str, Any]]]) -> str:
-    """Pictures of the runs as SVG, over the hours."""
+    """Returns the plots of the runs over time, as SVG."""
     from matplotlib.figure import Figure
 
     drawn = [
-        picture
-        for picture in _PICTURES
-        if any(_value(line, name) is not None for name in picture[2] for line in _all(runs))
+        plot
+        for plot in _plots(runs)
+        if any(value_of(line, name) is not None for name in plot[2] for line in _all_lines(runs))
     ]
     if not drawn:
-        raise ValueError(f"{', '.join(runs)}: the log holds nothing that can be drawn")
+        raise UserError(f"{', '.join(runs)}: the log contains nothing to draw")
     rows = -(-len(drawn) // 3)
     figure = Figure(figsize=(15, 3.6 * rows), layout="constrained")
     axes = figure.subplots(rows, 3, squeeze=False).reshape(-1)
-    for picture, axis in zip(drawn, axes, strict=False):
-        title, unit, names = picture
+    for (title, unit, names), axis in zip(drawn, axes, strict=False):
         for run, lines in runs.items():
             for name in names:
-                points = [(line["seconds"] / 3600, _value(line, name)) for line in lines]
+                points = [(line["seconds"] / 3600, value_of(line, name)) for line in lines]
                 known = [(hours, value) for hours, value in points if value is not None]
                 label = name.split(".")[-1].replace("_", " ")
                 axis.plot(*zip(*known, strict=True), marker=".", label=f"{run}: {label}" if len(runs) > 1 else label)
@@ -85,18 +99,20 @@ def _curves(runs: Mapping[str, Sequence[dict[str, Any]]]) -> str:
     return content.getvalue()[content.getvalue().index("<svg") :]
 
 
-def _all(runs: Mapping[str, Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
+def _plots(runs: Mapping[str, Sequence[dict[str, Any]]]) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Returns _PLOTS and a plot for each other loss."""
+    shown = {name for _, _, names in _PLOTS for name in names}
+    losses = dict.fromkeys(f"losses.{name}" for line in _all_lines(runs) for name in line.get("losses", {}))
+    others = [(f"Loss: {name.partition('.')[2]}", "loss", (name,)) for name in losses if name not in shown]
+    return [*_PLOTS, *others]
+
+
+def _all_lines(runs: Mapping[str, Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
     return [line for lines in runs.values() for line in lines]
 
 
-def _value(line: dict[str, Any], name: str) -> float | None:
-    value: Any = line
-    for part in name.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
-    return None if value is None else float(value)
-
-
 def _table(lines: Sequence[dict[str, Any]]) -> str:
-    head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in _SHOWN)
-    rows = ("".join(f"<td>{line.get(name, '')}</td>" for name in _SHOWN) for line in lines)
+    shown = [name for name in _SHOWN if any(name in line for line in lines)]
+    head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in shown)
+    rows = ("".join(f"<td>{line.get(name, '')}</td>" for name in shown) for line in lines)
     return f"<table><tr>{head}</tr>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"

@@ -1,35 +1,51 @@
-"""The folder of a run, from which it goes on after any end.
+"""The folder of a run, from which it resumes after any interruption.
 
-- `settings.toml`: all settings with their meanings; may be edited between two pieces of the run
-- `state.pt`: the learner and all else that a run knows (`RunState`): what is not in it has not happened
-- `networks/0012.bin.gz`: the network after each cycle, in KataGo's format; 0000 is the one that began
-- `shards/`, `sgf/`: the games, as samples and to look at (`storage`)
-- `log.jsonl`: a line a cycle, written from the state; `tensorboard/`: the same for TensorBoard (`event_files`)
-- `lock`: held by the program that is at work (`lock.only_one_in`)
+- `settings.toml`: all settings with explanations; may be edited while the run is stopped
+- `state.pt`: the state of the learner and of the run (`RunState`); work that is not in it is done again
+- `networks/`: networks in KataGo's format. A run from records keeps the latest one, named after its architecture
+  (`b6c96.bin.gz`); self-play keeps one for each cycle (`0012.bin.gz`), and 0000 is the first one
+- `games/`: game records as samples (`data.sgf_dataset`); `labels/`: a teacher's outputs (`distillation.labels`)
+- `shards/`, `sgf/`: the games of self-play, as samples and as game records (`data.storage`)
+- `log.jsonl`: the log, a line for each report or cycle, written from the state
+- `tensorboard/`: the same for TensorBoard (`event_files`)
+- `lock`: locked while a program trains in the folder (`files.folder_lock`)
 
-Every file is written whole or not at all; games count once their shard is there, a cycle once the state says so.
+Every file is written atomically. Games count once their shard exists, everything else once it is in the state.
 """
 
+import contextlib
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from ..files import write_text
+from ..base.errors import UserError
+from ..base.files import LOCK, folder_lock, write_text
 from ..network.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from ..network.model import Model
-from .settings import RunSettings, read_settings, to_toml
+from .settings import RunSettings
+from .settings_toml import read_settings, to_toml
 
 FORMAT = "gtp_engine run 1"
+_OLD_LAYOUT = "settings.json"  # of `learn` before version 0.21
+_OLD_NAMES = {"samples": "new_samples", "learned": "samples", "learned_per_s": "rate"}  # in the log, likewise
+_IN_EVERY_LINE = {"samples", "seconds"}  # of the log
 
 
 @dataclass
 class RunState:
-    """What a run knows.
+    """The state of a run, in addition to that of its learner.
 
-    cycle: the one under way, 0 for what is before the first. begun: samples that the learner had seen when this cycle
-    began to learn. player: the cycle whose network plays. seconds: of all pieces so far. lines: of the log, plain data.
-    start: the network's file that it began with, "" for none.
+    Attributes:
+        cycle: The present cycle of self-play; 0 before the first one, and in runs from records.
+        begun: Samples that the learner had seen when it began to learn in this cycle.
+        player: The cycle whose network plays.
+        seconds: Duration of the run, without interruptions.
+        lines: The lines of the log, as plain data.
+        start: File of the network that the run started from; "" for random weights.
+        precision: Precision of the training; "" before it is chosen.
+        available: Number of samples in the records; 0 before they are read, and with self-play.
     """
 
     cycle: int = 0
@@ -38,79 +54,180 @@ class RunState:
     seconds: float = 0.0
     lines: list[dict[str, Any]] = field(default_factory=list)
     start: str = ""
+    precision: str = ""
+    available: int = 0
 
 
 class RunFolder:
-    """Where a run's files lie, and what is read from them."""
+    """The files of a run.
+
+    Attributes:
+        path: The folder.
+        settings_file: The settings, in TOML.
+        state_file: The checkpoint.
+        log_file: The log.
+        networks: Folder of the networks.
+        games: Folder of game records as samples.
+        labels: Folder of a teacher's outputs, unless the settings name another one.
+        shards: Folder of the samples of self-play.
+        records: Folder of the game records of self-play.
+        events: Folder for TensorBoard.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.settings_file, self.state_file, self.log_file = (
             path / name for name in ("settings.toml", "state.pt", "log.jsonl")
         )
-        self.shards, self.records, self.networks = (path / name for name in ("shards", "sgf", "networks"))
+        self.networks, self.games, self.labels, self.shards, self.records, self.events = (
+            path / name for name in ("networks", "games", "labels", "shards", "sgf", "tensorboard")
+        )
 
     @property
     def exists(self) -> bool:
-        """Whether a run has begun here."""
+        """Whether the folder contains a run."""
         return self.settings_file.exists()
 
-    def create(self, settings: RunSettings) -> None:
-        """Makes the folder; ValueError where another thing is there."""
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            raise ValueError(f"{self.path}: neither a run's folder nor empty; give another one")
-        self.path.mkdir(parents=True, exist_ok=True)
-        write_text(self.settings_file, to_toml(settings))  # with it the run has begun
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Holds the folder for a `with` block; it is made if it is missing.
 
-    def make_ready(self) -> None:
-        """Makes the folders that are missing, and removes what a program left that was killed while it wrote."""
-        for folder in (self.shards, self.records, self.networks):
+        Raises:
+            UserError: Something else is in it, or another program works there.
+        """
+        self.check_place()
+        self.path.mkdir(parents=True, exist_ok=True)
+        with folder_lock(self.path):
+            yield
+
+    def check_place(self) -> None:
+        """Raises UserError unless the folder contains a run, is empty or does not exist."""
+        if self.exists or not self.path.exists():
+            return
+        if (self.path / _OLD_LAYOUT).exists():
+            network = next(self.path.glob("*.bin.gz"), self.path / "NETWORK.bin.gz")
+            raise UserError(
+                f"{self.path}: a run in the layout of an older version; start a new run from its network, in another "
+                f"folder: --from {network}"
+            )
+        if not self.path.is_dir() or any(entry.name != LOCK for entry in self.path.iterdir()):
+            raise UserError(f"{self.path}: neither a run's folder nor empty; choose another folder")
+
+    def create(self, settings: RunSettings) -> None:
+        """Makes a run of these settings, or replaces them; UserError if something else is in the folder."""
+        self.check_place()
+        self.path.mkdir(parents=True, exist_ok=True)
+        text = to_toml(settings)
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:  # Linux has file names of any bytes
+            line = text[: error.start].count("\n")
+            raise UserError(
+                f"{text.splitlines()[line]}: a name that is not UTF-8 cannot be kept in the settings; rename the file"
+            ) from error
+        read_settings(self.settings_file, text)  # what could not be read again is reported now
+        write_text(self.settings_file, text)  # from now on the run exists
+
+    def make_ready(self, command: str) -> None:
+        """Makes the folders of a command's runs, and removes temporary files of a program that was killed.
+
+        Args:
+            command: The command whose run it is, `learn` or `train`.
+        """
+        own = [self.networks, *((self.games,) if command == "learn" else (self.shards, self.records))]
+        for folder in own:
             folder.mkdir(exist_ok=True)
-        for path in self.path.rglob(".*.tmp.*"):
+        for path in [path for folder in (self.path, *own) for path in folder.glob(".*.tmp.*")]:
             path.unlink(missing_ok=True)
 
-    def settings(self) -> RunSettings:
-        """As they stand in the folder; ValueError for wrong ones and those of another version."""
-        return read_settings(self.settings_file)
+    def settings(self, command: str | None = None) -> RunSettings:
+        """Reads the settings.
 
-    def network(self, cycle: int) -> Path:
-        """The file of the network after a cycle."""
-        return self.networks / f"{cycle:04d}.bin.gz"
+        Args:
+            command: The command that wants to run, `learn` or `train`; None for any.
+
+        Raises:
+            UserError: They are invalid, of another version, or of a run of the other command.
+        """
+        settings = read_settings(self.settings_file)
+        if command not in (None, settings.command):
+            raise UserError(f"{self.path}: a run of `{settings.command}`; resume it with that command")
+        return settings
+
+    def network(self, name: str | int) -> Path:
+        """Returns the file of a network, by its name or by its cycle."""
+        return self.networks / f"{name if isinstance(name, str) else f'{name:04d}'}.bin.gz"
 
     def load(self) -> tuple[RunState, Checkpoint | None]:
-        """The state, and the learner's checkpoint; a new state and None where there is none. ValueError for a damaged
-        file and another version's."""
+        """Reads the state.
+
+        Returns:
+            The state and the learner's checkpoint; a new state and None if there is none.
+
+        Raises:
+            UserError: The file is damaged or of another version.
+        """
         if not self.state_file.exists():
             return RunState(), None
-        checkpoint = read_checkpoint(self.state_file)
+        try:
+            checkpoint = read_checkpoint(self.state_file)
+        except UserError as error:
+            raise UserError(
+                f"{error}; start a new run, in another folder, from a network in {self.networks}: --from NETWORK"
+            ) from error
         known = dict(checkpoint.card)
         if known.pop("format", None) != FORMAT:
-            raise ValueError(
-                f"{self.state_file}: of another version ({FORMAT!r} is not in it); go on with the program that made "
-                f"it, or begin a new run from its last network: --from {self.path / 'networks' / 'NNNN.bin.gz'}"
+            raise UserError(
+                f"{self.state_file}: of another version ({FORMAT!r} is missing); resume with the program that made it, "
+                f"or start a new run from its last network: --from {self.network('NNNN')}"
             )
         names = {item.name for item in fields(RunState)}
         state = RunState(**{name: value for name, value in known.items() if name in names})
+        state.lines = [_renamed(line) for line in state.lines]
         return state, checkpoint
 
     def save(self, state: RunState, average: Model, learner: dict[str, Any]) -> None:
-        """Writes the state; what is done counts from now on."""
+        """Writes the state and the log.
+
+        Args:
+            state: The state of the run.
+            average: The learner's averaged network.
+            learner: The learner's state.
+        """
         card = {"format": FORMAT, **asdict(state)}
         write_checkpoint(Checkpoint(average, learner, card), self.state_file)
         self.write_log(state)
 
     def write_log(self, state: RunState) -> None:
-        """Makes the log say what the state says."""
+        """Writes the log from the state, if it differs."""
         text = "".join(json.dumps(line) + "\n" for line in state.lines)
-        if not self.log_file.exists() or self.log_file.read_text(encoding="utf-8") != text:
+        if not self.log_file.exists() or self._log_text() != text:
             write_text(self.log_file, text)
 
+    def _log_text(self) -> str:
+        return self.log_file.read_text(encoding="utf-8", errors="replace")
+
     def log(self) -> list[dict[str, Any]]:
-        """The lines of the log; a damaged one is left out."""
+        """Reads the lines of the log; damaged ones are skipped."""
         lines = []
-        for line in self.log_file.read_text(encoding="utf-8").splitlines() if self.log_file.exists() else ():
+        for text in self._log_text().splitlines() if self.log_file.exists() else ():
             try:
-                lines.append(json.loads(line))
+                line = json.loads(text)
             except ValueError:
                 continue
+            if isinstance(line, dict) and line.keys() >= _IN_EVERY_LINE:
+                lines.append(_renamed(line))
         return lines
+
+
+def _renamed(line: dict[str, Any]) -> dict[str, Any]:
+    """Returns a line of the log with the present names."""
+    return {_OLD_NAMES.get(name, name): value for name, value in line.items()} if "learned" in line else line
+
+
+def value_of(line: Mapping[str, Any], name: str) -> Any:
+    """Returns a value of a line of the log, None if it has none; "losses.policy" is `policy` in the table `losses`."""
+    value: Any = line
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value

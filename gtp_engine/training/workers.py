@@ -1,10 +1,11 @@
-"""Self-play in several processes: Python's own part of a search runs in parallel, each has its games and its evaluator.
+"""Self-play in several processes, so that the Python part of the searches runs in parallel.
 
-The processes only play; what is finished comes here, so that one process writes all files. They end by themselves when
-this process has gone, however it ended.
+Each process has its own games and its own evaluator. The processes only play; finished games come to the main process,
+so that one process writes all files. They end by themselves when the main process is gone, however it ended.
 """
 
 import contextlib
+import logging
 import multiprocessing
 import signal
 import time
@@ -15,21 +16,24 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol, Self
 
-from ..engine import processor_threads
-from ..evaluate.interface import Evaluator
-from ..log import log
+from ..base.errors import EXPECTED
+from ..base.system import available_cpus, configure_process, configure_torch
+from ..evaluate.evaluator import Evaluator
+from .errors import RESOURCE_ERRORS, ProcessLostError
 from .selfplay import Counts, FinishedGame, SelfPlay
 from .settings import RunSettings
 
+logger = logging.getLogger(__name__)
+
 _REPORT_SECONDS = 1.0
 _PATIENCE_SECONDS = 10.0  # for a process to end
-# A terminal, torchrun and systemd send them to all processes; what becomes of them the first one decides.
-_WISHES = (signal.SIGINT, signal.SIGTERM)
+# A terminal, torchrun and systemd send them to all processes; the main process decides what they do to the others.
+TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
 class _Play:
-    """Tells a worker to play on, with this network."""
+    """Asks a worker to play with this network."""
 
     network: str
     cycle: int
@@ -37,7 +41,7 @@ class _Play:
 
 @dataclass(frozen=True)
 class _Failure:
-    """What went wrong in a worker."""
+    """Reports the error that ended a worker."""
 
     error: Exception
 
@@ -45,11 +49,8 @@ class _Failure:
 _PAUSE, _PAUSED, _END = "pause", "paused", "end"
 
 
-class Players(Protocol):
-    """Processes that play by themselves between `play` and `pause`; `collect` gives what they have finished.
-
-    A context manager: they end with it.
-    """
+class SelfPlayPool(Protocol):
+    """Workers that play by themselves between `play` and `pause`. A context manager: the workers end with it."""
 
     def __enter__(self) -> Self:
         return self
@@ -59,30 +60,48 @@ class Players(Protocol):
 
     @property
     def counts(self) -> Counts:
-        """What all have done since they began, as of a second ago."""
+        """The work done by all workers since they began, at most about a second old."""
 
     def play(self, network: str, cycle: int) -> None:
-        """Begins, or goes on, with this network's file ("none" for playouts) and the settings of that cycle."""
+        """Starts the workers, or lets them resume their games.
+
+        Args:
+            network: File of the network, "none" for rollouts.
+            cycle: Cycle of the run, which decides the settings of the searches.
+        """
 
     def collect(self, seconds: float) -> Iterator[FinishedGame]:
-        """The games that were finished within so many seconds. Raises what went wrong in a process."""
+        """Yields the games that are finished within a time.
+
+        Args:
+            seconds: How long to wait if there is none.
+
+        Raises:
+            ProcessLostError: A worker or the cluster is gone.
+            Exception: The error that ended a worker.
+        """
 
     def pause(self) -> Iterator[FinishedGame]:
-        """Has them wait, and gives what they had finished till then; their games go on with the next `play`."""
+        """Makes the workers wait, and yields the games they had finished. The next `play` resumes the others."""
 
     def close(self) -> None:
-        """Ends them; their games under way are lost."""
+        """Ends the workers; their games in progress are lost."""
 
 
-class Workers(Players):
-    """`Players` on this machine. seed: of their games."""
+class LocalPool(SelfPlayPool):
+    """A pool of processes on this machine.
+
+    Args:
+        settings: The settings of the run.
+        seed: Seed of the games.
+    """
 
     def __init__(self, settings: RunSettings, seed: int) -> None:
         self.settings = settings
         self._seed = seed
         self._context = multiprocessing.get_context("spawn")
         self._processes: list[Any] = []
-        self._links: list[Connection] = []
+        self._pipes: list[Connection] = []
         self._counts: list[Counts] = []
 
     @property
@@ -92,150 +111,159 @@ class Workers(Players):
     def play(self, network: str, cycle: int) -> None:
         if not self._processes:
             self._start()
-        self._tell(_Play(network, cycle))
+        self._send(_Play(network, cycle))
 
     def _start(self) -> None:
-        count = self.settings.machine.workers or processor_threads()
+        count = self.settings.machine.workers or available_cpus()
         for number in range(count):
-            link, other = self._context.Pipe()
-            arguments = (other, self.settings, (self._seed, number))
-            process = self._context.Process(target=_work, args=arguments, name=f"selfplay-{number}", daemon=True)
-            with _unheard():
+            pipe, other_end = self._context.Pipe()
+            arguments = (other_end, self.settings, (self._seed, number))
+            process = self._context.Process(target=_run_worker, args=arguments, name=f"selfplay-{number}", daemon=True)
+            with signals_blocked():
                 process.start()
-            other.close()
+            other_end.close()
             self._processes.append(process)
-            self._links.append(link)
+            self._pipes.append(pipe)
             self._counts.append(Counts())
 
-    def _tell(self, message: object) -> None:
-        for link in self._links:
+    def _send(self, message: object) -> None:
+        for pipe in self._pipes:
             try:
-                link.send(message)
+                pipe.send(message)
             except OSError as error:
-                raise self._lost(link) from error
+                raise self._loss(pipe) from error
 
     def collect(self, seconds: float) -> Iterator[FinishedGame]:
-        for link in wait(self._links, seconds):
-            message = self._receive(link)
+        for pipe in wait(self._pipes, seconds):
+            message = self._receive(pipe)
             if isinstance(message, FinishedGame):
                 yield message
 
     def pause(self) -> Iterator[FinishedGame]:
-        self._tell(_PAUSE)
-        for link in self._links:
-            while (message := self._receive(link)) != _PAUSED:
+        self._send(_PAUSE)
+        for pipe in self._pipes:
+            while (message := self._receive(pipe)) != _PAUSED:
                 if isinstance(message, FinishedGame):
                     yield message
 
-    def _receive(self, link: Any) -> object:
-        """The next message of a worker."""
+    def _receive(self, pipe: Any) -> object:
+        """Returns the next message of a worker."""
         try:
-            message = link.recv()
+            message = pipe.recv()
         except (EOFError, OSError) as error:
-            raise self._lost(link) from error
+            raise self._loss(pipe) from error
         if isinstance(message, _Failure):
             raise message.error
         if isinstance(message, Counts):
-            self._counts[self._links.index(link)] = message
+            self._counts[self._pipes.index(pipe)] = message
         return message
 
-    def _lost(self, link: Any) -> Exception:
-        """What the process at that link said last, or how it ended."""
+    def _loss(self, pipe: Any) -> Exception:
+        """Returns the error that ended the worker at that pipe, or one that says how its process ended."""
         with contextlib.suppress(EOFError, OSError):
-            while link.poll():
-                message = link.recv()
+            while pipe.poll():
+                message = pipe.recv()
                 if isinstance(message, _Failure):
                     return message.error
-        process = self._processes[self._links.index(link)]
+        process = self._processes[self._pipes.index(pipe)]
         process.join(_PATIENCE_SECONDS)
-        return RuntimeError(f"a process that played has gone: {_how_it_ended(process.exitcode)}")
+        return ProcessLostError(f"self-play worker lost: {_exit_text(process.exitcode)}")
 
     def close(self) -> None:
-        for link in self._links:
+        for pipe in self._pipes:
             with contextlib.suppress(OSError):
-                link.send(_END)
-            link.close()
+                pipe.send(_END)
+            pipe.close()
         for process in self._processes:
             process.join(_PATIENCE_SECONDS)
             if process.is_alive():
                 process.kill()
-        self._processes, self._links, self._counts = [], [], []
+        self._processes, self._pipes, self._counts = [], [], []
 
 
-def _how_it_ended(status: int | None) -> str:
-    """Of a process's exit status as `multiprocessing` has it."""
+def _exit_text(status: int | None) -> str:
+    """Describes how a process ended, by its exit status in `multiprocessing`."""
     if status is None:
-        return "it runs, but its link is broken"
+        return "still running, but its pipe is closed"
     if status >= 0:
         return f"exit status {status}"
     if status == -signal.SIGKILL:
-        return "killed by somebody, or by the system for lack of memory"
+        return "killed by a user, or by the system because it was out of memory"
     return f"ended by signal {-status} ({signal.strsignal(-status)})"
 
 
 @contextlib.contextmanager
-def _unheard() -> Iterator[None]:
-    """What is begun within does not hear `_WISHES` before it can say so itself; this process hears them afterwards."""
+def signals_blocked() -> Iterator[None]:
+    """Blocks termination signals while child processes start, until they can ignore them; restores them on exit."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # which the first process would begin, and hear them again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _WISHES)
+    resource_tracker.ensure_running()  # otherwise starting the first process would unblock the signals
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, TERMINATION_SIGNALS)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(link: Connection, settings: RunSettings, seed: tuple[int, ...]) -> None:
-    """The life of a worker."""
-    for wish in _WISHES:
-        signal.signal(wish, signal.SIG_IGN)
+def _run_worker(pipe: Connection, settings: RunSettings, seed: tuple[int, ...]) -> None:
+    """The main function of a worker's process."""
+    for number in TERMINATION_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    configure_process()
     try:
-        _Worker(link, settings, seed).run()
+        configure_torch()
+        _PipeLoop(pipe, settings, seed).run()
     except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass  # nobody is there any more
+        pass  # the main process is gone
     except Exception as error:
         try:
-            link.send(_Failure(error if isinstance(error, ValueError | OSError | MemoryError) else _as_text(error)))
+            pipe.send(_Failure(error if isinstance(error, (*EXPECTED, *RESOURCE_ERRORS)) else _as_text(error)))
         except OSError:
-            log(f"a process that played has failed: {error!r}")
+            logger.error(str(_as_text(error)))
 
 
 def _as_text(error: Exception) -> RuntimeError:
-    return RuntimeError(f"a process that played has failed: {error!r}")
+    """Returns an error that can be pickled, whatever the given one holds."""
+    return RuntimeError(f"self-play worker failed: {error!r}")
 
 
-class _Worker:
-    def __init__(self, link: Connection, settings: RunSettings, seed: tuple[int, ...]) -> None:
-        self._link = link
-        self._player = Player(settings, seed, link.send)
+class _PipeLoop:
+    """A worker that is controlled through a pipe."""
+
+    def __init__(self, pipe: Connection, settings: RunSettings, seed: tuple[int, ...]) -> None:
+        self._pipe = pipe
+        self._worker = SelfPlayWorker(settings, seed, pipe.send)
         self._reported = 0.0
 
     def run(self) -> None:
-        message: object = self._link.recv()
+        """Handles messages until the one that ends the worker."""
+        message: object = self._pipe.recv()
         while message != _END:
             if isinstance(message, _Play):
-                self._player.begin(message.network, message.cycle)
-                self._play_on()
-            message = self._link.recv()
+                self._worker.begin(message.network, message.cycle)
+                self._play()
+            message = self._pipe.recv()
 
-    def _play_on(self) -> None:
-        """Plays until somebody says something, or has gone: then the link is ready too."""
-        while not self._link.poll():
-            self._player.step()
+    def _play(self) -> None:
+        """Plays until a message arrives or the main process is gone, which makes the pipe ready too."""
+        while not self._pipe.poll():
+            self._worker.step()
             now = time.monotonic()
             if now - self._reported >= _REPORT_SECONDS:
                 self._reported = now
-                self._link.send(self._player.counts)
-        self._link.send(self._player.counts)
-        self._link.send(_PAUSED)
+                self._pipe.send(self._worker.counts)
+        self._pipe.send(self._worker.counts)
+        self._pipe.send(_PAUSED)
 
 
-class Player:
-    """The self-play of one process: `begin`, then `step` for as long as it is to play; the games go on at each `begin`.
+class SelfPlayWorker:
+    """The self-play of one process: `begin`, then `step` as long as it is to play; each `begin` resumes the games.
 
-    seed: of its games, which `on_game` takes.
+    Args:
+        settings: The settings of the run.
+        seed: Seed of the games.
+        on_game: Called with each finished game.
     """
 
     def __init__(self, settings: RunSettings, seed: tuple[int, ...], on_game: Callable[[FinishedGame], None]) -> None:
@@ -246,10 +274,11 @@ class Player:
 
     @property
     def counts(self) -> Counts:
+        """The work done since the worker began."""
         return self._selfplay.counts if self._selfplay else Counts()
 
     def begin(self, network: str, cycle: int) -> None:
-        """Begins, or goes on, with this network's file and the settings of that cycle."""
+        """Begins or resumes the games, with this network and the settings of that cycle."""
         make = partial(self._evaluator, network)
         if self._selfplay is None:
             games = self._settings.machine.concurrency
@@ -261,7 +290,7 @@ class Player:
         self._network = network
 
     def step(self) -> None:
-        """Works on a batch of each board size."""
+        """Submits or collects a batch of each board size."""
         assert self._selfplay is not None
         self._selfplay.step()
 
@@ -272,7 +301,14 @@ class Player:
 
 
 def evaluator_for(network: str, device: str, precision: str) -> Evaluator:
-    """One for self-play, of one thread: without a cache, since positions come again turned otherwise."""
+    """Makes an evaluator for self-play, with one thread and without a cache: repeated positions come in another
+    symmetry.
+
+    Args:
+        network: File or name of the network, "none" for rollouts.
+        device: Device, as in `evaluate.choices`.
+        precision: Precision, as in `evaluate.choices`.
+    """
     from ..evaluate.choices import ROLLOUTS
     from ..evaluate.factory import make_evaluator
 

@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gtp_engine.analysis import protocol
+from gtp_engine.analysis.answers import answer
 from gtp_engine.analysis.inbox import Inbox
 from gtp_engine.analysis.protocol import Conversation
 from gtp_engine.analysis.query import Defaults
+from gtp_engine.base.errors import UserError
 from gtp_engine.evaluate.network import NetworkEvaluator
-from gtp_engine.evaluate.rollouts import RolloutEvaluator
+from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
 from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.request import Limits
 from gtp_engine.search.scheduler import Scheduler
-from gtp_engine.search.search import Limits
 
 NETWORKS = Path(__file__).resolve().parents[1] / "data" / "networks"
 BASE: dict[str, Any] = {"moves": [], "rules": "chinese", "komi": 5, "boardXSize": 5, "boardYSize": 5}
@@ -34,13 +37,13 @@ class FilledInbox(Inbox):
         self.has_ended = True
 
 
-def converse(*lines: object, evaluator: Any = None, places: int = 4, wait_for_all: bool = True) -> list[dict[str, Any]]:
+def converse(*lines: object, evaluator: Any = None, slots: int = 4, wait_for_all: bool = True) -> list[dict[str, Any]]:
     """The answers to these lines, up to the end."""
     evaluator = evaluator or UniformEvaluator(8)
     answers: list[str] = []
     inbox = FilledInbox(lines)
     defaults = Defaults(lambda width, height: SearchParameters(), Limits(30), largest_board=9)
-    scheduler = Scheduler(evaluator, places)
+    scheduler = Scheduler(evaluator, slots)
     models = [{"name": "none"}]
     Conversation(lambda *_: scheduler, defaults, inbox, answers.append, seed=1, models=lambda: models).run(
         wait_for_all=wait_for_all
@@ -56,7 +59,7 @@ def test_boards_without_a_network_that_can_be_read_leave_the_others_theirs() -> 
 
     def scheduler_on(width: int, height: int) -> Scheduler:
         if width == 9:
-            raise ValueError("weights/small.bin.gz: the file is cut short")
+            raise UserError("weights/small.bin.gz: the file is cut short")
         return scheduler
 
     lines = [BASE | {"id": "a"}, BASE | {"id": "b", "boardXSize": 9}, BASE | {"id": "c"}]
@@ -150,6 +153,7 @@ def test_actions_echo_the_request() -> None:
         (b"\xff\xfe", "could not parse input line"),
         (b"[" * 100_000, "could not parse input line"),
         (b'{"id":"a","komi":NaN}', "NaN is no number of JSON"),
+        (b'{"id":"a","komi":' + b"7" * 5000 + b"}", "an integer of 5,000 digits is out of range"),
         (b'{"id":"a","action":"fly"}', "'action' field must be 'query_version' or"),
     ],
 )
@@ -170,6 +174,18 @@ def test_errors_name_field_and_query_and_the_rest_goes_on() -> None:
         ("u", "turnNumbers"),
     ]
     assert answer["id"] == "good"
+
+
+def test_a_bug_in_one_answer_leaves_the_others_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty(query: Any, *rest: Any, **options: Any) -> dict[str, Any]:
+        if query.id == "bad":
+            raise KeyError("lead")
+        return answer(query, *rest, **options)
+
+    monkeypatch.setattr(protocol, "answer", faulty)
+    found = {given["id"]: given for given in converse(BASE | {"id": "bad"}, BASE | {"id": "good"})}
+    assert found["bad"] == {"error": "internal error: KeyError: 'lead'", "id": "bad", "turnNumber": 0}
+    assert "rootInfo" in found["good"]
 
 
 def test_terminate_ends_what_waits_and_what_runs() -> None:
@@ -197,7 +213,7 @@ def test_two_queries_with_one_id_have_both_their_answers() -> None:
 
 def test_higher_priorities_come_first() -> None:
     queries = [BASE | {"id": str(priority), "priority": priority} for priority in (0, 3, 1, 2)]
-    assert [answer["id"] for answer in converse(*queries, places=1)] == ["3", "2", "1", "0"]
+    assert [answer["id"] for answer in converse(*queries, slots=1)] == ["3", "2", "1", "0"]
 
 
 def test_reports_on_the_way_are_marked() -> None:
@@ -267,3 +283,22 @@ def test_reading_waits_while_too_much_is_kept() -> None:
     while not inbox.is_over:
         inbox.wait()
     os.close(reader)
+
+
+def test_the_policy_of_humans_is_part_of_the_last_answer() -> None:
+    def humans(game: Any, profile: str) -> np.ndarray:
+        assert (game.area, profile) == (25, "rank_5k")
+        return np.full(26, 1 / 26, np.float32)
+
+    query = BASE | {"id": "a", "moves": [["B", "C3"]], "includePolicy": True, "maxVisits": 2}
+    wished = query | {"overrideSettings": {"humanSLProfile": "rank_5k"}}
+    answers: list[str] = []
+    defaults = Defaults(lambda *_: SearchParameters(), Limits(30), largest_board=9, has_human_model=True)
+    scheduler = Scheduler(UniformEvaluator(8), 4)
+    inbox = FilledInbox([wished, query | {"id": "b"}])
+    Conversation(lambda *_: scheduler, defaults, inbox, answers.append, human_policy=humans).run(wait_for_all=True)
+    found = {answer["id"]: answer for answer in map(json.loads, answers)}
+    policy = found["a"]["humanPolicy"]
+    assert [index for index, prior in enumerate(policy) if prior == -1] == [12]  # the stone on C3
+    assert policy[0] == policy[25] == pytest.approx(1 / 26)
+    assert "humanPolicy" not in found["b"]

@@ -8,7 +8,7 @@ import pytest
 from gtp_engine.analysis.query import Defaults, Query, QueryError, parse_query
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.search.search import Limits
+from gtp_engine.search.request import ANY_MOVE, Limits
 
 DEFAULTS = Defaults(lambda width, height: SearchParameters(), Limits(500), largest_board=19)
 BASE: dict[str, Any] = {"id": "q", "moves": [], "rules": "chinese", "boardXSize": 9, "boardYSize": 9}
@@ -24,16 +24,26 @@ def parsed(**fields: object) -> Query:
 def test_least_query() -> None:
     query = parsed()
     assert (query.id, query.turns, query.priorities) == ("q", (0,), (0,))
-    assert (query.limits, query.perspective, query.pv_length, query.interval) == (Limits(500), BLACK, 15, None)
-    assert (query.start.to_move, query.start.komi, query.root_moves, query.wanted) == (BLACK, 7.5, None, frozenset())
-    assert query.parameters.root_policy_temperature == pytest.approx(1.16)  # wideRootNoise 0.04
+    assert (query.request.limits, query.perspective, query.pv_length, query.request.interval) == (
+        Limits(500),
+        BLACK,
+        15,
+        None,
+    )
+    assert (query.request.game.to_move, query.request.game.komi, query.request.root_moves, query.wanted) == (
+        BLACK,
+        7.5,
+        ANY_MOVE,
+        frozenset(),
+    )
+    assert query.request.parameters.root_policy_temperature == pytest.approx(1.16)  # wideRootNoise 0.04
 
 
 def test_the_game() -> None:
     moves = [["b", "D4"], ["W", "pass"], ["B", "(4,4)"]]
     query = parsed(moves=moves, komi=6, rules={"scoring": "TERRITORY"}, boardYSize=7)
     assert [move.point for move in query.moves] == [parse_vertex("D4", 9, 7), PASS, parse_vertex("E3", 9, 7)]
-    assert (query.start.height, query.start.komi, query.start.rules.scoring) == (7, 6, "TERRITORY")
+    assert (query.request.game.height, query.request.game.komi, query.request.game.rules.scoring) == (7, 6, "TERRITORY")
     assert query.turns == (3,)
 
 
@@ -41,7 +51,7 @@ def test_the_game() -> None:
     ("fields", "komi"), [({"rules": "japanese"}, 6.5), ({"rules": "aga-button"}, 7.0), ({"rules": "aga"}, 7.5)]
 )
 def test_komi_where_none_is_said(fields: dict[str, Any], komi: float) -> None:
-    assert parsed(**fields).start.komi == komi
+    assert parsed(**fields).request.game.komi == komi
 
 
 @pytest.mark.parametrize(
@@ -54,13 +64,13 @@ def test_komi_where_none_is_said(fields: dict[str, Any], komi: float) -> None:
     ],
 )
 def test_who_begins(fields: dict[str, Any], player: int) -> None:
-    assert parsed(**fields).start.to_move == player
+    assert parsed(**fields).request.game.to_move == player
 
 
 def test_handicap_bonus_may_be_overridden() -> None:
     stones = {"initialStones": [["B", "D4"], ["B", "E5"]]}
-    assert parsed(**stones).start.handicap_bonus == 2
-    assert parsed(**stones, whiteHandicapBonus="0").start.handicap_bonus == 0
+    assert parsed(**stones).request.game.handicap_bonus == 2
+    assert parsed(**stones, whiteHandicapBonus="0").request.game.handicap_bonus == 0
 
 
 def test_turns_and_priorities() -> None:
@@ -73,38 +83,38 @@ def test_turns_and_priorities() -> None:
 def test_settings() -> None:
     settings = {"maxVisits": 7, "maxTime": 2, "reportAnalysisWinratesAs": "sidetomove", "wideRootNoise": 0.0}
     query = parsed(overrideSettings=settings | {"cpuctExploration": 1.5, "virtual_loss": "2", "antiMirror": True})
-    assert (query.limits, query.perspective) == (Limits(7, 2.0), None)
-    assert (query.parameters.c_puct, query.parameters.virtual_loss) == (1.5, 2.0)
-    assert query.parameters.root_policy_temperature == 1
+    assert (query.request.limits, query.perspective) == (Limits(7, 2.0), None)
+    assert (query.request.parameters.c_puct, query.request.parameters.virtual_loss) == (1.5, 2.0)
+    assert query.request.parameters.root_policy_temperature == 1
     assert query.warnings == (("overrideSettings", "Unknown config params: antiMirror"),)
     query = parsed(overrideSettings=settings, maxVisits=9, rootPolicyTemperature=2, rootFpuReductionMax=0)
-    assert query.limits.visits == 9
-    assert (query.parameters.root_policy_temperature, query.parameters.root_fpu_reduction) == (2, 0)
+    assert query.request.limits.visits == 9
+    assert (query.request.parameters.root_policy_temperature, query.request.parameters.root_fpu_reduction) == (2, 0)
 
 
 def test_root_moves() -> None:
     avoided = [{"player": "B", "moves": ["D4", "pass"], "untilDepth": 3}, {"player": "W", "moves": [], "untilDepth": 1}]
-    moves = parsed(avoidMoves=avoided).root_moves
+    moves = parsed(avoidMoves=avoided).request.root_moves
     assert moves is not None and moves.avoid == ((BLACK, D4, 3), (BLACK, PASS, 3))
-    moves = parsed(allowMoves=avoided).root_moves
+    moves = parsed(allowMoves=avoided).request.root_moves
     assert moves is not None and moves.allow == ((BLACK, D4, 3), (BLACK, PASS, 3))
 
 
 def test_an_empty_list_of_allowed_moves_forbids_all() -> None:
-    moves = parsed(allowMoves=[{"player": "W", "moves": [], "untilDepth": 2}]).root_moves
+    moves = parsed(allowMoves=[{"player": "W", "moves": [], "untilDepth": 2}]).request.root_moves
     assert moves is not None and moves.allow == ()
     assert len(moves.avoid) == 82 and (WHITE, PASS, 2) in moves.avoid and (WHITE, D4, 2) in moves.avoid
-    moves = parsed(allowMoves=[]).root_moves
+    moves = parsed(allowMoves=[]).request.root_moves
     assert moves is not None and (moves.avoid, moves.allow) == ((), ())
 
 
 def test_whom_to_imitate() -> None:
     defaults = replace(DEFAULTS, takes_profile=True)
     settings = {"overrideSettings": {"humanSLProfile": "rank_3d_5k"}}
-    assert parse_query(BASE | settings, defaults).parameters.profile == "rank_3d_5k"
-    with pytest.raises(QueryError, match="the network imitates people: name them"):
+    assert parse_query(BASE | settings, defaults).request.parameters.profile == "rank_3d_5k"
+    with pytest.raises(QueryError, match="the network imitates humans: choose a profile"):
         parse_query(BASE, defaults)
-    with pytest.raises(QueryError, match="the network imitates nobody"):
+    with pytest.raises(QueryError, match="the network does not imitate humans"):
         parse_query(BASE | settings, DEFAULTS)
 
 
@@ -171,3 +181,23 @@ def test_required_fields(name: str) -> None:
     with pytest.raises(QueryError) as caught:
         parse_query(fields, DEFAULTS)
     assert caught.value.field == name
+
+
+def test_more_moves_than_a_game_can_have_are_refused_unplayed() -> None:
+    with pytest.raises(QueryError, match="Must have at most 10000 entries") as error:
+        parsed(moves=[["B", "pass"]] * 10_001)
+    assert error.value.field == "moves"
+
+
+def test_no_turn_is_an_error_since_there_would_be_no_answer() -> None:
+    with pytest.raises(QueryError, match="Must name at least one turn") as error:
+        parsed(analyzeTurns=[])
+    assert error.value.field == "analyzeTurns"
+
+
+def test_profiles_are_for_the_human_model_if_there_is_one() -> None:
+    fields = BASE | {"overrideSettings": {"humanSLProfile": "rank_5k"}}
+    with pytest.raises(QueryError, match="does not imitate humans"):
+        parse_query(fields, DEFAULTS)
+    query = parse_query(fields, replace(DEFAULTS, has_human_model=True))
+    assert (query.human_profile, query.request.parameters.profile) == ("rank_5k", "")

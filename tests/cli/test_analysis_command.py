@@ -89,3 +89,41 @@ def test_errors_before_the_start_take_one_line() -> None:
     done = subprocess.run(command("--network", "nowhere"), input=b"", capture_output=True, timeout=60, cwd=ROOT)
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr.splitlines()[-1].startswith(b"Error: no network 'nowhere'")
+
+
+def test_a_katago_parameter_without_a_value_is_reported(tmp_path: Path) -> None:
+    overrides = command("-override-config", f"homeDataDir={tmp_path},,maxVisits")
+    done = subprocess.run(overrides, input=b"", capture_output=True, timeout=60, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.splitlines()[-1].startswith(b"Error: invalid maxVisits ''")
+
+
+def test_it_starts_as_the_katago_of_katrain(tmp_path: Path) -> None:
+    """With the arguments of KaTrain's BaseEngine, which names a model, a configuration and its own folder."""
+    human = TINY.with_name("human.bin.gz")
+    config = tmp_path / "analysis_config.cfg"
+    config.touch()
+    overrides = f"homeDataDir={tmp_path}, maxVisits=7,wideRootNoise=0,cpuctExploration=1.5"
+    katrain = [
+        *("-model", str(TINY), "-human-model", str(human), "-config", str(config), "-override-config", overrides),
+        *("--device", "cpu", "--precision", "float32", "--threads", "1"),
+    ]
+    settings = {"humanSLProfile": "preaz_8k", "ignorePreRootHistory": False}
+    query = {key: value for key, value in QUERY.items() if key != "maxVisits"}
+    queries = lines(query, query | {"id": "b", "includePolicy": True, "overrideSettings": settings})
+    arguments = [sys.executable, "-m", "gtp_engine", "analysis", *katrain]
+    done = subprocess.run(arguments, input=queries, capture_output=True, timeout=120, cwd=ROOT)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    answers = {answer["id"]: answer for answer in found if "warning" not in answer}
+    assert done.returncode == 0, done.stderr
+    assert answers["a"]["rootInfo"]["visits"] == 7 and "humanPolicy" not in answers["a"]
+    assert len(answers["b"]["humanPolicy"]) == 26
+    assert sum(answers["b"]["humanPolicy"]) == pytest.approx(1, abs=1e-4)
+    assert b"are ignored: homeDataDir" in done.stderr
+    assert f"configuration {config} is not read".encode() in done.stderr
+
+
+def test_a_human_model_that_imitates_nobody_is_refused() -> None:
+    done = subprocess.run(command("-human-model", str(TINY)), input=b"", capture_output=True, timeout=120, cwd=ROOT)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith(b"this network was not trained on the games of humans")

@@ -6,7 +6,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from gtp_engine.cli import main
-from gtp_engine.cli.network_speed import Speed, recommended, thread_counts
+from gtp_engine.play.speed import Speed, recommended, thread_counts
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
 
@@ -20,7 +20,7 @@ def run(*arguments: str) -> list[str]:
 def test_rollouts() -> None:
     head, titles, *rows = run("--network", "none", "--board-size", "5", "--visits", "50", "--threads", "1")
     assert head.endswith("1 thread, network none")
-    assert titles.split() == ["board", "stones", "visits/s", "playouts/s"]
+    assert titles.split() == ["board", "stones", "visits/s", "rollouts/s"]
     assert [row.split()[:2] for row in rows] == [["5x5", "0"], ["5x5", "8"]]
 
 

@@ -10,6 +10,7 @@ import gtp_engine
 from gtp_engine.cli import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
+SECONDS = "expected a number of seconds above 0, such as 2 or 0.5"
 HEAVY = ("torch", "numba", "numpy", "rich", "matplotlib", "sgfmill")
 
 
@@ -21,9 +22,9 @@ def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
 def test_settings_name_options_as_the_command_line_does(tmp_path: Path) -> None:
     settings = tmp_path / "settings.toml"
     for text, message in {
-        'board_size = [9, "30"]': "board_size: '30' is out of range; each side can be 2 to 25",
-        'sizes = "9"': "unknown setting 'sizes' "
-        "(accepted: board_size, device, network, precision, profile, seconds, seed, strict, threads, visits, [search])",
+        'board_size = [9, "30"]': "board_size: invalid board size '30': expected N or WIDTHxHEIGHT, each from 2 to 25",
+        'sizes = "9"': "unknown setting 'sizes': expected board_size, device, network, precision, profile, seconds, "
+        "seed, strict, threads, visits, [search]",
     }.items():
         settings.write_text(text)
         done = run("benchmark", "--settings", str(settings))
@@ -65,18 +66,18 @@ def test_help_of_a_command_has_examples_and_imports_nothing_heavy(name: str) -> 
     ("arguments", "message"),
     [
         (["nosuch"], "No such command 'nosuch'"),
-        (["play", "--board-size", "30"], "'30' is out of range; each side can be 2 to 25"),
-        (["play", "--board-size", "nine"], "'nine' is no board size; give N or WIDTHxHEIGHT, each 2 to 25"),
-        (["play", "--komi", "nan"], "'nan' is no komi; give a number such as 7.5, 7 or -3"),
-        (["play", "--seconds", "nan"], "'nan' is no time; give seconds above 0, such as 2 or 0.5"),
-        (["play", "--seconds", "inf"], "'inf' is no time; give seconds above 0, such as 2 or 0.5"),
-        (["play", "--seconds", "0"], "'0' is no time; give seconds above 0, such as 2 or 0.5"),
-        (["match", "a", "b", "--timeout", "nan"], "'nan' is no time; give seconds above 0, such as 2 or 0.5"),
+        (["play", "--board-size", "30"], "invalid board size '30': expected N or WIDTHxHEIGHT, each from 2 to 25"),
+        (["play", "--board-size", "nine"], "invalid board size 'nine': expected N or WIDTHxHEIGHT, each from 2 to 25"),
+        (["play", "--komi", "nan"], "invalid komi 'nan': expected a number from -1000 to 1000, such as 7.5"),
+        (["play", "--seconds", "nan"], f"invalid time 'nan': {SECONDS}"),
+        (["play", "--seconds", "inf"], f"invalid time 'inf': {SECONDS}"),
+        (["play", "--seconds", "0"], f"invalid time '0': {SECONDS}"),
+        (["match", "a", "b", "--timeout", "nan"], f"invalid time 'nan': {SECONDS}"),
         (["play", "--rules", "mine"], "unknown rules: 'mine'"),
-        (["play", "--level", "11"], "'11' is no level; give 1 to 10, or max"),
+        (["play", "--level", "11"], "invalid level '11': expected a whole number from 1 to 10, or max"),
         (["play", "--visits", "0"], "0 is not in the range x>=1"),
         (["play", "--set", "c_puct=-1"], "invalid c_puct '-1'"),
-        (["play", "--set", "c_putc=1"], "unknown parameter 'c_putc': expected c_puct"),
+        (["play", "--set", "c_putc=1"], "unknown parameter 'c_putc': did you mean 'c_puct'"),
         (["play", "--network", "nosuch.bin.gz"], "nosuch.bin.gz"),
         (["review", "nosuch.sgf"], "nosuch.sgf"),
         (["review", "tests/data/sgf/old.sgf", "--network", "foo"], "no network 'foo': no such file, and none in"),
@@ -91,3 +92,14 @@ def test_bad_input_gets_one_clear_line(arguments: list[str], message: str) -> No
     assert "Traceback" not in done.stderr
     assert message in done.stderr.splitlines()[-1]
     assert done.stdout == ""
+
+
+def test_names_of_files_reach_the_terminal_without_escape_sequences(tmp_path: Path) -> None:
+    name = tmp_path / "\x1b[31mred.sgf"
+    for arguments in (("review", str(name)), ("network", str(name)), ("gtp", "--network", str(name))):
+        done = run(*arguments)
+        assert done.returncode != 0 and "[31mred.sgf" in done.stderr
+        assert "\x1b" not in done.stdout + done.stderr
+    name.write_text("(;SZ[9]")
+    done = run("review", str(name))
+    assert done.returncode == 1 and "[31mred.sgf" in done.stderr and "\x1b" not in done.stderr

@@ -32,7 +32,7 @@ def test_what_fails_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
         doctor.main([])
     assert stop.value.code == 1
     [failure] = [line for line in capsys.readouterr().out.splitlines() if "FAILED" in line]
-    assert failure.startswith("  GTP          FAILED: ValueError: ")
+    assert failure.startswith(f"  GTP          FAILED: {sys.executable} -c print('hello') gtp")
     assert failure.endswith("gtp: exit status 0, hello")
 
 
@@ -42,7 +42,7 @@ def test_folders_that_cannot_be_made_are_marked(
     (tmp_path / "file").touch()
     monkeypatch.setenv("GTP_ENGINE_GAMES", str(tmp_path / "file" / "games"))
     monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "new" / "data"))
-    monkeypatch.setattr("gtp_engine.cli.doctor._checks", lambda *_: [])
+    monkeypatch.setattr("gtp_engine.cli.doctor.checks_of", lambda *_: [])
     doctor.main([], standalone_mode=False)
     output = capsys.readouterr().out
     assert f"  games        {tmp_path / 'file' / 'games'}  (not writable)\n" in output
@@ -54,10 +54,10 @@ def test_lines_for_other_programs() -> None:
         "Sabaki: File > Preferences > Engines > Add: the path, then the arguments",
         "    /opt/go/bin/gtp_engine",
         "    gtp",
-        "GoGui: Program > New Program: the command",
+        "GoGui: Program > New Program: the command; --live-graphics draws the search on the board",
         "    /opt/go/bin/gtp_engine gtp",
         "Lizzie, LizzieYzy: Settings > Engine: the engine command",
-        "    /opt/go/bin/gtp_engine gtp",
+        "    /opt/go/bin/gtp_engine gtp --name KataGo",
         "CGOS: in the client's configuration, under GTPEngine",
         '    CommandLine = /opt/go/bin/gtp_engine gtp --rules {"suicide":false}',
         "KaTrain: Settings > Engine: instead of its own engine's command",
@@ -71,7 +71,7 @@ def test_blanks_in_the_path_are_quoted_where_the_client_knows_quotes() -> None:
     text = client_lines(["/my go/python", "-m", "gtp_engine"])
     assert '    "/my go/python" -m gtp_engine gtp' in text
     assert "    /my go/python\n    -m gtp_engine gtp\n" in text
-    assert "cannot start a line in which a folder's or a file's name has blanks: \"/my go/python\" -m" in text
+    assert 'cannot start a line with spaces in a path: "/my go/python" -m' in text
 
 
 def test_a_network_is_part_of_every_line() -> None:
@@ -91,7 +91,7 @@ def test_networks_are_listed_and_checked(
 ) -> None:
     monkeypatch.setenv("GTP_ENGINE_NETWORKS", str(tmp_path))
     shutil.copy(TINY, tmp_path / "mine.bin.gz")
-    monkeypatch.setattr("gtp_engine.cli.doctor._check_gtp", lambda command: " ".join(command[-3:]))
+    monkeypatch.setattr("gtp_engine.cli.self_test._check_gtp", lambda command: " ".join(command[-3:]))
     doctor.main(["--network", "mine"], standalone_mode=False)
     output = capsys.readouterr().out
     assert f"  folder       {tmp_path}: put downloaded networks here" in output

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from gtp_engine.cli.options import GameOptions, SearchOptions, engine_settings, game_options, search_options
-from gtp_engine.engine import EngineSettings
 from gtp_engine.game.rules import RULESETS
+from gtp_engine.play.engine import EngineSettings
 
 TINY = str(Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz")
 
@@ -56,13 +56,19 @@ def test_komi(text: str, komi: float) -> None:
     assert parse(f"--komi={text}")[0].komi == komi
 
 
+@pytest.mark.parametrize("text", ["1e308", "1001", "-1000.5", "nan", "six"])
+def test_no_komi_beyond_all_boards(text: str) -> None:
+    with pytest.raises(ValueError, match="expected a number from -1000 to 1000"):
+        parse(f"--komi={text}")
+
+
 def test_rules_by_name_and_by_parts() -> None:
     assert parse("--rules", "Japanese")[0].rules == RULESETS["japanese"]
     parts = dataclasses.replace(RULESETS["tromp-taylor"], suicide=False)
     assert parse("--rules", '{"suicide":false}')[0].rules == parts
 
 
-def test_settings_file_gives_defaults_for_options_and_parameters(tmp_path: Path) -> None:
+def test_settings_file_sets_defaults_of_options_and_parameters(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_text('visits = 100\nboard_size = "9x7"\nlevel = 3\n[search]\nc_puct = 1.5\nreuse_tree = false\n')
     game, search = parse("--visits", "50", "--set", "c_puct=2", "--settings", str(path))
@@ -79,7 +85,7 @@ def test_settings_file_gives_defaults_for_options_and_parameters(tmp_path: Path)
     [
         ("visits = ", "settings.toml"),
         ("visit = 1", "unknown setting 'visit'"),
-        ("search = 1", "'search' is no table"),
+        ("search = 1", "'search' is not a table"),
         ("visits = -1", "settings.toml: visits: -1 is not in the range"),
         ("visits = 2.5", "settings.toml: visits: '2.5' is not a valid integer"),
         ('visits = "many"', "settings.toml: visits: 'many' is not a valid integer"),
@@ -98,14 +104,14 @@ def test_bad_settings_file(tmp_path: Path, text: str, message: str) -> None:
         parse("--settings", str(path))
 
 
-def test_engine_settings_take_every_option() -> None:
+def test_engine_settings_use_every_option() -> None:
     _, search = parse("--visits", "10", "--seconds", "2.5", "--level", "4", "--threads", "1", "--seed", "7")
     settings = engine_settings(search, ponder=True)
     assert (settings.visits, settings.seconds, settings.level) == (10, 2.5, 4)
     assert (settings.threads, settings.seed, settings.ponder, settings.network) == (1, 7, True, "auto")
 
 
-def test_whom_to_imitate_is_a_parameter_of_the_search() -> None:
+def test_the_profile_is_a_parameter_of_the_search() -> None:
     _, search = parse("--network", TINY, "--profile", " rank_5k ", "--strict")
     settings = engine_settings(search)
     assert (settings.search_parameters(TINY).profile, settings.strict) == ("rank_5k", True)
@@ -116,7 +122,7 @@ def test_whom_to_imitate_is_a_parameter_of_the_search() -> None:
 def test_profiles_are_checked_at_once() -> None:
     with pytest.raises(ValueError, match="no profile 'rank_5': expected rank_20k to rank_9d"):
         parse("--profile", "rank_5")
-    with pytest.raises(ValueError, match="the profile rank_5k needs a network that imitates people"):
+    with pytest.raises(ValueError, match="the profile rank_5k needs a network that imitates humans"):
         engine_settings(parse("--profile", "rank_5k")[1])
 
 

@@ -1,4 +1,4 @@
-"""What is said about files and folders that commands write."""
+"""Messages about files and folders that commands write."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ def test_each_run_has_a_folder_of_its_own(tmp_path: Path) -> None:
 
 def test_a_file_as_parent_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(OSError, match=r"cannot make the folder .*file.match-.*: Not a directory"):
+    with pytest.raises(OSError, match=r"cannot create folder .*file.match-.*: Not a directory"):
         new_folder(tmp_path / "file", "match")
 
 

@@ -1,43 +1,67 @@
 """`gtp_engine review` as a process."""
 
+import csv
+import io
+import json
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
+from sgfmill import sgf
 
-from gtp_engine.sgf import read_sgf
+from gtp_engine.cli import main
+from gtp_engine.sgf import read_sgf, read_sgf_games
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "gtp_engine", "review", "--network", "none"]
 QUICK = ["--threads", "1", "--seed", "1"]
 TINY = str(ROOT / "tests" / "data" / "networks" / "tiny.bin.gz")
 RECORD = b"(;SZ[5]KM[1]PB[A]PW[B]C[start](;B[cc];W[bb];B[dd];W[dd];B[aa])(;B[bb]))"
+# Whole games, in which White passes and Black fills the board's edge first.
+GOOD = b"(;SZ[5]KM[1]PB[Ann]PW[Bob]RE[B+24];B[aa];W[];B[ba];W[];B[cc])"
+OTHER = GOOD.replace(b"PB[Ann]PW[Bob]", b"PB[Carl]PW[Ann Lee]")
 
 
-def review(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def review(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
     command = [*COMMAND, "--network", "uniform", *map(str, arguments), *QUICK]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300, **options)
 
 
-def test_moves_table_comments_and_curve_up_to_the_illegal_move(tmp_path: Path) -> None:
+@pytest.fixture
+def game(tmp_path: Path) -> Path:
+    file = tmp_path / "game.sgf"
+    file.write_bytes(GOOD)
+    return file
+
+
+def test_summary_list_comments_and_curve_up_to_the_illegal_move(tmp_path: Path) -> None:
     file, out, curve = tmp_path / "game.sgf", tmp_path / "out.sgf", tmp_path / "curve.svg"
     file.write_bytes(RECORD)
-    done = review(file, "--visits", "4", "--sgf-out", out, "--plot", curve)
+    done = review(file, "--visits", "4", "--all", "--sgf-out", out, "--plot", curve)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == f"Error: {file}: move 4: illegal move: D2 is occupied"
-    assert [line[:11].split() for line in done.stdout.splitlines()[1:4]] == [
-        ["1", "B", "C3"],
-        ["2", "W", "B4"],
-        ["3", "B", "D2"],
-    ]
-    assert "\nBlack: " in done.stdout and "\nWhite: " in done.stdout
+    lines = done.stdout.splitlines()
+    assert lines[:2] == ["A - B", "moves 1 to 3; uniform, 4 visits per position"]
+    assert [line[:11].split() for line in lines[-3:]] == [["1", "B", "C3"], ["2", "W", "B4"], ["3", "B", "D2"]]
+    assert lines[-4].startswith("move  played")
+    assert done.stdout.index("points lost per move") < done.stdout.index("move  played")
     record = read_sgf(out)
     assert record.moves == read_sgf(file).moves
-    assert [node.comment.split(":")[0] for node in record.nodes] == ["start", *["Win rate"] * 3, "", ""]
+    assert [node.comment.split(":")[0] for node in record.nodes][1:] == [*["Win rate"] * 3, "", ""]
+    assert record.nodes[0].comment.startswith("start\n\nReview by gtp_engine")
     assert b"<svg" in curve.read_bytes()
+
+
+def test_without_all_there_is_only_the_summary(game: Path) -> None:
+    done = review(game, "--visits", "4")
+    assert done.returncode == 0
+    assert "accuracy" in done.stdout and "move  played" not in done.stdout
+    assert "Error" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -47,32 +71,139 @@ def test_moves_table_comments_and_curve_up_to_the_illegal_move(tmp_path: Path) -
         ("cut.sgf", RECORD[:40], [], "cut.sgf: line 1: the file ends inside a value"),
         ("none.sgf", b"(;SZ[5])", [], "none.sgf: there are no moves to review"),
         ("large.sgf", b"(;SZ[26];B[aa])", [], "cannot play on a board of 26x26"),
-        ("a.sgf", RECORD, ["--sgf-out", "{folder}/a.sgf"], "a.sgf exists already; give a new name"),
+        ("a.sgf", RECORD, ["--sgf-out", "{folder}/a.sgf"], "a.sgf already exists; choose another name"),
+        ("a.sgf", RECORD, ["--json", "{folder}/a.sgf"], "a.sgf already exists; choose another name or add --force"),
         ("a.sgf", RECORD, ["--plot", "{folder}/b.doc"], "b.doc: the name of a picture must end in .png"),
-        ("a.sgf", RECORD, ["--plot", "{folder}/c/b.png"], "b.png: there is no folder"),
+        ("a.sgf", RECORD, ["--plot", "{folder}/c/b.png"], "/c/b.png: folder {folder}/c does not exist"),
+        ("a.sgf", RECORD + RECORD, ["--plot", "{folder}/b.png"], "--plot draws one game, but there are 2"),
+        ("a.sgf", RECORD, ["--moves", "6-"], "a.sgf: there is no move 6, the game has 5"),
+        ("a.sgf", RECORD, ["--player", "Carl"], "a.sgf: which player is 'Carl'? Black is 'A', White is 'B'"),
         ("a.sgf", b"(;SZ[21];B[aa])", ["--network", TINY, "--strict"], "Error: tiny plays on boards up to 19x19"),
-        ("a.sgf", RECORD, ["--network", TINY, "--profile", "rank_5k"], "Error: tiny imitates nobody"),
+        ("a.sgf", RECORD, ["--network", TINY, "--profile", "rank_5k"], "Error: tiny does not imitate humans"),
     ],
 )
 def test_bad_input_is_one_line(tmp_path: Path, name: str, data: bytes, options: list[str], message: str) -> None:
     (tmp_path / name).write_bytes(data)
     done = review(tmp_path / name, *(option.format(folder=tmp_path) for option in options))
     assert done.returncode == 1
-    assert message in done.stderr.splitlines()[-1]
+    assert message.format(folder=tmp_path) in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("moves", ["0", "5-3", "-4", "a-b", "1-2-3", ""])
+def test_bad_ranges_of_moves(game: Path, moves: str) -> None:
+    done = CliRunner().invoke(main, ["review", str(game), f"--moves={moves}"])
+    assert (done.exit_code, f"invalid range of moves '{moves}'" in done.stderr) == (2, True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to one process on Windows")
 def test_interrupted_review_saves_what_is_done(tmp_path: Path) -> None:
     file, out = tmp_path / "game.sgf", tmp_path / "out.sgf"
     file.write_bytes(RECORD)
-    command = [*COMMAND, file, "--network", "uniform", "--seconds", "2", "--sgf-out", out, *QUICK]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        assert process.stdout is not None
-        lines = [process.stdout.readline(), process.stdout.readline()]
+    command = [*COMMAND, file, "--network", "uniform", "--seconds", "2", "--sgf", out, "--all", "-v", *QUICK]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None and process.stderr is not None
+        first = next(line for line in process.stderr if line.startswith("gtp_engine: 1 B C3"))
         time.sleep(0.5)  # Into the next search.
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
-    assert (lines[1].split()[:3], process.returncode) == (["1", "B", "C3"], 130)
+    assert (first.split()[1:4], process.returncode) == (["1", "B", "C3"], 130)
     assert rest.startswith("stopped after move 1\n")
     assert [bool(node.comment) for node in read_sgf(out).nodes] == [True, True, False, False, False, False]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes of a shell")
+def test_files_are_saved_although_nobody_reads_the_summary(tmp_path: Path, game: Path) -> None:
+    out, table = tmp_path / "out.sgf", tmp_path / "out.csv"
+    command = [*COMMAND, game, "--network", "uniform", "--visits", "4", "--all", "--sgf", out, "--csv", table, *QUICK]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        errors = process.stderr.read()
+    assert "Traceback" not in errors
+    assert "SBKV" in out.read_text()
+    assert len(table.read_text().splitlines()) == 1 + 5
+
+
+def test_range_and_player(tmp_path: Path, game: Path) -> None:
+    table = tmp_path / "table.csv"
+    done = review(game, "--visits", "4", "--moves", "2-4", "--player", "bob", "--csv", table)
+    assert "moves 2 to 4" in done.stdout
+    assert [row["move"] for row in csv.DictReader(table.open())] == ["2", "4"]
+    review(game, "--visits", "4", "--moves", "3", "--player", "black", "--csv", table, "--force")
+    assert [row["move"] for row in csv.DictReader(table.open())] == ["3"]
+
+
+def test_several_files_and_collections(tmp_path: Path, game: Path) -> None:
+    others, out, table = tmp_path / "others.sgf", tmp_path / "out.sgf", tmp_path / "out.json"
+    others.write_bytes(OTHER + b"\n" + RECORD)
+    bad = tmp_path / "bad.sgf"
+    bad.write_bytes(b"(;SZ[5])")
+    done = review(game, others, bad, "--visits", "4", "--sgf", out, "--json", table)
+    assert done.returncode == 1
+    assert [line for line in done.stderr.splitlines() if line.startswith("Error")] == [
+        f"Error: {bad}: there are no moves to review",
+        f"Error: {others}, game 2: move 4: illegal move: D2 is occupied",
+    ]
+    games = json.loads(table.read_text())["games"]
+    assert [(game["black"]["name"], len(game["moves"])) for game in games] == [("Ann", 5), ("Carl", 5), ("A", 3)]
+    assert [record.black for record in read_sgf_games(out)] == ["Ann", "Carl", "A"]
+    assert done.stdout.count("accuracy") == 3 + 1
+    assert "3 games in all" in done.stdout
+
+
+def test_one_player_in_several_games(tmp_path: Path, game: Path) -> None:
+    other, table = tmp_path / "other.sgf", tmp_path / "out.csv"
+    other.write_bytes(OTHER)
+    done = review(game, other, "--visits", "4", "--player", "ann", "--csv", table)
+    assert done.returncode == 0
+    rows = [(row["black"], row["player"]) for row in csv.DictReader(table.open())]
+    assert rows == [("Ann", "black")] * 3 + [("Carl", "white")] * 2
+
+
+def test_standard_input_and_output() -> None:
+    done = review("-", "--visits", "4", "--json", "-", input=GOOD.decode())
+    (game,) = json.loads(done.stdout)["games"]
+    assert (game["file"], len(game["moves"])) == ("standard input", 5)
+    done = review("-", "--visits", "4", "--csv", "-", input=GOOD.decode())
+    assert [row["move"] for row in csv.DictReader(io.StringIO(done.stdout))] == ["1", "2", "3", "4", "5"]
+    assert review("-", "--csv", "-", "--json", "-", input=GOOD.decode()).returncode == 2
+
+
+def test_two_outputs_cannot_have_one_file(game: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = CliRunner().invoke(main, ["review", str(game), "--csv", str(out), "--json", str(out)])
+    assert (done.exit_code, f"only one output can go to {out}" in done.stderr) == (2, True)
+
+
+def test_existing_files_are_overwritten_if_wanted(tmp_path: Path, game: Path) -> None:
+    out = tmp_path / "out.sgf"
+    out.write_text("old")
+    assert review(game, "--visits", "4", "--sgf", out, "--force").returncode == 0
+    assert "SBKV" in out.read_text()
+
+
+def test_a_network_repeats_its_review_and_sgfmill_reads_it(tmp_path: Path, game: Path) -> None:
+    out, table = tmp_path / "out.sgf", tmp_path / "out.json"
+    options = ["--network", TINY, "--visits", "8", "--precision", "float32", "--threads", "2", "--json", str(table)]
+    texts = []
+    for force in ([], ["--force"]):
+        command = [*COMMAND, str(game), *options, "--sgf", str(out), *force]
+        assert subprocess.run(command, capture_output=True, cwd=ROOT, timeout=300).returncode == 0
+        texts.append(table.read_text())
+    assert texts[0] == texts[1]
+    assert json.loads(texts[0])["games"][0]["seed"] == 1
+    record = sgf.Sgf_game.from_bytes(out.read_bytes())
+    nodes = record.get_main_sequence()
+    assert -169 < nodes[0].get("V") < 169
+    values = [float(node.get_raw("SBKV")) for node in nodes]
+    assert len(values) == 6 and all(0 <= value <= 100 for value in values)
+
+
+def test_verbose_reports_network_precision_and_moves(game: Path) -> None:
+    quiet = review(game, "--network", TINY, "--visits", "4", "--precision", "float32")
+    assert "tiny" not in quiet.stderr
+    verbose = review(game, "--network", TINY, "--visits", "4", "--precision", "float32", "-v")
+    lines = [line for line in verbose.stderr.splitlines() if "compil" not in line]
+    assert lines[0].startswith("gtp_engine: tiny: cpu, float32, 1 thread")
+    assert [line.split()[1] for line in lines[1:]] == ["1", "2", "3", "4", "5"]

@@ -1,4 +1,4 @@
-"""Which network is taken where none is named: tiny ones in place of those that are shipped."""
+"""Which network is used without --network: tiny ones in place of the bundled ones."""
 
 from pathlib import Path
 from unittest.mock import Mock
@@ -7,11 +7,11 @@ import pytest
 from click import UsageError
 from click.testing import CliRunner
 
+from gtp_engine.analysis.reviewer import network_advice
+from gtp_engine.analysis.schedulers import Schedulers
 from gtp_engine.cli import main
-from gtp_engine.cli.analysis import _Networks
 from gtp_engine.cli.doctor import doctor
 from gtp_engine.cli.selfplay import _network
-from gtp_engine.engine import Engine, EngineSettings
 from gtp_engine.evaluate.choices import AUTO, ROLLOUTS, network_on
 from gtp_engine.game.game import Game
 from gtp_engine.gtp.inbox import Inbox
@@ -21,6 +21,7 @@ from gtp_engine.network.config import parse_config
 from gtp_engine.network.katago_file import write_katago_file
 from gtp_engine.network.library import default_networks, network_name
 from gtp_engine.network.model import Model
+from gtp_engine.play.engine import Engine, EngineSettings
 from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.training.settings import GameSettings, RunSettings
 
@@ -84,11 +85,11 @@ def test_the_engine_changes_with_the_board(weights: Path, capfd: pytest.CaptureF
         def judged_by() -> str:
             report = engine.evaluate()
             assert (report.width, report.height) == (engine.width, engine.height)
-            return engine._thread.submit(lambda: engine._thinker.evaluator().name).result()
+            return engine._thread.submit(lambda worker: worker.evaluator().name).result()
 
         assert (engine.name, engine.parameters) == ("gtp_engine small", OF_NETWORKS)
         assert judged_by() == "small"
-        first = engine._thinker._evaluator
+        first = engine._thread.submit(lambda worker: worker._evaluator).result()
         engine.set_parameter("cpuctExploration", 0.7)
         engine.best_move()
         engine.set_board_size(19)
@@ -101,9 +102,10 @@ def test_the_engine_changes_with_the_board(weights: Path, capfd: pytest.CaptureF
         engine.load(Game(13))
         assert (engine.name, judged_by()) == ("gtp_engine small", "small")
         engine.set_board_size(9)
-        assert engine._thinker._search is not None  # the same network: nothing is loaded again
-    said = [line.split()[1] for line in capfd.readouterr().err.splitlines() if not line.startswith("gtp_engine: comp")]
-    assert said == ["small:", "large:", "small:"]  # nothing of rollouts, which nobody asked otherwise for
+        # The same network: nothing is loaded again.
+        assert engine._thread.submit(lambda worker: worker._search).result() is not None
+    names = [line.split()[1] for line in capfd.readouterr().err.splitlines() if not line.startswith("gtp_engine: comp")]
+    assert names == ["small:", "large:", "small:"]  # nothing about rollouts, which are the default there
 
 
 def test_gtp_says_which_network_of_a_board_is_damaged(weights: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -115,9 +117,9 @@ def test_gtp_says_which_network_of_a_board_is_damaged(weights: Path, capfd: pyte
             inbox.post(line)
         converse(session)
         engine.ready.result()
-    said = [line for line in capfd.readouterr().err.splitlines() if "cannot think" in line]
-    assert len(said) == 1
-    assert said[0].startswith(f"gtp_engine: the engine cannot think: {weights / 'large.bin.gz'}: ")
+    failures = [line for line in capfd.readouterr().err.splitlines() if "cannot load the evaluator" in line]
+    assert len(failures) == 1
+    assert failures[0].startswith(f"gtp_engine: cannot load the evaluator: {weights / 'large.bin.gz'}: ")
 
 
 def test_a_named_network_stays(weights: Path) -> None:
@@ -128,14 +130,14 @@ def test_a_named_network_stays(weights: Path) -> None:
 
 
 def test_analysis_has_a_search_for_each_network(weights: Path) -> None:
-    networks = _Networks(SETTINGS)
-    small, large, rollouts = (networks.scheduler_on(size, size) for size in (9, 19, 25))
+    schedulers = Schedulers(SETTINGS)
+    small, large, rollouts = (schedulers.on_board(size, size) for size in (9, 19, 25))
     assert [scheduler.evaluator.name for scheduler in (small, large, rollouts)] == ["small", "large", "rollouts"]
-    assert networks.scheduler_on(13, 8) is small
-    assert [model["name"] for model in networks.models()] == [
+    assert schedulers.on_board(13, 8) is small
+    assert [model["name"] for model in schedulers.models()] == [
         str(weights / f"{name}.bin.gz") for name in ("small", "large")
     ]
-    networks.close()
+    schedulers.close()
 
 
 def test_selfplay_of_boards_with_different_networks_wants_one_named(weights: Path) -> None:
@@ -151,15 +153,21 @@ def test_selfplay_of_boards_with_different_networks_wants_one_named(weights: Pat
 def test_a_review_takes_the_records_board(weights: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     record = tmp_path / "game.sgf"
     record.write_text("(;GM[1]SZ[9];B[ee];W[cc])")
-    done = CliRunner().invoke(main, ["review", str(record), "--visits", "2", "--threads", "1"])
+    done = CliRunner().invoke(main, ["review", str(record), "--visits", "2", "--threads", "1", "-v"])
     assert done.exit_code == 0
     assert "gtp_engine: small: " in capfd.readouterr().err + done.stderr
+
+
+def test_a_review_on_a_full_board_warns_of_the_bundled_network(weights: Path) -> None:
+    assert network_advice(AUTO, 19, 19).startswith("large is a small network: good for kyu games, ")
+    assert network_advice(str(weights / "large.bin.gz"), 19, 17) == network_advice(AUTO, 19, 19)
+    assert network_advice(AUTO, 9, 9) == network_advice("none", 19, 19) == network_advice("other.bin.gz", 19, 19) == ""
 
 
 def test_the_doctor_says_and_checks_the_defaults(
     weights: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("gtp_engine.cli.doctor._check_gtp", " ".join)
+    monkeypatch.setattr("gtp_engine.cli.self_test._check_gtp", " ".join)
     doctor.main([], standalone_mode=False)
     lines = capsys.readouterr().out.splitlines()
     for name, least, most in (("small", 7, 13), ("large", 14, 19)):

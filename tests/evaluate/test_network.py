@@ -1,4 +1,4 @@
-"""The evaluator by a network: from moves to outputs as KataGo gives them, and what the batch may not change."""
+"""The evaluator by a network: from moves to KataGo's outputs, and what the batch must not change."""
 
 import json
 from dataclasses import replace
@@ -9,25 +9,28 @@ import pytest
 import torch
 from golden_records import Record, position_of
 
-from gtp_engine.evaluate.answers import columns_of, outputs_of, scale_of, write_answers
 from gtp_engine.evaluate.cache import EvaluationCache
-from gtp_engine.evaluate.inputs import new_workspace
-from gtp_engine.evaluate.inputs import position_of as complete
-from gtp_engine.evaluate.interface import ALL_SYMMETRIES, Outputs
+from gtp_engine.evaluate.decode import decode_outputs, output_scale
+from gtp_engine.evaluate.evaluator import ALL_SYMMETRIES
+from gtp_engine.evaluate.features import LADDER_BYTES, new_workspace
+from gtp_engine.evaluate.features import position_of as complete
 from gtp_engine.evaluate.network import NetworkEvaluator, find_device
+from gtp_engine.evaluate.row import EvaluationRow, row_columns
 from gtp_engine.game.coords import WHITE
 from gtp_engine.game.game import Game
-from gtp_engine.game.symmetry import turned_indices
+from gtp_engine.game.symmetry import permutation
 from gtp_engine.network.config import SCALARS, Multipliers, parse_config
 from gtp_engine.network.model import RawOutputs
-from gtp_engine.network.outputs import SUPERKO, TERRITORY, predict
+from gtp_engine.network.outputs import SUPERKO, TERRITORY, Predictions, predict
 from gtp_engine.search.parameters import default_parameters
-from gtp_engine.search.search import Limits, Search
+from gtp_engine.search.request import Limits, SearchRequest
+from gtp_engine.search.search import Search
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "networks"
 TINY = FOLDER / "tiny.bin.gz"
 RECORDS: list[Record] = [json.loads(line) for line in (FOLDER / "tiny.jsonl").read_text().splitlines()]
 SQUARE = [record for record in RECORDS if record["size"] == [9, 9]]
+PARTS = ("policy", "value", "lead", "score_mean", "score_stdev", "ownership")
 
 
 @pytest.fixture
@@ -45,27 +48,35 @@ def policy_of(record: Record) -> np.ndarray:
     return np.array([*rows, record["outputs"]["policyPass"]], np.float32)
 
 
-def row(outputs: Outputs, index: int) -> list[np.ndarray]:
-    values = (outputs.policy, outputs.value, outputs.lead, outputs.score_mean, outputs.score_stdev, outputs.ownership)
-    return [np.asarray(each[index]) for each in values if each is not None]
+def same(one: np.ndarray, other: np.ndarray, tolerance: float = 1e-5) -> bool:
+    """Whether two rows agree, except for short-term errors."""
+    return all(np.allclose(part_of(one, name), part_of(other, name), rtol=1e-4, atol=tolerance) for name in PARTS)
 
 
-def same(one: list[np.ndarray], other: list[np.ndarray], tolerance: float = 1e-5) -> bool:
-    return all(np.allclose(a, b, rtol=1e-4, atol=tolerance) for a, b in zip(one, other, strict=True))
+def expected_part(predictions: Predictions, name: str, position: int) -> np.ndarray:
+    """A part of a prediction; the standard deviation follows from its moments."""
+    if name == "score_stdev":
+        variance = predictions.score_mean_square[position] - predictions.score_mean[position] ** 2
+        return np.asarray(variance.clamp(min=0).sqrt().numpy())
+    return np.asarray(getattr(predictions, name)[position].numpy())
+
+
+def part_of(row: np.ndarray, name: str) -> np.ndarray:
+    return np.asarray(getattr(EvaluationRow(row, (len(row) - 10) // 2), name))
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["id"])
 def test_one_position_is_judged_as_katago_does(evaluator: NetworkEvaluator, record: Record) -> None:
     optimism = record.get("policy_optimism", 0.0)
-    said = evaluator.predict(boards_of([record]), record["symmetry"], optimism=optimism)
+    predicted = evaluator.with_options(optimism=optimism).predict(boards_of([record]), record["symmetry"])
     expected = record["outputs"]
     white = position_of(record).to_move == WHITE
     sign = 1 if white else -1
-    assert said.policy[0].numpy() == pytest.approx(policy_of(record), abs=1e-4)
-    assert float(said.value[0, 0 if white else 1]) == pytest.approx(expected["whiteWin"], abs=1e-4)
-    assert sign * float(said.lead[0]) == pytest.approx(expected["whiteLead"], rel=1e-3, abs=1e-3)
+    assert predicted.policy[0].numpy() == pytest.approx(policy_of(record), abs=1e-4)
+    assert float(predicted.value[0, 0 if white else 1]) == pytest.approx(expected["whiteWin"], abs=1e-4)
+    assert sign * float(predicted.lead[0]) == pytest.approx(expected["whiteLead"], rel=1e-3, abs=1e-3)
     owned = np.array(expected["whiteOwnership"]).ravel()
-    assert sign * said.ownership[0].numpy() == pytest.approx(owned, abs=1e-4)
+    assert sign * predicted.ownership[0].numpy() == pytest.approx(owned, abs=1e-4)
 
 
 def test_a_batch_says_of_each_position_what_it_says_of_it_alone(evaluator: NetworkEvaluator) -> None:
@@ -76,7 +87,7 @@ def test_a_batch_says_of_each_position_what_it_says_of_it_alone(evaluator: Netwo
     for place, index in enumerate(order):
         evaluator.clear_cache()
         alone = evaluator.collect(evaluator.submit(boards, np.array([index]), symmetries[[index]]))
-        assert same(row(together, place), row(alone, 0)), SQUARE[index]["id"]
+        assert same(together[place], alone[0]), SQUARE[index]["id"]
 
 
 def test_known_positions_are_remembered_and_fresh_ones_are_not_mixed_up_with_them(evaluator: NetworkEvaluator) -> None:
@@ -85,12 +96,12 @@ def test_known_positions_are_remembered_and_fresh_ones_are_not_mixed_up_with_the
     first = evaluator.collect(evaluator.submit(boards, some, np.full(len(some), 3)))
     mixed = evaluator.collect(evaluator.submit(boards, everything, np.full(len(everything), 5)))
     for place, index in enumerate(some):  # by symmetry 3, though 5 was asked for
-        assert all(np.array_equal(a, b) for a, b in zip(row(first, place), row(mixed, index), strict=True))
+        assert np.array_equal(first[place], mixed[index])
     evaluator.clear_cache()
     fresh = evaluator.collect(evaluator.submit(boards, everything, np.full(len(everything), 5)))
     for index in set(everything) - set(some):
-        assert same(row(fresh, index), row(mixed, index))
-    assert not same(row(fresh, 0), row(mixed, 0), 1e-4)
+        assert same(fresh[index], mixed[index])
+    assert not same(fresh[0], mixed[0], 1e-4)
 
 
 def test_the_average_is_over_the_eight_symmetries(evaluator: NetworkEvaluator) -> None:
@@ -99,28 +110,27 @@ def test_the_average_is_over_the_eight_symmetries(evaluator: NetworkEvaluator) -
     views = []
     for symmetry in range(8):
         evaluator.clear_cache()
-        views.append(row(evaluator.collect(evaluator.submit(boards, one, np.array([symmetry]))), 0))
-    average = row(evaluator.collect(evaluator.submit(boards, one, np.array([ALL_SYMMETRIES]))), 0)
-    expected = [np.mean([view[part] for view in views], axis=0) for part in range(len(average))]
-    assert same(average, expected)
+        views.append(evaluator.collect(evaluator.submit(boards, one, np.array([symmetry])))[0])
+    average = evaluator.collect(evaluator.submit(boards, one, np.array([ALL_SYMMETRIES])))[0]
+    assert same(average, np.mean(views, axis=0))
     assert not same(average, views[0])
 
 
 def test_optimism_is_not_mistaken_for_known(evaluator: NetworkEvaluator) -> None:
     boards = boards_of(SQUARE[:1])
-    plain, hopeful = (
-        evaluator.collect(evaluator.submit(boards, np.arange(1), optimism=optimism)).policy[0]
-        for optimism in (0.0, 1.0)
-    )
-    assert not np.allclose(plain, hopeful, atol=1e-4)
+    handles = [evaluator.with_options(optimism=optimism) for optimism in (0.0, 1.0)]
+    plain, hopeful = (handle.collect(handle.submit(boards, np.arange(1)))[0] for handle in handles)
+    assert not np.allclose(part_of(plain, "policy"), part_of(hopeful, "policy"), atol=1e-4)
 
 
 def test_sizes_may_change_with_every_batch(evaluator: NetworkEvaluator) -> None:
     for record in RECORDS:
-        outputs = evaluator.collect(evaluator.submit(boards_of([record]), np.arange(1)))
-        assert outputs.policy.shape == (1, record["size"][0] * record["size"][1] + 1)
-        assert outputs.policy[0].sum() == pytest.approx(1, abs=1e-5)
-        assert outputs.policy[0][policy_of(record) == 0].max(initial=0) == 0
+        rows = evaluator.collect(evaluator.submit(boards_of([record]), np.arange(1)))
+        area = record["size"][0] * record["size"][1]
+        assert rows.shape == (1, row_columns(area)) and rows.flags.c_contiguous
+        policy = EvaluationRow(rows[0], area).policy
+        assert policy.sum() == pytest.approx(1, abs=1e-5)
+        assert policy[policy_of(record) == 0].max(initial=0) == 0
 
 
 def test_a_search_reads_ladders_along_its_lines_as_afresh() -> None:
@@ -128,8 +138,7 @@ def test_a_search_reads_ladders_along_its_lines_as_afresh() -> None:
     game = position_of(max(SQUARE, key=lambda record: len(record["moves"])))
     evaluator = NetworkEvaluator(TINY, precision="float32", device="cpu", batch_size=4)
     search = Search(evaluator, default_parameters("network"), seed=1)
-    search.set_position(game)
-    best = search.run(Limits(visits=60)).moves[0]
+    best = search.run(SearchRequest(game, Limits(visits=60))).moves[0]
     tree = search.tree.arrays
     line, node = [], search.tree.root
     for point in best.pv[:3]:
@@ -148,9 +157,9 @@ def test_a_search_reads_ladders_along_its_lines_as_afresh() -> None:
         known = np.unpackbits(tree.ladders[node], bitorder="little")[: position.area].astype(bool)
         afresh = complete(position, new_workspace())
         evaluator.clear_cache()
-        evaluator.collect(evaluator.submit(afresh, np.arange(1)))
-        points = [(y + 1) * stride + x + 1 for y in range(position.height) for x in range(position.width)]
-        assert (known == (afresh["ladders"][0][points] & 1).astype(bool)).all()
+        ladders = np.full((1, LADDER_BYTES), 0xFF, np.uint8)
+        evaluator.collect(evaluator.submit(afresh, np.arange(1), None, ladders))
+        assert (known == np.unpackbits(ladders[0], bitorder="little")[: position.area].astype(bool)).all()
 
 
 def test_boards_too_large_are_refused(evaluator: NetworkEvaluator) -> None:
@@ -209,20 +218,20 @@ def test_evaluations_of_one_size_outlive_a_batch_of_another(evaluator: NetworkEv
     first = evaluator.collect(evaluator.submit(small, np.arange(1), np.array([1])))
     evaluator.collect(evaluator.submit(large, np.arange(1)))
     again = evaluator.collect(evaluator.submit(small, np.arange(1), np.array([2])))
-    assert all(np.array_equal(a, b) for a, b in zip(row(first, 0), row(again, 0), strict=True))
+    assert np.array_equal(first, again)
 
 
 @pytest.mark.parametrize("optimism", [0.0, 0.3])
 def test_what_a_search_gets_is_what_the_prediction_says(evaluator: NetworkEvaluator, optimism: float) -> None:
     for record in RECORDS:
         position, symmetry = boards_of([record]), record["symmetry"]
-        said = evaluator.predict(position, symmetry, optimism=optimism)
+        handle = evaluator.with_options(optimism=optimism)
+        predicted = handle.predict(position, symmetry)
         evaluator.clear_cache()
-        found = evaluator.collect(evaluator.submit(position, np.arange(1), np.array([symmetry]), optimism=optimism))
-        assert found.ownership is not None
-        for name in ("policy", "value", "lead", "score_mean", "score_stdev", "ownership"):
-            expected = getattr(said, name)[0].numpy()
-            assert getattr(found, name)[0] == pytest.approx(expected, rel=1e-4, abs=1e-5), (record["id"], name)
+        rows = handle.collect(handle.submit(position, np.arange(1), np.array([symmetry])))
+        for name in PARTS:
+            expected = expected_part(predicted, name, 0)
+            assert part_of(rows[0], name) == pytest.approx(expected, rel=1e-4, abs=1e-5), (record["id"], name)
 
 
 @pytest.mark.parametrize("version", [8, 9, 10, 13, 14])
@@ -242,22 +251,25 @@ def test_outputs_mean_what_they_mean_to_the_prediction(version: int) -> None:
     legal[:, -1] = True
     scalars = torch.zeros(count, SCALARS)
     scalars[:4, SUPERKO], scalars[:2, TERRITORY] = 1, 1
-    said = predict(raw, config, legal, scalars)
-    rows = np.arange(count)[::-1].copy()
-    out = np.empty((count, columns_of(area)), np.float32)
-    turned = np.array([turned_indices(0, 3, 3)] * 8)
-    given = [part[rows].numpy() for part in raw]
-    turns = np.zeros(count, np.intp)
-    write_answers(*given, rows, scalars.numpy(), legal.numpy(), turns, turned, 0.0, scale_of(config), out)
-    found = outputs_of(out, area, config.has_errors)
-    for name in ("policy", "value", "lead", "score_mean", "score_stdev", "ownership"):
-        assert getattr(found, name) == pytest.approx(getattr(said, name)[rows].numpy(), rel=1e-4, abs=1e-5), name
-    if config.has_errors:
-        assert said.value_error is not None and said.score_error is not None
-        expected = torch.stack((said.value_error, said.score_error, said.variance_time), 1)[rows].numpy()
-        assert found.outlook == pytest.approx(expected, rel=1e-4)
-    else:
-        assert found.outlook is None
+    predicted = predict(raw, config, legal, scalars)
+    order = np.arange(count)[::-1].copy()
+    rows = np.empty((count, row_columns(area)), np.float32)
+    indices = np.array([permutation(0, 3, 3)] * 8)
+    given = [part[order].numpy() for part in raw]
+    symmetries = np.zeros(count, np.intp)
+    decode_outputs(*given, order, scalars.numpy(), legal.numpy(), symmetries, indices, 0.0, output_scale(config), rows)
+    for row, position in zip(rows, order, strict=True):
+        for name in PARTS:
+            expected = expected_part(predicted, name, int(position))
+            assert part_of(row, name) == pytest.approx(expected, rel=1e-4, abs=1e-5), name
+        errors = EvaluationRow(row, area).short_term_errors
+        if config.has_errors:
+            assert predicted.value_error is not None and predicted.score_error is not None
+            outputs = predicted.value_error, predicted.score_error, predicted.variance_time
+            expected = torch.stack(outputs, 1)[position].numpy()
+            assert errors == pytest.approx(expected, rel=1e-4)
+        else:
+            assert errors is None
 
 
 @pytest.mark.parametrize("threads", [2, 3])
@@ -273,12 +285,12 @@ def test_threads_change_neither_evaluations_nor_the_search(threads: int) -> None
             for _ in range(2):
                 evaluator.clear_cache()
                 search = Search(evaluator, default_parameters("network"), seed=1)
-                report = search.run(Limits(visits=60))
+                report = search.run(SearchRequest(Game(), Limits(visits=60)))
                 roots.append([(move.point, move.visits, move.winrate) for move in report.moves])
         evaluator.close()
     for alone, together in zip(outputs[:2], outputs[2:], strict=True):
         for index in everything:
-            assert same(row(alone, index), row(together, index))
+            assert same(alone[index], together[index])
     assert roots[0] == roots[1]  # batches are taken back in the order of their submission, whenever they are done
 
 
@@ -300,7 +312,7 @@ def test_a_device_without_memory_for_a_batch_gets_smaller_ones(
         evaluator.clear_cache()
         sizes.clear()
         found = evaluator.collect(evaluator.submit(boards, everything))
-        assert all(same(row(expected, index), row(found, index)) for index in everything)
+        assert all(same(expected[index], found[index]) for index in everything)
     assert max(sizes) <= 2 and evaluator.batch_size <= 2
     assert "not enough memory" in capsys.readouterr().err
 
@@ -314,3 +326,18 @@ def test_a_device_without_memory_for_one_position_says_so(
     monkeypatch.setattr(evaluator, "model", full_device)
     with pytest.raises(MemoryError, match="not enough memory on cpu for the network tiny"):
         evaluator.submit(boards_of(SQUARE[:3]), np.arange(3))
+
+
+def test_the_faster_precision_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.evaluate.network.CACHE_FOLDER", tmp_path)
+    tried = NetworkEvaluator(TINY, device="cpu").precision
+    (file,) = tmp_path.iterdir()
+    assert file.read_text() == tried
+    other = {"float32": "bfloat16", "bfloat16": "float32"}[tried]
+    file.write_text(other)
+    assert NetworkEvaluator(TINY, device="cpu").precision == other
+    for damaged in (b"float8", b"\xe6loat32"):
+        file.write_bytes(damaged)
+        assert NetworkEvaluator(TINY, device="cpu").precision in ("float32", "bfloat16")
+    monkeypatch.setattr("gtp_engine.evaluate.network.CACHE_FOLDER", None)
+    assert NetworkEvaluator(TINY, device="cpu").precision in ("float32", "bfloat16")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reference_board import read_diagram
 
-from gtp_engine.game import board as boards
+from gtp_engine.game.board import BOARD, BUTTON_BLACK, MAX_POINTS, ZOBRIST, copy_board, count_liberties
 from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.game.game import Game, IllegalMove
 from gtp_engine.game.rules import RULESETS, Rules
@@ -259,12 +259,12 @@ def test_every_size_has_corners_edges_and_a_middle(width: int, height: int) -> N
         game.play(colour, point)
     assert game.stone_at(corner) == EMPTY
     far_right, far_corner = point_at(width - 1, 0, width), point_at(width - 1, height - 1, width)
-    assert boards.count_liberties(game.board[0], right, 8) == (2 if width == 2 else 3)
+    assert count_liberties(game.board[0], right, 8) == (2 if width == 2 else 3)
     if width > 3 and height > 2:
         game.play(WHITE, far_right)
         game.play(BLACK, far_corner)
-        assert boards.count_liberties(game.board[0], far_right, 8) == 2
-        assert boards.count_liberties(game.board[0], far_corner, 8) == 2
+        assert count_liberties(game.board[0], far_right, 8) == 2
+        assert count_liberties(game.board[0], far_corner, 8) == 2
 
 
 @pytest.mark.parametrize(("width", "height"), [(1, 9), (9, 1), (26, 9), (9, 26), (0, 0)])
@@ -338,7 +338,7 @@ def test_set_up_takes_stones_in_any_order() -> None:
     ring = [point_at(x, y, 5) for x, y in product(range(5), range(5)) if (x, y) not in ((1, 1), (3, 3))]
     game = Game(5)
     game.set_up(ring, [])
-    assert boards.count_liberties(game.board[0], ring[0], 8) == 2
+    assert count_liberties(game.board[0], ring[0], 8) == 2
 
 
 def test_large_boards_work_as_plain_python() -> None:
@@ -367,15 +367,32 @@ def test_hash_is_of_the_stones_alone() -> None:
     for colour, point in [(BLACK, c), (WHITE, b), (BLACK, a)]:
         other.play(colour, point)
     assert game.board["hash"][0] == other.board["hash"][0]
-    expected = boards.ZOBRIST[a, BLACK] ^ boards.ZOBRIST[b, WHITE] ^ boards.ZOBRIST[c, BLACK]
+    expected = ZOBRIST[a, BLACK] ^ ZOBRIST[b, WHITE] ^ ZOBRIST[c, BLACK]
     assert game.board["hash"][0] == np.uint64(expected)
 
 
 def test_the_pass_that_takes_the_button_does_not_help_to_end_the_game() -> None:
     game = Game(5, rules=RULESETS["aga-button"])
     game.play(BLACK, PASS)
-    assert (game.passes, game.board["button"][0]) == (0, boards.BUTTON_BLACK)
+    assert (game.passes, game.board["button"][0]) == (0, BUTTON_BLACK)
     game.play(WHITE, PASS)
     assert not game.is_over
     game.play(BLACK, PASS)
     assert game.is_over
+
+
+def test_a_copy_has_every_field() -> None:
+    """A record of random bytes, so that a field that `copy_board` forgets is found whatever it means."""
+    random = np.random.default_rng(1)
+    source, target = (np.frombuffer(random.bytes(BOARD.itemsize), BOARD).copy() for _ in range(2))
+    source["width"], source["height"], source["empty_count"], source["komi"] = 5, 3, 7, 6.5
+    source["suicide"], source["friendly_pass"] = True, False
+    target["suicide"], target["friendly_pass"] = False, True
+    ladders = target["ladders"].copy()
+    copy_board(target[0], source[0])
+    names = BOARD.names or ()
+    used = {name: (3 + 2) * (5 + 1) + 1 for name in names if BOARD[name].shape == (MAX_POINTS,)}
+    used["empties"] = 7
+    for name in names:
+        expected = ladders if name == "ladders" else source[name]
+        assert (target[name][..., : used.get(name)] == expected[..., : used.get(name)]).all(), name

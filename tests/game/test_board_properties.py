@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_board import BLACK, WHITE, Point, ReferenceBoard
 
-from gtp_engine.game import board as boards
+from gtp_engine.game.board import BOARD, MAX_POINTS, ZOBRIST, atari_liberty, copy_board, count_liberties, in_atari
 from gtp_engine.game.coords import PASS, point_at, xy
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS, Rules
@@ -62,7 +62,7 @@ class Pair:
         assert game.board["ko_point"][0] == ko, self._about()
         expected = np.uint64(0)
         for at, colour in reference.stones.items():
-            expected ^= boards.ZOBRIST[self.point(at), colour]
+            expected ^= ZOBRIST[self.point(at), colour]
         assert game.board["hash"][0] == expected, self._about()
 
     def compare_chains(self) -> None:
@@ -71,13 +71,13 @@ class Pair:
         for chain in self.reference.all_chains():
             stone = next(iter(chain))
             liberties = self.reference.liberties(stone)
-            assert boards.count_liberties(board, self.point(stone), 8) == min(8, len(liberties)), self._about(stone)
+            assert count_liberties(board, self.point(stone), 8) == min(8, len(liberties)), self._about(stone)
             head = board["chain"][self.point(stone)]
             assert {board["chain"][self.point(at)] for at in chain} == {head}
             assert board["chain_size"][head] == len(chain)
-            assert boards.in_atari(board, head) == (len(liberties) == 1), self._about()
+            assert in_atari(board, head) == (len(liberties) == 1), self._about()
             if len(liberties) == 1:
-                assert xy(boards.atari_liberty(board, head), self.game.width) == liberties.pop()
+                assert xy(atari_liberty(board, head), self.game.width) == liberties.pop()
         empties = {int(point) for point in board["empties"][: board["empty_count"]]}
         assert empties == {self.point(at) for at in self.reference.points() if at not in self.reference.stones}
 
@@ -86,7 +86,7 @@ class Pair:
 
 
 def play_random_game(pair: Pair, choices: Iterator[int], points_checked: int) -> int:
-    """Plays what `choices` say: one in 16 a pass, one in 32 out of turn. Returns the number of moves.
+    """Plays by `choices`: one in 16 a pass, one in 32 out of turn. Returns the number of moves.
 
     At each move `points_checked` points, a run that begins at random, are compared as to legality.
     """
@@ -156,12 +156,12 @@ def test_a_copy_is_the_same_position(width: int, height: int, moves: list[int]) 
     other = Pair(25, 25, RULESETS["chinese"])
     play_random_game(other, iter(moves[::-1]), points_checked=1)
     target, source = other.game.board.copy()[0], pair.game.board[0]
-    boards.copy_board(target, source)
+    copy_board(target, source)
     points = (height + 2) * (width + 1) + 1
-    for name in boards.BOARD.names:
+    for name in BOARD.names:
         if name == "ladders":
             continue  # read for one position, and left to it
-        if boards.BOARD[name].shape == (boards.MAX_POINTS,):
+        if BOARD[name].shape == (MAX_POINTS,):
             assert (target[name][:points] == source[name][:points]).all(), name
         elif name == "empties":
             assert (target[name][: source["empty_count"]] == source[name][: source["empty_count"]]).all()

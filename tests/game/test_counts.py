@@ -9,8 +9,16 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gtp_engine.compiled import njit
-from gtp_engine.game import board as boards
+from gtp_engine.base.jit import njit
+from gtp_engine.game.board import (
+    POSITIONAL_SUPERKO,
+    clear,
+    is_legal,
+    is_legal_but_superko,
+    new_board,
+    play,
+    set_up_stone,
+)
 from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, all_points
 from gtp_engine.game.game import Game
 
@@ -25,16 +33,16 @@ def successors(board: np.ndarray) -> list[np.ndarray]:
         board["to_move"] = colour
         board["ko_point"] = PASS
         for point in all_points(int(board["width"][0]), int(board["height"][0])):
-            if boards.is_legal_but_superko(board[0], point):
+            if is_legal_but_superko(board[0], point):
                 after = board.copy()
-                boards.play(after[0], point)
+                play(after[0], point)
                 found.append(after)
     return found
 
 
 def position_graph(width: int, height: int, suicide: bool) -> list[set[int]]:
     """Where the moves of each position lead that the compiled board reaches from the empty one, which is number 0."""
-    start = boards.new_board(width, height)
+    start = new_board(width, height)
     start["suicide"] = suicide
     numbers = {int(start["hash"][0]): 0}
     waiting = [start]
@@ -58,11 +66,11 @@ def count_legal_positions(board: np.ndarray, width: int, height: int) -> int:
     points = [(y + 1) * (width + 1) + x + 1 for y in range(height) for x in range(width)]
     legal = 0
     for number in range(3 ** len(points)):
-        boards.clear(board, width, height)
+        clear(board, width, height)
         colours = number
         for point in points:
             if colours % 3 != EMPTY:
-                boards.set_up_stone(board, point, colours % 3)
+                set_up_stone(board, point, colours % 3)
             colours //= 3
         legal += all_chains_breathe(board, points)
     return legal
@@ -81,13 +89,13 @@ def all_chains_breathe(board: np.ndarray, points: list[int]) -> bool:
 
 @pytest.mark.parametrize(("width", "height"), LEGAL_POSITIONS)
 def test_number_of_legal_positions(width: int, height: int) -> None:
-    assert count_legal_positions(boards.new_board(2, 2)[0], width, height) == LEGAL_POSITIONS[width, height]
+    assert count_legal_positions(new_board(2, 2)[0], width, height) == LEGAL_POSITIONS[width, height]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), MORE_LEGAL_POSITIONS)
 def test_number_of_legal_positions_on_larger_boards(width: int, height: int) -> None:
-    assert count_legal_positions(boards.new_board(2, 2)[0], width, height) == MORE_LEGAL_POSITIONS[width, height]
+    assert count_legal_positions(new_board(2, 2)[0], width, height) == MORE_LEGAL_POSITIONS[width, height]
 
 
 @pytest.mark.parametrize(("width", "height"), [(2, 2), (2, 3), (4, 2)])
@@ -169,21 +177,21 @@ def test_number_of_games_up_to_five_moves() -> None:
         for colour, point in product((BLACK, WHITE), all_points(2, 2)):
             board["to_move"] = colour
             board["ko_point"] = PASS
-            if boards.is_legal(board[0], point, np.array(history, np.uint64), len(history)):
+            if is_legal(board[0], point, np.array(history, np.uint64), len(history)):
                 after = board.copy()
-                boards.play(after[0], point)
+                play(after[0], point)
                 count += games(after, [*history, int(after["hash"][0])], length - 1)
         return count
 
-    start = boards.new_board(2, 2)
+    start = new_board(2, 2)
     start["suicide"] = True
-    start["ko_rule"] = boards.POSITIONAL_SUPERKO
+    start["ko_rule"] = POSITIONAL_SUPERKO
     assert games(start, [int(start["hash"][0])], 5) == paths(0, frozenset({0}), 5)
 
 
 @pytest.mark.slow
 def test_number_of_games_on_2x2() -> None:
-    """386,356,909,593, of which 1 has no move and the others begin with one of eight equivalent moves."""
+    """386,356,909,593: 1 has no move, the others begin with one of eight equivalent moves."""
     moves = position_graph(2, 2, suicide=True)
     bits = np.array([as_bits(after) for after in moves], np.uint64)
     first = min(moves[0])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from golden_records import Record, position_of, records
 
-from gtp_engine.game import board as boards
+from gtp_engine.game.benson import AREA_WORKSPACE, read_area, write_owner
+from gtp_engine.game.board import BUTTON_BLACK, BUTTON_WHITE, count_liberties, is_legal_but_superko
 from gtp_engine.game.coords import WHITE
 from gtp_engine.game.ladders import find_ladders, new_workspace
-from gtp_engine.game.life import LIFE, read_area, write_owner
 
 
 def recorded(record: Record, plane: int) -> list[int]:
@@ -29,10 +29,10 @@ def test_liberties_and_kos(shared: Path) -> None:
         stones = game.stones().ravel()
         assert ones(stones == game.to_move) == recorded(record, 1), record["id"]
         assert ones(stones == 3 - game.to_move) == recorded(record, 2), record["id"]
-        liberties = [boards.count_liberties(board, p, 4) if board["stones"][p] else 0 for p in points]
+        liberties = [count_liberties(board, p, 4) if board["stones"][p] else 0 for p in points]
         for number in (1, 2, 3):
             assert ones(np.array(liberties) == number) == recorded(record, 2 + number), record["id"]
-        simple = [boards.is_legal_but_superko(board, p) or p == board["ko_point"] for p in points]
+        simple = [is_legal_but_superko(board, p) or p == board["ko_point"] for p in points]
         assert ones(np.array(simple) & ~game.legal_moves()[:-1]) == recorded(record, 6), record["id"]
         count += 1
     assert count >= 150
@@ -44,7 +44,7 @@ def test_komi_with_what_the_rules_add(shared: Path) -> None:
     for record in records(shared):
         game = position_of(record)
         if game.rules.scoring == "AREA":
-            button = {boards.BUTTON_WHITE: 0.5, boards.BUTTON_BLACK: -0.5}.get(game.board["button"][0], 0.0)
+            button = {BUTTON_WHITE: 0.5, BUTTON_BLACK: -0.5}.get(game.board["button"][0], 0.0)
             points = game.komi + game.handicap_bonus + button
             whose = 1 if game.to_move == WHITE else -1
             assert record["inputs"]["global"][5] * 20 == pytest.approx(whose * points), record["id"]
@@ -56,7 +56,7 @@ def test_komi_with_what_the_rules_add(shared: Path) -> None:
 def test_areas(shared: Path) -> None:
     """Planes 18 and 19: empty under territory rules."""
     count = 0
-    workspace = np.zeros(1, LIFE)[0]
+    workspace = np.zeros(1, AREA_WORKSPACE)[0]
     for record in records(shared):
         game = position_of(record)
         owner = np.zeros(game.area, np.int8)

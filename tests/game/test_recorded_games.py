@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gtp_engine.compiled import njit
-from gtp_engine.game import board as boards
+from gtp_engine.base.jit import njit
+from gtp_engine.game.board import clear, is_legal_but_superko, new_board, play, set_up_stone
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_colour, parse_sgf_point
 from gtp_engine.game.game import Game
 
@@ -54,18 +54,18 @@ def first_illegal(stones: np.ndarray, starts: np.ndarray, sizes: np.ndarray, boa
     """The game and the move that the board refuses, (-1, number of moves) where it refuses none."""
     moves = 0
     for game in range(len(sizes)):
-        boards.clear(board, sizes[game], sizes[game])
+        clear(board, sizes[game], sizes[game])
         for index in range(starts[game], starts[game + 1]):
             point, colour = stones[index]
             if colour > SETUP_STONE:
                 if board["stones"][point] != 0:
                     return game, index - starts[game]
-                boards.set_up_stone(board, point, colour - SETUP_STONE)
+                set_up_stone(board, point, colour - SETUP_STONE)
                 continue
             board["to_move"] = colour
-            if not boards.is_legal_but_superko(board, point):
+            if not is_legal_but_superko(board, point):
                 return game, index - starts[game]
-            boards.play(board, point)
+            play(board, point)
             moves += 1
     return -1, moves
 
@@ -78,7 +78,7 @@ def first_illegal(stones: np.ndarray, starts: np.ndarray, sizes: np.ndarray, boa
 def test_every_recorded_game_is_legal(shared: Path, name: str, games: int, moves: int) -> None:
     stones, starts, sizes, names = read_games(shared / "games" / name)
     assert len(names) == games
-    game, count = first_illegal(stones, starts, sizes, boards.new_board(9, 9)[0])
+    game, count = first_illegal(stones, starts, sizes, new_board(9, 9)[0])
     assert game == -1, f"{names[game]} stone {count}"
     assert count > moves
 

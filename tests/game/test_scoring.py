@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reference_board import BLACK, WHITE, ReferenceBoard, read_diagram
-from reference_life import plain_area
+from reference_board import BLACK, EMPTY, WHITE, ReferenceBoard, read_diagram
+from reference_life import plain_area, regions_of
 
 from gtp_engine.game.coords import PASS, parse_vertex, point_at
 from gtp_engine.game.counting import area_margin
@@ -145,13 +145,115 @@ def test_group_tax_takes_two_points_a_group() -> None:
         X X X O . O""", stone_scoring)
     assert final_score(game) == (9 - 2) - (9 - 2)
     two_groups = """
+        . . X O X . .
+        X X X O X X X
+        O O O O O O O
+        O . O . O . O"""
+    assert final_score(drawn(two_groups)) == 12 - 16
+    assert final_score(drawn(two_groups, stone_scoring)) == (12 - 4) - (16 - 2)
+
+
+def test_groups_in_atari_have_no_territory_and_pay_no_tax() -> None:
+    two_groups = """
         . X O X .
         X X O X X
         X X O X X
         O O O O O
         O . O . O"""
     assert final_score(drawn(two_groups)) == 12 - 13
-    assert final_score(drawn(two_groups, stone_scoring)) == (12 - 4) - (13 - 2)
+    assert final_score(drawn(two_groups, RULESETS["stone-scoring"])) == 10 - (13 - 2)
+
+# KataGo's own counts (cpp/tests/testboardarea.cpp, "IndependentLife 3,4,5", stones kept): the areas without territory
+# in seki, and how many more independent areas White has than Black.
+KATAGO_COUNTS = [
+    (
+        """
+        O O O O O O X . X . X O . . .
+        X X X X X O X X X X X O O O O
+        X O O O X O O O O O X X X X X
+        X . X . X O . . . O X X . X .""",
+        """
+        OOOOOOXXXXXOOOO
+        XXXXXOXXXXXOOOO
+        XOOOXOOOOOXXXXX
+        X.X.XOOOOOXXXXX""",
+        1,
+    ),
+    (
+        """
+        O O O O O O X . X . X O . . .
+        X X X X X O X X X X X O O O O
+        X O O O X O O O O O O X X X X
+        X . X . X O . . . O X X . X .""",
+        """
+        OOOOOOXXXXXOOOO
+        XXXXXOXXXXXOOOO
+        XOOOXOOOOOOXXXX
+        X.X.XOOOOOXXXXX""",
+        0,
+    ),
+    (  # a stone in atari: no territory in the middle above
+        """
+        O O O O O O X . X . X O . . .
+        X X X X X O X X X X O O O O O
+        X O O O X O O O O O O X X X X
+        X . X . X O . . . O X X . X .""",
+        """
+        OOOOOOX.X.XOOOO
+        XXXXXOXXXXOOOOO
+        XOOOXOOOOOOXXXX
+        X.X.XOOOOOXXXXX""",
+        0,
+    ),
+]
+
+
+@pytest.mark.parametrize(("diagram", "areas", "more_white"), KATAGO_COUNTS)
+def test_taxes_under_area_scoring_count_as_katago(diagram: str, areas: str, more_white: int) -> None:
+    margin = areas.count("X") - areas.count("O")
+    assert final_score(drawn(diagram, replace(TROMP_TAYLOR, tax="SEKI"))) == margin
+    assert final_score(drawn(diagram, replace(TROMP_TAYLOR, tax="ALL"))) == margin + 2 * more_white
+
+
+def independent_regions(reference: ReferenceBoard, colour: int) -> list[set[tuple[int, int]]]:
+    """KataGo's rules, word by word: maximal regions without the other colour that contain no region of neutral points
+    and no chain in atari."""
+
+    def is_in_the_way(point: tuple[int, int]) -> bool:
+        if reference.colour(point) == colour:
+            return len(reference.liberties(point)) == 1
+        return {reference.colour(near) for near in reference.border(reference.chain(point))} == {BLACK, WHITE}
+
+    regions = regions_of(reference, 3 - colour)
+    owned = [region for region in regions if any(reference.colour(point) == colour for point in region)]
+    return [region for region in owned if not any(map(is_in_the_way, region))]
+
+
+def test_random_positions_are_taxed_as_the_rules_say() -> None:
+    generator = np.random.default_rng(7)
+    differing = 0
+    for _ in range(60):
+        width, height = (int(side) for side in generator.integers(2, 8, 2))
+        reference = ReferenceBoard(width, height, "SIMPLE", suicide=False)
+        for _ in range(int(generator.integers(20, 90))):
+            legal = [p for p in reference.points() if reference.simple_illegality(p, reference.to_move) is None]
+            reference.play(legal[generator.integers(len(legal))] if legal else None, reference.to_move)
+        game = Game(width, height, rules=CHINESE, komi=0)
+        by_colour = {c: [point_at(*p, width) for p, q in reference.stones.items() if q == c] for c in (BLACK, WHITE)}
+        game.set_up(by_colour[BLACK], by_colour[WHITE])
+        regions = {colour: independent_regions(reference, colour) for colour in (BLACK, WHITE)}
+        points = {
+            colour: sum(reference.colour(point) == colour for point in reference.points())
+            + sum(reference.colour(point) == EMPTY for region in regions[colour] for point in region)
+            for colour in (BLACK, WHITE)
+        }
+        for tax, each in (("SEKI", 0), ("ALL", 2)):
+            game.set_rules(replace(TROMP_TAYLOR, tax=tax))
+            expected = (points[BLACK] - each * len(regions[BLACK])) - (points[WHITE] - each * len(regions[WHITE]))
+            assert final_score(game) == expected, reference.diagram()
+            game.set_rules(TROMP_TAYLOR)
+            differing += final_score(game) != expected
+    assert differing > 20  # the taxes matter in these positions
 
 
 def test_handicap_is_compensated_as_the_rules_say() -> None:
@@ -179,7 +281,7 @@ def test_dead_stones_follow_ownership_and_proofs() -> None:
         . . . . X . .""")
     ownership = np.full((4, 7), -0.9)
     dead = dead_stones(game, ownership)
-    # The corner chain has two eyes, whatever the ownership says.
+    # The corner chain has two eyes, whatever the ownership is.
     assert dead == points(game, "G2 E1")
     ownership[0, 0] = 1
     assert dead_stones(game, -ownership) == points(game, "A2 B2 C2 D2 E3 F3 E4")

@@ -22,7 +22,7 @@ LETTERS = np.array([list("abc"), list("def")])  # two rows, three columns
         (7, ["fc", "eb", "da"]),
     ],
 )
-def test_each_symmetry_of_an_oblong_array(number: int, rows: list[str]) -> None:
+def test_each_symmetry_of_a_rectangular_array(number: int, rows: list[str]) -> None:
     turned = symmetry.apply(LETTERS, number)
     assert ["".join(row) for row in turned] == rows
     assert (symmetry.undo(turned, number) == LETTERS).all()
@@ -33,15 +33,15 @@ def test_each_symmetry_of_an_oblong_array(number: int, rows: list[str]) -> None:
     [(0, "C9"), (1, "C1"), (2, "G9"), (3, "G1"), (4, "A7"), (5, "J7"), (6, "A3"), (7, "J3")],
 )
 def test_where_a_point_goes(number: int, name: str) -> None:
-    point = symmetry.turned_point(parse_vertex("C9", 9, 9), number, 9, 9)
+    point = symmetry.transform_point(parse_vertex("C9", 9, 9), number, 9, 9)
     assert vertex(point, 9, 9) == name
-    assert symmetry.turned_point(point, symmetry.inverse(number), 9, 9) == parse_vertex("C9", 9, 9)
+    assert symmetry.transform_point(point, symmetry.inverse(number), 9, 9) == parse_vertex("C9", 9, 9)
 
 
 @pytest.mark.parametrize("number", range(symmetry.COUNT))
 @pytest.mark.parametrize(("width", "height"), [(5, 5), (7, 3), (2, 9)])
 def test_points_indices_and_arrays_agree(number: int, width: int, height: int) -> None:
-    indices = symmetry.turned_indices(number, width, height)
+    indices = symmetry.permutation(number, width, height)
     new_width, new_height = (height, width) if number & symmetry.TRANSPOSE else (width, height)
     area = width * height
     row = np.random.default_rng(number).random(area + 1)
@@ -52,7 +52,7 @@ def test_points_indices_and_arrays_agree(number: int, width: int, height: int) -
     assert (turned[indices] == row).all()
     for point in [*all_points(width, height), PASS]:
         index = index_of_point(point, width, height)
-        moved = symmetry.turned_point(point, number, width, height)
+        moved = symmetry.transform_point(point, number, width, height)
         assert index_of_point(moved, new_width, new_height) == indices[index]
 
 

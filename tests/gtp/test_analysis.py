@@ -238,6 +238,16 @@ def test_gogui_analyze_commands(engine: Conversation) -> None:
             assert text or command.startswith("final_status_list")
 
 
+def test_maps_are_of_the_position_on_the_board(engine: Conversation) -> None:
+    engine.ask("play b E5")
+    move = engine.ask("genmove w")
+    for command in ("gtp_engine-visits", "gtp_engine-win_rates"):
+        shaded = engine.ask(command).split("\n")[0].split()[1::2]
+        assert shaded and not {"E5", move} & set(shaded)  # those points are occupied
+    line = engine.ask("gtp_engine-principal_variation").split()
+    assert line[:2] == ["VAR", "B"] and line[2] not in ("E5", move)
+
+
 def test_maps_of_life_and_ladders(engine: Conversation) -> None:
     assert engine.ask("gtp_engine-pass_alive") == "CLEAR"
     engine.ask("set_position b A2 b B2 b B1 b D1 b C2 b D2 w E5 b E6 b D5 b F6 b D6 b E4")

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from conversation import Conversation
 
+from gtp_engine.gtp.commands import COMMANDS
+from gtp_engine.gtp.registry import LISTING_ORDER
+
 FAILURES = [
     ("foo", "unknown command"),
     ("NAME", "unknown command"),
@@ -100,8 +103,8 @@ def test_failure(engine: Conversation, command: str, text: str) -> None:
         ("kata-set-param c_puct high", "high"),
         ("kata-get-param no_such_parameter", "no_such_parameter"),
         ("kata-get-param xyz", "visits, seconds, selection, c_puct"),
-        ("kata-get-param visit", "'visit': expected visits"),
-        ("kata-set-param maxvisits 3", "'maxvisits': expected maxVisits"),
+        ("kata-get-param visit", "unknown parameter 'visit': did you mean 'visits'?"),
+        ("kata-set-param maxvisits 3", "unknown parameter 'maxvisits': did you mean 'maxVisits' or 'visits'?"),
         ("kata-set-param cpuctExploratoin 1", "cpuctExploration"),
         ("gtp_engine-param c_puct", "invalid c_puct ''"),
         ("gtp_engine-param no_such_parameter", "no_such_parameter"),
@@ -146,11 +149,16 @@ def test_about_the_program(engine: Conversation) -> None:
 def test_list_of_commands(engine: Conversation) -> None:
     names = engine.ask("list_commands").split("\n")
     assert names[0] == "protocol_version"  # by which LizzieYzy recognises the list
+    assert names == list(LISTING_ORDER)
     assert len(names) == len(set(names))
     assert not {"analyze", "genmove_analyze"} & set(names)  # Sabaki takes these for another form
     assert not [name for name in names if name.startswith("gogui-rules_")]  # GoGui would take the engine for a ruler
     for name in names:
         assert engine.ask(f"known_command {name}") == "true"
+
+
+def test_listing_order_names_every_command() -> None:
+    assert sorted(LISTING_ORDER) == sorted(COMMANDS)
 
 
 def test_ids_and_line_ends(engine: Conversation) -> None:
@@ -425,7 +433,7 @@ def test_broken_record(engine: Conversation, tmp_path: Path) -> None:
         before = state(engine)
         assert engine.fail(f"loadsgf {path}") == "cannot load file"
         assert state(engine) == before
-    assert str(path) in engine.log()  # stderr says what is wrong with it
+    assert str(path) in engine.log()  # stderr explains what is wrong with it
 
 
 def test_news_from_servers(engine: Conversation) -> None:
@@ -443,3 +451,19 @@ def test_ten_thousand_commands_at_once(start: Callable[..., Conversation]) -> No
     for number in range(10_000):
         sign = "?" if number % len(cycle) == 6 else "="
         assert engine.response().split("\n")[0].split(" ")[0] == f"{sign}{number}"
+
+
+def test_parameters_with_choices_are_menus_in_gogui(engine: Conversation) -> None:
+    lines = engine.ask("gtp_engine-param").split("\n")
+    assert "[list/puct/uct] selection puct" in lines
+    assert "[list/visits/lcb] choice lcb" in lines
+    assert "[list/none/random/average] symmetry none" in lines
+    engine.ask("gtp_engine-param choice visits")
+    assert "[list/visits/lcb] choice visits" in engine.ask("gtp_engine-param").split("\n")
+    engine.ask("gtp_engine-param choice lcb")
+
+
+def test_it_answers_with_another_name(start: Callable[..., Conversation]) -> None:
+    engine = start("--name", "KataGo", "--version-as", "1.16.0")
+    assert (engine.ask("name"), engine.ask("version")) == ("KataGo", "1.16.0")
+    assert start().ask("name") == "gtp_engine"

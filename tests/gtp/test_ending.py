@@ -20,7 +20,7 @@ LONG = ("--seconds", "600", "--threads", "1")
 def test_front_end_imports_nothing_heavy() -> None:
     code = """
 import sys
-import gtp_engine.engine, gtp_engine.cli.gtp, gtp_engine.gtp.loop
+import gtp_engine.play.engine, gtp_engine.cli.gtp, gtp_engine.gtp.loop
 heavy = {"numba", "torch", "llvmlite", "matplotlib", "rich", "sgfmill"} & set(sys.modules)
 sys.exit(f"imported: {heavy}" if heavy else 0)
 """
@@ -143,10 +143,10 @@ def test_stdout_is_for_gtp_alone(start: Starter, tmp_path: Path) -> None:
     script = tmp_path / "noisy.py"
     script.write_text("""
 import os, subprocess, sys
-import gtp_engine.engine
+import gtp_engine.play.engine
 from gtp_engine.gtp import loop
 
-class Noisy(gtp_engine.engine.Engine):
+class Noisy(gtp_engine.play.engine.Engine):
     def set_komi(self, komi):
         print("printed", flush=True)
         os.write(1, b"written\\n")
@@ -195,6 +195,10 @@ def test_live_graphics(start: Starter) -> None:
     engine.wait()
     blocks = re.findall(r"^gogui-gfx:\nINFLUENCE .+\nLABEL .+\nVAR b? ?.+\nTEXT .+\n\n", engine.log(), re.MULTILINE)
     assert blocks
+    last = engine.log().split("gogui-gfx:\n")[-1].split("\n")
+    assert 0 < len(re.findall(r"[A-J][1-9]", last[2])) <= 10  # the main line covers few of the counts
+    counts = [int(count) for count in last[1].split()[2::2]]
+    assert max(counts) == 1 or min(counts) > 1
 
 
 def test_bad_options_are_one_line(start: Starter) -> None:

@@ -43,7 +43,7 @@ def report(*moves: MoveReport) -> SearchReport:
         height=HEIGHT,
         to_move=BLACK,
         visits=31,
-        playouts=30,
+        new_visits=30,
         winrate=0.5,
         lead=0.0,
         score_mean=0.0,

@@ -10,8 +10,8 @@ import pytest
 from conversation import Conversation
 
 from gtp_engine.game.coords import BLACK, WHITE
-from gtp_engine.gtp.commands.raw_network import raw_text
-from gtp_engine.search.thinker import RawEvaluation
+from gtp_engine.gtp.commands.analysis import raw_text
+from gtp_engine.play.worker import RawEvaluation
 
 NETWORKS = Path(__file__).resolve().parents[1] / "data" / "networks"
 SCORES = ("whiteLead", "whiteScoreSelfplay", "whiteScoreSelfplaySq", "varTimeLeft", "shorttermScoreError")
@@ -93,7 +93,7 @@ def test_all_symmetries_and_optimism(tiny: Conversation) -> None:
     every = tiny.ask("kata-raw-nn ALL")
     singles = [tiny.ask(f"kata-raw-nn {symmetry}") for symmetry in range(8)]
     assert every == "\n".join(singles)
-    assert len({text.partition("\n")[2] for text in singles}) == 4  # oblong boards are never transposed
+    assert len({text.partition("\n")[2] for text in singles}) == 4  # rectangular boards are never transposed
     assert parse(tiny.ask("kata-raw-nn 0 0.2")) == parse(singles[0])
     assert parse(tiny.ask("kata-raw-nn 0 1"))["policy"] != parse(singles[0])["policy"]
     plain = parse(tiny.ask("kata-raw-nn 0 0.0"))
@@ -136,12 +136,12 @@ def test_strictly_no_rollouts(start: Callable[..., Conversation]) -> None:
     assert conversation.fail("genmove b") == "tiny plays on boards up to 19x19"
 
 
-def test_katagos_answers_for_people_that_change_in_mid_game(start: Callable[..., Conversation]) -> None:
+def test_katagos_outputs_for_a_profile_that_changes_in_mid_game(start: Callable[..., Conversation]) -> None:
     options = "--precision", "float32", "--threads", "1", "--visits", "20"
     conversation = start("--network", str(NETWORKS / "human.bin.gz"), *options)
-    unnamed = "human imitates people: name them by --profile"
+    unnamed = "human imitates humans: choose a profile with --profile"
     assert conversation.fail("genmove b").startswith(unnamed)
-    assert f"the engine cannot think: {unnamed}" in conversation.log()
+    assert f"cannot load the evaluator: {unnamed}" in conversation.log()
     for record in records(NETWORKS / "human.jsonl"):
         conversation.ask(f"kata-set-param humanSLProfile {record['profile']}")
         check(ask(conversation, record), record)
@@ -152,8 +152,8 @@ def test_katagos_answers_for_people_that_change_in_mid_game(start: Callable[...,
     assert conversation.ask("genmove w")
 
 
-def test_a_network_that_imitates_nobody(tiny: Conversation) -> None:
-    refused = "tiny imitates nobody: profiles such as rank_5k are for networks trained on people"
+def test_a_network_that_does_not_imitate_humans(tiny: Conversation) -> None:
+    refused = "tiny does not imitate humans: profiles such as rank_5k are for networks trained on human games"
     assert tiny.fail("kata-set-param humanSLProfile rank_5k") == refused
     assert tiny.ask("kata-get-param humanSLProfile") == ""
 
@@ -161,14 +161,14 @@ def test_a_network_that_imitates_nobody(tiny: Conversation) -> None:
 def test_without_a_network(engine: Conversation) -> None:
     assert engine.fail("kata-raw-nn 0") == "there is no network to ask: start the engine with --network FILE"
     assert engine.fail("kata-raw-nn") == "syntax error"
-    needed = "the profile rank_5k needs a network that imitates people: --network FILE"
+    needed = "the profile rank_5k needs a network that imitates humans: --network FILE"
     assert engine.fail("kata-set-param humanSLProfile rank_5k") == needed
 
 
-def test_a_file_that_is_no_network(start: Callable[..., Conversation], tmp_path: Path) -> None:
-    """Found before the program starts to speak, but loaded beside it: whoever needs it gets the reason."""
+def test_a_file_that_is_not_a_network(start: Callable[..., Conversation], tmp_path: Path) -> None:
+    """It is found at the start but loaded in the background; every command that needs it reports the reason."""
     for content, reason in (
-        (b"nonsense", "no KataGo network"),
+        (b"nonsense", "not a KataGo network"),
         ((NETWORKS / "tiny.bin.gz").read_bytes()[:-1000], "the file is cut short; download it again"),
     ):
         file = tmp_path / "bad.bin.gz"
@@ -179,7 +179,7 @@ def test_a_file_that_is_no_network(start: Callable[..., Conversation], tmp_path:
             assert conversation.fail(command).startswith(f"{file}: {reason}"), command
         assert conversation.fail("final_score") == "cannot score"
         assert f"final_score: {file}: {reason}" in conversation.log()
-        assert conversation.log().count("the engine cannot think: ") == 1
+        assert conversation.log().count("cannot load the evaluator: ") == 1
         assert conversation.ask("kata-get-param visits") == "none"
 
 
@@ -199,7 +199,7 @@ def test_white_stands_for_the_side_that_is_named() -> None:
         assert black[name][0] == sign * white[name][0]
     assert black["whiteOwnership"] == [-1, -0.5, 0.25, 0]
     assert white["policy"] == pytest.approx([0.5, math.nan, 0.25, 0.125], nan_ok=True)
-    # KataGo says nothing of these for networks without errors.
+    # KataGo does not output these for networks without errors.
     assert white["varTimeLeft"] == white["shorttermWinlossError"] == white["shorttermScoreError"] == [-1]
 
 

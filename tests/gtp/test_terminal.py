@@ -73,7 +73,7 @@ def test_end_key_and_interrupt_key(terminal: Terminal, key: str, status: int) ->
     terminal.wait_for("gtp_engine: .*\n")
     terminal.type("name\n")
     terminal.wait_for("= gtp_engine\n\n")
-    # A key that comes before the next line is being edited is the terminal's to deal with: press again, as people do.
+    # A key that comes before the next line is being edited is the terminal's to deal with: press again, as users do.
     deadline = time.monotonic() + PATIENCE
     while terminal.process.poll() is None:
         time.sleep(0.5)

@@ -1,15 +1,5 @@
-"""Small networks are evaluated fastest on one thread, above all where others use the machine too."""
+"""Every test of this folder runs torch on one thread."""
 
-from collections.abc import Iterator
+from torch_threads import one_thread
 
-import pytest
-import torch
-
-
-@pytest.fixture(autouse=True)
-def one_thread(request: pytest.FixtureRequest) -> Iterator[None]:
-    threads = torch.get_num_threads()
-    if "slow" not in request.keywords:
-        torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+__all__ = ["one_thread"]

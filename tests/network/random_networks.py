@@ -1,31 +1,31 @@
 """Small random networks of every version, with every kind of block, layer and head."""
 
 import random
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import torch
 
 from gtp_engine.network.config import Multipliers, NetworkConfig, parse_config
 from gtp_engine.network.layers import BatchNorm, Bias
 from gtp_engine.network.model import Model
-from gtp_engine.network.records import (
+from gtp_engine.network.schema import (
     MISH,
     RELU,
     RMS_NORM,
     SILU,
-    ActivationRecord,
-    AttentionBlockRecord,
-    BatchNormRecord,
-    BiasRecord,
-    BlockRecord,
-    BottleneckBlockRecord,
-    FeedForwardBlockRecord,
-    FixedRopeRecord,
-    LearnedRopeRecord,
-    MatMulRecord,
-    MetadataEncoderRecord,
-    RMSNormRecord,
-    TipRMSNormRecord,
+    ActivationDesc,
+    AttentionBlockDesc,
+    BatchNormDesc,
+    BiasDesc,
+    BlockDesc,
+    BottleneckBlockDesc,
+    FeedForwardBlockDesc,
+    FixedRopeDesc,
+    LearnedRopeDesc,
+    MatMulDesc,
+    MetadataEncoderDesc,
+    RMSNormDesc,
+    TipRMSNormDesc,
 )
 
 CHANNELS = 16
@@ -52,7 +52,7 @@ def random_config(version: int, choice: random.Random) -> NetworkConfig:
     activation = choice.choice((RELU, MISH, SILU)) if version >= FIRST_ACTIVATIONS else RELU
     suffix = {RELU: "", MISH: "-mish", SILU: "-silu"}[activation]
     base = parse_config(f"b3c{CHANNELS}{choice.choice(('', 'nbt'))}{suffix}")
-    blocks: list[BlockRecord] = list(base.trunk.blocks)
+    blocks: list[BlockDesc] = list(base.trunk.blocks)
     if version >= FIRST_TRANSFORMERS:
         blocks += _transformer(choice, CHANNELS, "attention")
         blocks.append(_deep_bottleneck(choice, activation))
@@ -65,7 +65,7 @@ def random_config(version: int, choice: random.Random) -> NetworkConfig:
         blocks=tuple(blocks),
         conv=replace(base.trunk.conv, height=5, width=5),
         tip_norm_kind=RMS_NORM if rms_tip else 0,
-        tip_norm=TipRMSNormRecord("tip", CHANNELS, 1e-6, choice.random() < 0.5) if rms_tip else _norm(choice),
+        tip_norm=TipRMSNormDesc("tip", CHANNELS, 1e-6, choice.random() < 0.5) if rms_tip else _norm(choice),
         metadata=_metadata_encoder(activation) if metadata else None,
     )
     config = replace(
@@ -81,7 +81,10 @@ def random_config(version: int, choice: random.Random) -> NetworkConfig:
 
 def _with_heads(config: NetworkConfig, activation: str) -> NetworkConfig:
     """As many outputs as the version has."""
-    version, policy, value = config.version, config.policy, config.value
+    version, policy = config.version, config.policy
+    # Without heads that are only learned, since the networks are to be like those in files.
+    unwritten = [entry for entry in fields(config.value) if not entry.metadata.get("in_file", True)]
+    value = replace(config.value, **{entry.name: entry.default for entry in unwritten})
     channels = 1 if version < 12 else 4 if version == 16 else 2
     policy = replace(
         policy,
@@ -93,28 +96,28 @@ def _with_heads(config: NetworkConfig, activation: str) -> NetworkConfig:
         policy = replace(
             policy,
             pass_matmul=replace(policy.pass_matmul, out_channels=policy.conv.out_channels),
-            pass_bias=BiasRecord("pass_bias", policy.conv.out_channels),
-            pass_act=ActivationRecord("pass_act", activation),
-            pass_out=MatMulRecord("pass_out", policy.conv.out_channels, channels),
+            pass_bias=BiasDesc("pass_bias", policy.conv.out_channels),
+            pass_act=ActivationDesc("pass_act", activation),
+            pass_out=MatMulDesc("pass_out", policy.conv.out_channels, channels),
         )
     if version == 8:
         matmul = replace(value.score_matmul, out_channels=4)
-        value = replace(value, score_matmul=matmul, score_bias=BiasRecord("score_bias", 4))
+        value = replace(value, score_matmul=matmul, score_bias=BiasDesc("score_bias", 4))
     return replace(config, policy=policy, value=value)
 
 
-def _norm(choice: random.Random) -> BatchNormRecord:
-    return BatchNormRecord("norm", CHANNELS, 1e-20, choice.random() < 0.5, choice.random() < 0.5)
+def _norm(choice: random.Random) -> BatchNormDesc:
+    return BatchNormDesc("norm", CHANNELS, 1e-20, choice.random() < 0.5, choice.random() < 0.5)
 
 
-def _transformer(choice: random.Random, channels: int, name: str) -> list[BlockRecord]:
+def _transformer(choice: random.Random, channels: int, name: str) -> list[BlockDesc]:
     kv_heads, width, value_width = choice.choice((1, 2)), 8, choice.choice((4, 8))
     heads = kv_heads * choice.choice((1, 2))
     learned = choice.random() < 0.5
-    fixed = FixedRopeRecord(f"{name}.theta", 100.0)
+    fixed = FixedRopeDesc(f"{name}.theta", 100.0)
     gate = choice.random() < 0.5
     return [
-        AttentionBlockRecord(
+        AttentionBlockDesc(
             name=name,
             heads=heads,
             kv_heads=kv_heads,
@@ -122,43 +125,43 @@ def _transformer(choice: random.Random, channels: int, name: str) -> list[BlockR
             value_channels=value_width,
             use_rope=True,
             learnable_rope=learned,
-            norm=RMSNormRecord(f"{name}.norm", channels, 1e-6),
-            query=MatMulRecord(f"{name}.q", channels, heads * width),
-            key=MatMulRecord(f"{name}.k", channels, kv_heads * width),
-            value=MatMulRecord(f"{name}.v", channels, kv_heads * value_width),
-            out=MatMulRecord(f"{name}.out", heads * value_width, channels),
-            rope=LearnedRopeRecord(f"{name}.rope", kv_heads, width // 2) if learned else fixed,
+            norm=RMSNormDesc(f"{name}.norm", channels, 1e-6),
+            query=MatMulDesc(f"{name}.q", channels, heads * width),
+            key=MatMulDesc(f"{name}.k", channels, kv_heads * width),
+            value=MatMulDesc(f"{name}.v", channels, kv_heads * value_width),
+            out=MatMulDesc(f"{name}.out", heads * value_width, channels),
+            rope=LearnedRopeDesc(f"{name}.rope", kv_heads, width // 2) if learned else fixed,
         ),
-        FeedForwardBlockRecord(
+        FeedForwardBlockDesc(
             name=f"{name}.ffn",
             channels=channels,
             hidden=24,
             use_gate=gate,
-            norm=RMSNormRecord(f"{name}.ffn.norm", channels, 1e-6),
-            first=MatMulRecord(f"{name}.ffn.1", channels, 24),
-            gate=MatMulRecord(f"{name}.ffn.gate", channels, 24) if gate else None,
-            second=MatMulRecord(f"{name}.ffn.2", 24, channels),
+            norm=RMSNormDesc(f"{name}.ffn.norm", channels, 1e-6),
+            first=MatMulDesc(f"{name}.ffn.1", channels, 24),
+            gate=MatMulDesc(f"{name}.ffn.gate", channels, 24) if gate else None,
+            second=MatMulDesc(f"{name}.ffn.2", 24, channels),
         ),
     ]
 
 
-def _deep_bottleneck(choice: random.Random, activation: str) -> BlockRecord:
+def _deep_bottleneck(choice: random.Random, activation: str) -> BlockDesc:
     """A bottleneck with attention inside, as in KataGo's hybrids."""
     block = parse_config(f"b1c{CHANNELS}nbt").trunk.blocks[0]
-    assert isinstance(block, BottleneckBlockRecord)
+    assert isinstance(block, BottleneckBlockDesc)
     inner = _transformer(choice, CHANNELS // 2, "inner")
-    return replace(block, block_count=len(inner), blocks=tuple(inner), pre_act=ActivationRecord("act", activation))
+    return replace(block, block_count=len(inner), blocks=tuple(inner), pre_act=ActivationDesc("act", activation))
 
 
-def _metadata_encoder(activation: str) -> MetadataEncoderRecord:
-    return MetadataEncoderRecord(
+def _metadata_encoder(activation: str) -> MetadataEncoderDesc:
+    return MetadataEncoderDesc(
         "metadata",
         192,
-        MatMulRecord("m1", 192, 10),
-        BiasRecord("b1", 10),
-        ActivationRecord("a1", activation),
-        MatMulRecord("m2", 10, 12),
-        BiasRecord("b2", 12),
-        ActivationRecord("a2", activation),
-        MatMulRecord("m3", 12, CHANNELS),
+        MatMulDesc("m1", 192, 10),
+        BiasDesc("b1", 10),
+        ActivationDesc("a1", activation),
+        MatMulDesc("m2", 10, 12),
+        BiasDesc("b2", 12),
+        ActivationDesc("a2", activation),
+        MatMulDesc("m3", 12, CHANNELS),
     )

@@ -1,6 +1,8 @@
 """Our own files, and networks by name."""
 
 import pickle
+import struct
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,7 @@ def test_bad_checkpoints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     data = torch.load(path, weights_only=True)
     weights = data["weights"]
     cases = {
+        "empty": b"",
         "cut": whole[: len(whole) // 2],
         "other": saved({"model": 1}),
         "evil": saved({"format": Evil()}),
@@ -69,6 +72,7 @@ def test_bad_checkpoints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         "promise": saved(data | {"config": to_data(parse_config("b100c1024"))}),
         "missing": saved(data | {"weights": {name: weights[name] for name in list(weights)[1:]}}),
         "shape": saved(data | {"weights": weights | {"value.value_bias.bias": torch.zeros(4)}}),
+        "nan": saved(data | {"weights": weights | {next(iter(weights)): next(iter(weights.values())) * torch.nan}}),
         "kind": saved(data | {"weights": 3}),
     }
     for content in cases.values():
@@ -77,6 +81,22 @@ def test_bad_checkpoints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
             load_network(path)
         assert str(error.value).startswith(f"{path}: ") and "\n" not in str(error.value)
     assert capsys.readouterr().out == ""
+
+
+def test_a_flipped_bit_is_noticed(tmp_path: Path) -> None:
+    """torch itself reads nearly all of them without a word."""
+    path = tmp_path / "net.pt"
+    write_checkpoint(Checkpoint(fresh()), path)
+    whole = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        largest = max(archive.infolist(), key=lambda part: part.file_size)
+    # A local header of 30 bytes, with the lengths of the name and of the extra field that follow it.
+    start = largest.header_offset
+    start += 30 + sum(struct.unpack("<HH", whole[start + 26 : start + 30]))
+    for place in range(start, start + largest.file_size, 97):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        with pytest.raises(NetworkFileError, match="a damaged checkpoint"):
+            read_checkpoint(path)
 
 
 def saved(data: object) -> bytes:

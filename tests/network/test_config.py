@@ -9,7 +9,7 @@ from random_networks import random_config
 
 from gtp_engine.network.config import parse_config, pooling_blocks
 from gtp_engine.network.plain import config_from_data, to_data
-from gtp_engine.network.records import BottleneckBlockRecord, PoolingBlockRecord
+from gtp_engine.network.schema import BottleneckBlockDesc, PoolingBlockDesc
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_sizes(name: str, blocks: int, channels: int, millions: float) -> None:
 def test_pooling_blocks_are_katagos(block_count: int, nested: bool, pooling: list[int]) -> None:
     assert [number + 1 for number in pooling_blocks(block_count, nested)] == pooling
     blocks = parse_config(f"b{block_count}c32{'nbt' * nested}").trunk.blocks
-    first = [block.blocks[0] if isinstance(block, BottleneckBlockRecord) else block for block in blocks]
-    assert [n + 1 for n, block in enumerate(first) if isinstance(block, PoolingBlockRecord)] == pooling
+    first = [block.blocks[0] if isinstance(block, BottleneckBlockDesc) else block for block in blocks]
+    assert [n + 1 for n, block in enumerate(first) if isinstance(block, PoolingBlockDesc)] == pooling
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_plain_data_and_back(version: int) -> None:
 def test_data_that_are_no_config_are_refused() -> None:
     data = to_data(parse_config("b1c8"))
     for changed, message in (
-        (None, "no description of a network"),
-        (data["trunk"], "of a TrunkRecord"),
+        (None, "not a description of a network"),
+        (data["trunk"], "of a TrunkDesc"),
         (data | {"version": 7}, "version 7; expected 8 to 17"),
         (data | {"version": "14"}, "version cannot be '14'"),
         (data | {"colour": 1}, "has no 'colour'"),
@@ -76,5 +76,5 @@ def test_data_that_are_no_config_are_refused() -> None:
 def test_blocks_that_are_no_blocks_are_refused() -> None:
     data: dict[str, Any] = to_data(parse_config("b1c8"))
     data["trunk"]["blocks"] = [data["trunk"]["conv"]]
-    with pytest.raises(ValueError, match=r"TrunkRecord\.blocks cannot be"):
+    with pytest.raises(ValueError, match=r"TrunkDesc\.blocks cannot be"):
         config_from_data(data)

@@ -9,7 +9,7 @@ import torch
 from golden import Inputs, Record, board_of, inputs, network_file, records
 from torch import Tensor
 
-from gtp_engine.network.inference import prepare_for_inference
+from gtp_engine.kernels.prepare import prepare_for_inference
 from gtp_engine.network.katago_file import read_katago_file
 from gtp_engine.network.model import Model, RawOutputs
 from gtp_engine.network.outputs import Predictions, predict
@@ -45,7 +45,7 @@ def test_outputs_of_katago(shared: Path, name: str, prepared: bool) -> None:
 
 def check_record(model: Model, record: Record) -> None:
     for size in (None, 19):
-        # Symmetries turn the whole tensor: an oblong board in a square one is transposed, in its own it is not.
+        # Symmetries turn the whole tensor: a rectangular board in a square tensor is transposed, in its own it is not.
         if size and record["symmetry"] & 4 and record["size"][0] != record["size"][1]:
             continue
         given = inputs(record, size)
@@ -56,14 +56,14 @@ def check_record(model: Model, record: Record) -> None:
 
 def check_outputs(raw: RawOutputs, model: Model, given: Inputs, record: Record, size: int | None) -> None:
     outputs = record["outputs"]
-    said = predict(raw, model.config, given.legal, given.scalars, optimism=record.get("policy_optimism", 0.0))
-    check_policy(said.policy[0], outputs, record, size)
+    predicted = predict(raw, model.config, given.legal, given.scalars, optimism=record.get("policy_optimism", 0.0))
+    check_policy(predicted.policy[0], outputs, record, size)
     for optimism, policy in record.get("policy_at_optimism", {}).items():
         other = predict(raw, model.config, given.legal, given.scalars, optimism=float(optimism))
         check_policy(other.policy[0], policy, record, size)
-    check_values(said, record)
+    check_values(predicted, record)
     sign = 1 if record["to_move"] == "W" else -1
-    ownership = board_of(said.ownership[0], record, size) * sign
+    ownership = board_of(predicted.ownership[0], record, size) * sign
     assert np.abs(ownership - np.array(outputs["whiteOwnership"])).max() < PROBABILITY, record["id"]
 
 
@@ -73,22 +73,22 @@ def check_policy(policy: Tensor, expected: dict[str, Any], record: Record, size:
     assert float(policy[-1]) == pytest.approx(expected["policyPass"], abs=PROBABILITY), record["id"]
 
 
-def check_values(said: Predictions, record: Record) -> None:
+def check_values(predicted: Predictions, record: Record) -> None:
     outputs = record["outputs"]
-    win, loss, no_result = said.value[0].tolist()
+    win, loss, no_result = predicted.value[0].tolist()
     sign = 1 if record["to_move"] == "W" else -1
     found = {
         "whiteWin": win if sign == 1 else loss,
         "whiteLoss": loss if sign == 1 else win,
         "noResult": no_result,
-        "whiteLead": sign * float(said.lead),
-        "whiteScoreSelfplay": sign * float(said.score_mean),
-        "whiteScoreSelfplaySq": float(said.score_mean_square),
+        "whiteLead": sign * float(predicted.lead),
+        "whiteScoreSelfplay": sign * float(predicted.score_mean),
+        "whiteScoreSelfplaySq": float(predicted.score_mean_square),
     }
-    if said.value_error is not None and said.score_error is not None:  # KataGo prints -1 for older networks
-        found["varTimeLeft"] = float(said.variance_time)
-        found["shorttermWinlossError"] = float(said.value_error)
-        found["shorttermScoreError"] = float(said.score_error)
+    if predicted.value_error is not None and predicted.score_error is not None:  # KataGo prints -1 for older networks
+        found["varTimeLeft"] = float(predicted.variance_time)
+        found["shorttermWinlossError"] = float(predicted.value_error)
+        found["shorttermScoreError"] = float(predicted.score_error)
     for name, value in found.items():
         tolerance = PROBABILITY if name in ("whiteWin", "whiteLoss", "noResult") else RELATIVE
         assert abs(value - outputs[name]) < tolerance * max(1, abs(outputs[name])), (record["id"], name)

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_networks import random_model
 
+from gtp_engine.kernels.prepare import prepare_for_inference
 from gtp_engine.network.config import parse_config
-from gtp_engine.network.inference import prepare_for_inference
 from gtp_engine.network.katago_file import NetworkFileError, katago_bytes, read_katago_file, write_katago_file
 from gtp_engine.network.model import Model
-from gtp_engine.network.records import Layer, walk
+from gtp_engine.network.schema import Layer, walk
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def read(content: bytes, folder: Path, name: str = "net.bin") -> Model:
 
 
 def refused(content: bytes, folder: Path, name: str = "net.bin") -> str:
-    """What is said of a bad file, without its name, which must be there."""
+    """Returns the message for a bad file without the file's name, which it must begin with."""
     with pytest.raises(NetworkFileError) as error:
         read(content, folder, name)
     message = str(error.value)
@@ -72,7 +72,7 @@ def test_text_files(tiny: bytes, tmp_path: Path) -> None:
 def as_text(content: bytes, model: Model) -> bytes:
     """The same file with decimal numbers."""
     parts, rest = [], content
-    counts = [part.numbers for record in walk(model.config) if isinstance(record, Layer) for part in record.floats]
+    counts = [part.size for record in walk(model.config) if isinstance(record, Layer) for part in record.floats]
     for count in counts:
         words, rest = rest.split(b"@BIN@", 1)
         numbers = torch.frombuffer(bytearray(rest[: 4 * count]), dtype=torch.float32)
@@ -84,7 +84,7 @@ def as_text(content: bytes, model: Model) -> bytes:
 def test_every_cut_is_noticed(tiny: bytes, tmp_path: Path) -> None:
     for end in [*range(0, 300), *range(300, len(tiny) - 1, 211), len(tiny) - 2]:
         message = refused(tiny[:end], tmp_path)
-        assert "cut short" in message or "no KataGo network" in message, (end, message)
+        assert "cut short" in message or "not a KataGo network" in message, (end, message)
 
 
 def test_every_cut_of_a_packed_file_is_noticed(tiny: bytes, tmp_path: Path) -> None:
@@ -97,24 +97,24 @@ def test_every_cut_of_a_packed_file_is_noticed(tiny: bytes, tmp_path: Path) -> N
 
 def test_other_kinds_of_files(tiny: bytes, tmp_path: Path) -> None:
     for content in (b"", b"hello", b"(;GM[1]FF[4]SZ[19];B[pd])", b"\x89PNG\r\n\x1a\n" + bytes(5000), b"x" * 100_000):
-        assert "no KataGo network" in refused(content, tmp_path)
+        assert "not a KataGo network" in refused(content, tmp_path)
     assert "2 bytes follow" in refused(tiny + b"\nxy", tmp_path)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (b"b1c8\n14\n", b"b1c8\n7\n", "a network of version 7, of older inputs; take one of version 8 to 17"),
+        (b"b1c8\n14\n", b"b1c8\n7\n", "a network of version 7, with older inputs; use version 8 to 17"),
         (b"b1c8\n14\n", b"b1c8\n18\n", "a network of version 18, newer than this program; it reads 8 to 17"),
-        (b"b1c8\n14\n", b"b1c8\n-3\n", "no KataGo network"),
-        (b"14\n22\n", b"14\n18\n", "the network takes 18 planes; this program has 22"),
-        (b"22\n19\n", b"22\n14\n", "the network takes 14 scalars; this program has 19"),
+        (b"b1c8\n14\n", b"b1c8\n-3\n", "not a KataGo network"),
+        (b"14\n22\n", b"14\n18\n", "the network has 18 input planes; this program computes 22"),
+        (b"22\n19\n", b"22\n14\n", "the network has 14 input scalars; this program computes 19"),
         (b"trunk\n1\n", b"trunk\n1000000000000\n", "unknown kind of block"),
         (b"trunk\n1\n", b"trunk\n2\n", "unknown kind of block"),
         (b"3\n3\n22\n8\n", b"3\n3\n22\n1000000\n", "cut short: trunk.conv.weight takes 792000000 bytes"),
         (b"3\n3\n22\n8\n", b"3\n3\n22\n1000000000000\n", "trunk.conv: out_channels is 1000000000000; expected"),
         (b"3\n3\n22\n8\n", b"4\n3\n22\n8\n", "trunk.conv: a kernel of 4x3; both sides must be odd"),
-        (b"3\n3\n22\n8\n", b"3\n3\n8\n22\n", "its layers do not fit each other"),
+        (b"3\n3\n22\n8\n", b"3\n3\n8\n22\n", "its layers do not fit together"),
         (b"ACTIVATION_RELU", b"ACTIVATION_TANH", "unknown activation ACTIVATION_TANH"),
         (b"gpool_block", b"magic_block", "trunk.blocks.0: unknown kind of block 'magic_block'"),
         (b"0.0001\n1\n", b"nan\n1\n", "epsilon is nan"),
@@ -150,19 +150,19 @@ def test_numbers_that_are_none_are_refused(tmp_path: Path) -> None:
     model = Model(parse_config("b1c8")).initialise()
     content = katago_bytes(model)
     start = content.index(b"@BIN@") + 5
-    assert "trunk.conv.weight holds numbers that are none" in refused(
+    assert "trunk.conv.weight contains NaN or infinite" in refused(
         content[:start] + b"\x00\x00\xc0\x7f" + content[start + 4 :], tmp_path
     )
     with torch.no_grad():
         model.trunk.conv.weight[0, 0, 0, 0] = torch.nan
-    with pytest.raises(ValueError, match=r"trunk\.conv\.weight holds numbers that are none"):
+    with pytest.raises(ValueError, match=r"trunk\.conv\.weight contains NaN or infinite"):
         katago_bytes(model)
 
 
 def test_what_a_version_cannot_say_is_not_written() -> None:
     config = parse_config("b1c8-mish")
     for changed, message in (
-        (replace(config, version=10), "cannot say so"),
+        (replace(config, version=10), "cannot represent it"),
         (replace(config, name="two words"), "names have no spaces"),
         (replace(config, inputs_version=8), "inputs of version 8 cannot be written"),
     ):

@@ -6,12 +6,12 @@ from random_networks import random_model
 from torch import Tensor
 from torch.nn import functional
 
+from gtp_engine.kernels.prepare import prepare_for_inference
 from gtp_engine.network.config import parse_config
-from gtp_engine.network.inference import prepare_for_inference
 from gtp_engine.network.layers import BatchNorm, Board, Rope
 from gtp_engine.network.model import Model, RawOutputs
 from gtp_engine.network.outputs import no_result_possible, predict
-from gtp_engine.network.records import BatchNormRecord, FixedRopeRecord
+from gtp_engine.network.schema import BatchNormDesc, FixedRopeDesc
 
 
 def position(width: int, height: int, seed: int, size: tuple[int, int] | None = None) -> tuple[Tensor, Tensor, Tensor]:
@@ -73,7 +73,7 @@ def test_metadata_are_asked_for() -> None:
 
 def test_statistics_of_a_batch_norm_are_those_of_the_board() -> None:
     """As torch's own norm of the points on the boards, in training mode and afterwards."""
-    norm = BatchNorm(BatchNormRecord("norm", 6, 1e-4, True, True)).train()
+    norm = BatchNorm(BatchNormDesc("norm", 6, 1e-4, True, True)).train()
     torch.manual_seed(1)
     norm.weight = torch.nn.Parameter(torch.rand(6))
     x = torch.randn(3, 6, 5, 5)
@@ -123,10 +123,10 @@ def test_fresh_networks_start_near_uniform_and_alive() -> None:
         planes, scalars, _ = position(9, 9, 5)
         with torch.no_grad():
             raw = model(planes, scalars)
-            said = predict(raw, model.config, torch.ones(1, 82, dtype=torch.bool), scalars)
+            predicted = predict(raw, model.config, torch.ones(1, 82, dtype=torch.bool), scalars)
             tip = model.trunk(planes, scalars, None, Board(planes, True))
         assert 0.1 < float(tip.std()) < 10
-        assert float(said.policy.max()) < 0.3
+        assert float(predicted.policy.max()) < 0.3
         assert torch.allclose(raw.policy[:, 0], raw.policy[:, 1], atol=1e-5)
 
 
@@ -140,18 +140,19 @@ def test_illegal_moves_and_impossible_ends_have_no_probability() -> None:
     scalars[2, 6] = scalars[2, 9] = 1  # superko, territory
     assert no_result_possible(scalars).tolist() == [True, False, True]
     raw = model(planes.repeat(3, 1, 1, 1), scalars)
-    said = predict(raw, model.config, legal, scalars, optimism=0.2)
-    assert torch.allclose(said.policy.sum(1), torch.ones(3))
-    assert bool((said.policy[~legal] == 0).all())
-    assert said.policy[0, 3] == 1
-    assert (said.value[:, 2] > 0).tolist() == [True, False, True]
-    assert torch.allclose(said.value.sum(1), torch.ones(3))
-    variance = said.score_mean_square - said.score_mean.square()
-    assert torch.allclose(said.score_stdev.square(), variance, rtol=1e-3)
+    predicted = predict(raw, model.config, legal, scalars, optimism=0.2)
+    assert torch.allclose(predicted.policy.sum(1), torch.ones(3))
+    assert bool((predicted.policy[~legal] == 0).all())
+    assert predicted.policy[0, 3] == 1
+    assert (predicted.value[:, 2] > 0).tolist() == [True, False, True]
+    assert torch.allclose(predicted.value.sum(1), torch.ones(3))
+    variance = predicted.score_mean_square - predicted.score_mean.square()
+    found = predicted.score_mean_square - predicted.score_mean.square()
+    assert torch.allclose(found, variance, rtol=1e-3)
 
 
 def test_fixed_rope_turns_first_with_rows() -> None:
-    cosine, sine = Rope(FixedRopeRecord("theta", 100.0), 8).turns(2, 3)
+    cosine, sine = Rope(FixedRopeDesc("theta", 100.0), 8).cosine_and_sine(2, 3)
     angles = torch.atan2(sine, cosine)[0]
     assert torch.allclose(angles[1], torch.tensor([0.0, 0.0, 1.0, 0.1]))  # one column to the right
     assert torch.allclose(angles[3], torch.tensor([1.0, 0.1, 0.0, 0.0]))  # one row down

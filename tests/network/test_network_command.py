@@ -41,7 +41,7 @@ def test_several_make_a_table_and_bad_ones_are_reported(folder: Path) -> None:
     done = run(str(folder / "b1c8.bin.gz"), str(folder / "bad.bin.gz"), "b2c16")
     assert done.exit_code == 1
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["b1c8.bin.gz", "b2c16.bin.gz"]
-    assert done.stderr.startswith(f"Error: {folder / 'bad.bin.gz'}: no KataGo network")
+    assert done.stderr.startswith(f"Error: {folder / 'bad.bin.gz'}: not a KataGo network")
     listed = run()
     assert "b1c8.bin.gz" in listed.stdout and "b2c16.bin.gz" in listed.stdout
 

@@ -1,9 +1,22 @@
-"""An evaluator of made-up but fixed opinions: what it says of a position follows from the stones' hash and who is to
-move, so that a slow reference search can ask for the same."""
+"""An evaluator of made-up but fixed opinions: they follow from the stones' hash and who is to move, so that a slow
+reference search can ask for the same."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from gtp_engine.evaluate.interface import Outputs
+from gtp_engine.evaluate.row import (
+    LEAD,
+    NO_RESULT,
+    POLICY,
+    SCORE_MEAN,
+    SCORE_STDEV,
+    UNKNOWN,
+    VALUE_ERROR,
+    WIN,
+    ownership_column,
+    row_columns,
+)
 
 
 def opinion(stones_hash: int, to_move: int, area: int) -> tuple[np.ndarray, float, float]:
@@ -13,31 +26,50 @@ def opinion(stones_hash: int, to_move: int, area: int) -> tuple[np.ndarray, floa
     return policy, float(np.float32(random.uniform(-1, 1))), float(np.float32(random.normal(0, 5)))
 
 
+@dataclass(frozen=True)
+class HashHandle:
+    """Implements `evaluate.evaluator.EvaluatorHandle`."""
+
+    evaluator: "HashEvaluator"
+    optimism: float
+
+    def submit(self, boards, indices, symmetries=None, ladders=None):  # type: ignore[no-untyped-def]
+        return self.evaluator.submit(boards, indices, symmetries, ladders, optimism=self.optimism)
+
+    def collect(self, ticket):  # type: ignore[no-untyped-def]
+        return self.evaluator.collect(ticket)
+
+
 class HashEvaluator:
-    """Implements `evaluate.interface.Evaluator`."""
+    """Implements `evaluate.evaluator.Evaluator`."""
 
     name = "hash"
     overlap = 1
     largest_board = 25
-    plays_out = False
+    is_rollout = False
     reads_ladders = False
     takes_profile = False
 
     def __init__(self, batch_size: int = 1) -> None:
         self.batch_size = batch_size
 
-    def submit(self, boards, indices, symmetries=None, *, ownership=False, optimism=0.0, profile=""):  # type: ignore[no-untyped-def]
+    def with_options(self, *, optimism: float = 0.0, profile: str = "") -> HashHandle:
+        return HashHandle(self, optimism)
+
+    def submit(self, boards, indices, symmetries=None, ladders=None, *, optimism=0.0):  # type: ignore[no-untyped-def]
         first = boards[indices[0]]
         area = int(first["width"]) * int(first["height"])
         opinions = [opinion(int(boards["hash"][i]), int(boards["to_move"][i]), area) for i in indices]
-        policy = np.stack([policy for policy, _, _ in opinions])
-        value = np.array([((1 + win) / 2, (1 - win) / 2, 0) for _, win, _ in opinions], np.float32)
-        score = np.array([score for _, _, score in opinions], np.float32)
+        rows = np.zeros((len(indices), row_columns(area)), np.float32)
+        rows[:, WIN : NO_RESULT + 1] = [((1 + win) / 2, (1 - win) / 2, 0) for _, win, _ in opinions]
+        rows[:, LEAD] = rows[:, SCORE_MEAN] = [score for _, _, score in opinions]
+        rows[:, SCORE_STDEV] = 0
+        rows[:, VALUE_ERROR:POLICY] = UNKNOWN
+        rows[:, POLICY : ownership_column(area)] = [policy for policy, _, _ in opinions]
         # Black owns the first point, white the second, whoever is to move.
-        signs = np.where(boards["to_move"][indices] == 1, 1, -1)[:, None]
-        owned = np.zeros((len(indices), area), np.float32)
-        owned[:, :1], owned[:, 1:2] = signs, -signs
-        return Outputs(policy, value, score, score, np.zeros(len(indices), np.float32), owned if ownership else None)
+        signs = np.where(boards["to_move"][indices] == 1, 1, -1)
+        rows[:, ownership_column(area)], rows[:, ownership_column(area) + 1] = signs, -signs
+        return rows
 
     def collect(self, ticket):  # type: ignore[no-untyped-def]
         return ticket

@@ -1,26 +1,38 @@
 """Values as weighted means: every node of a searched tree against the definition."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hash_evaluator import HashEvaluator
+from searching import run
 
+from gtp_engine.evaluate.row import POLICY, VALUE_ERROR
 from gtp_engine.game.coords import BLACK
 from gtp_engine.game.game import Game
 from gtp_engine.search.averaging import Averaging, average_children, weight_of
 from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.search.search import Limits, Search
+from gtp_engine.search.request import Limits, SearchRequest
+from gtp_engine.search.search import ActiveSearch, Search
 from gtp_engine.search.tree import TERMINAL, UNEVALUATED
 from gtp_engine.search.utility import utility_of
-from gtp_engine.search.visits import judge_anew
+from gtp_engine.search.visits import rescore_tree
 
 
-def searched(**settings: float) -> Search:
-    search = Search(HashEvaluator(4), SearchParameters(**settings), seed=1)  # type: ignore[arg-type]
+class WatchedSearch(Search):
+    """Keeps the search that has begun."""
+
+    active: ActiveSearch
+
+    def begin(self, request: SearchRequest) -> ActiveSearch:
+        self.active = super().begin(request)
+        return self.active
+
+
+def searched(**settings: float) -> WatchedSearch:
+    search = WatchedSearch(HashEvaluator(4), SearchParameters(**settings), seed=1)  # type: ignore[arg-type]
     search.set_position(Game(4))
-    search.run(Limits(visits=800))
+    run(search, Limits(visits=800))
     return search
 
 
@@ -102,17 +114,18 @@ def test_another_centre_of_the_score_gives_the_tree_other_utilities() -> None:
     search = searched(dynamic_score_utility=0.3, better_children=0.25)
     tree = search.tree.arrays
     before = tree.nodes[: tree.size[0]].copy()
-    judge_anew(tree, BLACK, 16, search._utility, search._averaging)
+    state = search.active.state()
+    rescore_tree(tree, BLACK, 16, state.scale, state.averaging)
     for name in ("utility_sum", "weight", "own_utility", "value_sum"):
         np.testing.assert_allclose(tree.nodes[name][: len(before)], before[name], atol=1e-4)
-    scale = search._utility._replace(centre=search._utility.centre + 5)
-    judge_anew(tree, BLACK, 16, scale, search._averaging)
+    scale = state.scale._replace(centre=state.scale.centre + 5)
+    rescore_tree(tree, BLACK, 16, scale, state.averaging)
     root, child = tree.nodes[0], tree.nodes[tree.nodes[0]["first_child"]]
     for node, colour in ((root, BLACK), (child, 3 - BLACK)):
         own = utility_of(node["own_value"], node["own_score"], 0.0, 16, colour, scale)
         assert node["own_utility"] == pytest.approx(own, abs=1e-6)
     expected = root["utility_sum"]
-    average_children(tree, 0, search._averaging)
+    average_children(tree, 0, state.averaging)
     assert root["utility_sum"] == expected != before["utility_sum"][0]
     assert (before["state"] != UNEVALUATED).all()
 
@@ -128,16 +141,17 @@ def test_a_sure_evaluation_weighs_more() -> None:
 class DoubtfulEvaluator(HashEvaluator):
     """Doubts what it says of white's positions."""
 
-    def submit(self, boards, indices, symmetries=None, **options):  # type: ignore[no-untyped-def]
-        outputs = super().submit(boards, indices, symmetries, **options)
-        errors = np.where(boards["to_move"][indices] == BLACK, 0.0, 0.5).astype(np.float32)
-        return replace(outputs, outlook=np.stack([errors, np.zeros_like(errors), np.zeros_like(errors)], 1))
+    def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
+        rows = super().submit(boards, indices, symmetries, **options)
+        rows[:, VALUE_ERROR] = np.where(boards["to_move"][indices] == BLACK, 0.0, 0.5)
+        rows[:, VALUE_ERROR + 1 : POLICY] = 0
+        return rows
 
 
 def test_doubtful_evaluations_count_for_less() -> None:
     search = Search(DoubtfulEvaluator(), SearchParameters(uncertainty=0.25), seed=1)
     search.set_position(Game(4))
-    report = search.run(Limits(visits=300))
+    report = run(search, Limits(visits=300))
     tree = search.tree.arrays
     nodes = tree.nodes[: tree.size[0]]
     leaves = nodes[(nodes["first_child"] < 0) & (nodes["visits"] == 1)]

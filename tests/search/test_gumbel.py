@@ -5,18 +5,20 @@ import math
 import numpy as np
 import pytest
 from hash_evaluator import HashEvaluator
+from searching import run
 
 from gtp_engine.game.coords import BLACK, index_of_point
 from gtp_engine.game.game import Game
-from gtp_engine.search.gumbel import completed_utilities, schedule_of
+from gtp_engine.search.gumbel import completed_utilities, considered_visits, plan_halving
 from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.search.search import Limits, RootMoves, Search
+from gtp_engine.search.request import Limits, RootMoves
+from gtp_engine.search.search import Search
 
 
 def searched(visits: int, size: int = 5, batch: int = 1, seed: int = 1, **settings: float) -> tuple[Search, object]:
     search = Search(HashEvaluator(batch), SearchParameters(**settings), seed=seed)  # type: ignore[arg-type]
     search.set_position(Game(size))
-    return search, search.run(Limits(visits=visits))
+    return search, run(search, Limits(visits=visits))
 
 
 @pytest.mark.parametrize(
@@ -25,7 +27,7 @@ def searched(visits: int, size: int = 5, batch: int = 1, seed: int = 1, **settin
 )
 def test_each_round_shares_as_many_visits_among_half_of_the_moves(moves: int, visits: int, each: list[int]) -> None:
     given = [0] * moves
-    for number in schedule_of(moves, visits):
+    for number in considered_visits(moves, visits):
         given[given.index(number)] += 1
     assert sorted(given, reverse=True) == each
 
@@ -35,7 +37,7 @@ def test_visits_are_halved(batch: int, visits: int) -> None:
     search, report = searched(visits, batch=batch, gumbel_moves=8, gumbel_noise=1)
     assert report.visits == visits
     planned = [0] * 8
-    for number in schedule_of(8, visits - 1):
+    for number in considered_visits(8, visits - 1):
         planned[planned.index(number)] += 1
     assert sorted((move.visits for move in report.moves), reverse=True) == sorted(planned, reverse=True)
     assert report.moves[0].visits == max(planned)
@@ -66,7 +68,7 @@ def test_moves_without_visits_get_the_mixed_value() -> None:
 def test_the_target_is_a_better_policy() -> None:
     for seed in range(5):
         search, report = searched(33, seed=seed, gumbel_moves=8, gumbel_noise=1)
-        target, priors = search.policy_target(report), report.priors
+        target, priors = report.policy_target(), report.priors
         assert target.sum() == pytest.approx(1, abs=1e-5)
         assert ((target > 0) == (priors > 0)).all()
         utilities = completed_utilities(search.tree.arrays, search.tree.root, priors)
@@ -77,23 +79,28 @@ def test_forbidden_moves_are_not_drawn() -> None:
     search = Search(HashEvaluator(), SearchParameters(gumbel_moves=8, gumbel_noise=1), seed=1)
     search.set_position(Game(5))
     only = [move.point for move in searched(33, gumbel_moves=8)[1].moves[:3]]
-    report = search.run(Limits(visits=20), root_moves=RootMoves(allow=tuple((BLACK, point, 1) for point in only)))
+    report = run(search, Limits(visits=20), root_moves=RootMoves(allow=tuple((BLACK, point, 1) for point in only)))
     assert {move.point for move in report.moves} == set(only)
+
+
+def test_there_is_no_plan_for_more_visits_than_memory_can_hold() -> None:
+    priors = np.full(26, 1 / 26, np.float32)
+    assert not len(plan_halving(priors, np.zeros(26, bool), 8, 2**50, np.zeros(26)).considered_visits)
 
 
 def test_a_later_search_begins_anew() -> None:
     search, _ = searched(33, gumbel_moves=8, gumbel_noise=1)
-    report = search.run(Limits(visits=33))
-    assert report.playouts == 33 == report.visits
+    report = run(search, Limits(visits=33))
+    assert report.new_visits == 33 == report.visits
 
 
 def test_forced_playouts_look_into_every_move_begun() -> None:
     _, usual = searched(400)
-    search, forced = searched(400, forced_playouts=2.0)
+    _, forced = searched(400, forced_playouts=2.0)
     for move in forced.moves:
         assert move.visits >= math.floor(math.sqrt(2 * move.prior * 399))
     assert any(move.visits < math.sqrt(2 * move.prior * 399) - 1 for move in usual.moves)
-    target = search.policy_target(forced)
+    target = forced.policy_target()
     assert target.sum() == pytest.approx(1, abs=1e-5)
     # What was only forced does not speak for a move.
     assert any(move.selection < move.weight for move in forced.moves)

@@ -1,20 +1,21 @@
 """Many searches in the batches of one evaluator."""
 
-from collections.abc import Callable
+import threading
 from typing import Any
 
 import numpy as np
 import pytest
 from hash_evaluator import HashEvaluator
 
-from gtp_engine.evaluate.rollouts import RolloutEvaluator
-from gtp_engine.game.coords import BLACK, PASS, parse_vertex
+from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
+from gtp_engine.game.coords import BLACK, PASS, all_points, parse_vertex
 from gtp_engine.game.game import Game
 from gtp_engine.search import tree as trees
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import SearchReport
-from gtp_engine.search.scheduler import Job, Scheduler
-from gtp_engine.search.search import Limits, RootMoves, Search
+from gtp_engine.search.request import Limits, RootMoves, SearchRequest
+from gtp_engine.search.scheduler import QueuedSearch, Scheduler
+from gtp_engine.search.search import ActiveSearch, Search
 
 
 class RecordingEvaluator(HashEvaluator):
@@ -26,12 +27,12 @@ class RecordingEvaluator(HashEvaluator):
         self.batches: list[tuple[int, int, float]] = []
         self._fails_at, self._where, self._collected = fails_at, where, 0
 
-    def submit(self, boards, indices, symmetries=None, *, ownership=False, optimism=0.0, profile=""):  # type: ignore[no-untyped-def]
+    def submit(self, boards, indices, symmetries=None, ladders=None, *, optimism=0.0):  # type: ignore[no-untyped-def]
         first = boards[indices[0]]
         self.batches.append((int(first["width"]) * int(first["height"]), len(indices), optimism))
         if self._where == "submit" and len(self.batches) == self._fails_at + 1:
             raise OSError("the device is gone")
-        return super().submit(boards, indices, symmetries, ownership=ownership, optimism=optimism)
+        return super().submit(boards, indices, symmetries, ladders, optimism=optimism)
 
     def collect(self, ticket):  # type: ignore[no-untyped-def]
         self._collected += 1
@@ -40,20 +41,23 @@ class RecordingEvaluator(HashEvaluator):
         return super().collect(ticket)
 
 
-def starter(evaluator: HashEvaluator, game: Game, **settings: object) -> Callable[[], Search]:
-    def start() -> Search:
-        search = Search(evaluator, SearchParameters(**settings), seed=1)  # type: ignore[arg-type]
-        search.set_position(game)
-        return search
-
-    return start
+def made(evaluator: HashEvaluator, **settings: object) -> Search:
+    return Search(evaluator, SearchParameters(**settings), seed=1)  # type: ignore[arg-type]
 
 
-def job(
-    start: Callable[[], Search], visits: int | None, answers: list[object], *, priority: int = 0, **options: object
-) -> Job:
-    """A job whose report or error is appended to `answers`."""
-    return Job(start, Limits(visits), answers.append, answers.append, priority=priority, **options)  # type: ignore[arg-type]
+def add(
+    scheduler: Scheduler,
+    search: Search,
+    game: Game,
+    visits: int | None,
+    answers: list[object],
+    *,
+    priority: int = 0,
+    **options: object,
+) -> QueuedSearch:
+    """Adds a search whose report or error is appended to `answers`."""
+    request = SearchRequest(game, Limits(visits), **options)  # type: ignore[arg-type]
+    return scheduler.add(search, request, answers.append, answers.append, priority=priority)
 
 
 def found(report: object) -> list[tuple[int, int, float, tuple[int, ...]]]:
@@ -61,20 +65,31 @@ def found(report: object) -> list[tuple[int, int, float, tuple[int, ...]]]:
     return [(move.point, move.visits, move.utility, move.pv) for move in report.moves]
 
 
-@pytest.mark.parametrize("batch", [1, 8])
-@pytest.mark.parametrize("overlap", [1, 2, 3])
+# What a search alone found when it had a loop of its own: point and visits of the six best moves, by batch and overlap.
+ALONE = {
+    (1, 1): [(29, 91), (53, 37), (10, 50), (20, 12), (46, 53), (28, 9)],
+    (1, 2): [(29, 74), (10, 90), (53, 37), (20, 17), (12, 15), (28, 9)],
+    (1, 3): [(29, 89), (10, 76), (20, 22), (53, 10), (28, 29), (12, 18)],
+    (8, 1): [(29, 63), (10, 92), (53, 24), (28, 20), (61, 16), (20, 16)],
+    (8, 2): [(61, 33), (10, 57), (29, 33), (12, 28), (53, 36), (36, 25)],
+    (8, 3): [(61, 32), (10, 66), (29, 28), (53, 24), (20, 31), (36, 17)],
+}
+
+
+@pytest.mark.parametrize(("batch", "overlap"), ALONE)
 def test_one_job_finds_what_the_search_alone_finds(batch: int, overlap: int) -> None:
     game = Game(7)
     options: dict[str, object] = {"root_noise": 0.25}
     evaluator = RecordingEvaluator(batch, overlap)
-    alone = starter(evaluator, game, **options)().run(Limits(300), ownership=True)
+    alone = made(evaluator, **options).run(SearchRequest(game, Limits(300), ownership=True))
+    assert [(move.point, move.visits) for move in alone.moves[:6]] == ALONE[batch, overlap]
     answers: list[object] = []
-    scheduler = Scheduler(evaluator, places=4)
-    scheduler.add(job(starter(evaluator, game, **options), 300, answers, ownership=True))
+    scheduler = Scheduler(evaluator, slots=4)
+    add(scheduler, made(evaluator, **options), game, 300, answers, ownership=True)
     scheduler.run()
     report = answers[0]
     assert isinstance(report, SearchReport)
-    assert (found(report), report.visits, report.playouts) == (found(alone), 300, 300)
+    assert (found(report), report.visits, report.new_visits) == (found(alone), 300, 300)
     assert type(report.seconds) is float
     assert report.ownership is not None and alone.ownership is not None
     assert np.array_equal(report.ownership, alone.ownership)
@@ -85,23 +100,23 @@ def test_as_many_searches_as_places_in_a_batch_give_a_leaf_each() -> None:
     games = [Game(5, komi=komi) for komi in (0.5, 5.5, 9.5, 20.5)]
     evaluator = RecordingEvaluator(4)
     answers: dict[float, list[object]] = {game.komi: [] for game in games}
-    scheduler = Scheduler(evaluator, places=4)
+    scheduler = Scheduler(evaluator, slots=4)
     for game in games:
-        scheduler.add(job(starter(evaluator, game), 100, answers[game.komi]))
+        add(scheduler, made(evaluator), game, 100, answers[game.komi])
     scheduler.run()
     assert {size for _, size, _ in evaluator.batches} <= {3, 4}  # positions of one search may end in a count
     single = HashEvaluator(1)
     for game in games:
-        assert found(answers[game.komi][0]) == found(starter(single, game)().run(Limits(100)))
+        assert found(answers[game.komi][0]) == found(made(single).run(SearchRequest(game, Limits(100))))
 
 
 def test_boards_of_different_sizes_and_roots_with_their_own_optimism_have_their_own_batches() -> None:
     evaluator = RecordingEvaluator(16)
     answers: list[object] = []
-    scheduler = Scheduler(evaluator, places=30)
+    scheduler = Scheduler(evaluator, slots=30)
     for number in range(30):
         game = Game(*((5, 5), (5, 4), (7, 7))[number % 3])
-        scheduler.add(job(starter(evaluator, game, root_policy_optimism=0.25, policy_optimism=1.0), 80, answers))
+        add(scheduler, made(evaluator, root_policy_optimism=0.25, policy_optimism=1.0), game, 80, answers)
     scheduler.run()
     reports = [answer for answer in answers if isinstance(answer, SearchReport)]
     assert [report.visits for report in reports] == [80] * 30
@@ -116,32 +131,33 @@ def test_boards_of_different_sizes_and_roots_with_their_own_optimism_have_their_
 def test_priority_comes_first_and_puts_off_what_is_under_way() -> None:
     evaluator = HashEvaluator(2)
     order: list[str] = []
-    scheduler = Scheduler(evaluator, places=2)
+    errors: list[Exception] = []
+    scheduler = Scheduler(evaluator, slots=2)
 
     def add(name: str, priority: int) -> None:
-        start = starter(evaluator, Game(5))
-        scheduler.add(Job(start, Limits(50), lambda _: order.append(name), order.append, priority=priority))  # type: ignore[arg-type]
+        request = SearchRequest(Game(5), Limits(50))
+        scheduler.add(made(evaluator), request, lambda _: order.append(name), errors.append, priority=priority)
 
     for name, priority in (("a", 0), ("b", 0), ("c", 0), ("urgent", 5)):
         add(name, priority)
-    assert not scheduler.has_place_for(0)
+    assert not scheduler.has_slot_for(0)
     for _ in range(5):
         scheduler.step()
-    assert scheduler.has_place_for(1)
+    assert scheduler.has_slot_for(1)
     add("late", 9)
-    assert scheduler.has_place_for(9) and not scheduler.has_place_for(5)
+    assert scheduler.has_slot_for(9) and not scheduler.has_slot_for(5)
     scheduler.run()
     assert order[:2] in (["urgent", "late"], ["late", "urgent"])
-    assert order[2:] == ["a", "b", "c"]
+    assert order[2:] == ["a", "b", "c"] and not errors
 
 
 def test_few_leaves_are_spread_over_the_batches_that_are_evaluated_side_by_side() -> None:
     for jobs, sizes in ((1, [1, 1, 1]), (2, [1, 1, 1]), (6, [3, 3, 3]), (40, [8, 8, 8])):
         evaluator = RecordingEvaluator(8, overlap=3)
         answers: list[object] = []
-        scheduler = Scheduler(evaluator, places=64)
+        scheduler = Scheduler(evaluator, slots=64)
         for _ in range(jobs):
-            scheduler.add(job(starter(evaluator, Game(5)), 6, answers))
+            add(scheduler, made(evaluator), Game(5), 6, answers)
         scheduler.run()
         assert [size for _, size, _ in evaluator.batches[:3]] == sizes
         assert len(answers) == jobs
@@ -150,15 +166,15 @@ def test_few_leaves_are_spread_over_the_batches_that_are_evaluated_side_by_side(
 def test_the_start_of_a_job_may_cancel_another() -> None:
     evaluator = RecordingEvaluator(4)
     answers, nothing = [[] for _ in range(2)]  # type: list[object], list[object]
-    scheduler = Scheduler(evaluator, places=2)
-    other = job(starter(evaluator, Game(5)), 50, nothing)
+    scheduler = Scheduler(evaluator, slots=2)
 
-    def start() -> Search:
-        scheduler.cancel(other)
-        return starter(evaluator, Game(5))()
+    class Canceller(Search):
+        def begin(self, request: SearchRequest) -> ActiveSearch:
+            scheduler.cancel(other)
+            return super().begin(request)
 
-    scheduler.add(job(start, 20, answers))
-    scheduler.add(other)
+    add(scheduler, Canceller(evaluator, SearchParameters(), seed=1), Game(5), 20, answers)
+    other = add(scheduler, made(evaluator), Game(5), 50, nothing)
     scheduler.run()
     assert isinstance(answers[0], SearchReport) and nothing == [None]
     assert scheduler.positions <= 20
@@ -167,11 +183,10 @@ def test_the_start_of_a_job_may_cancel_another() -> None:
 def test_cancelled_jobs_end_with_what_is_known() -> None:
     evaluator = RecordingEvaluator(4, overlap=2)
     running, waiting, other = [[] for _ in range(3)]  # type: list[object], list[object], list[object]
-    scheduler = Scheduler(evaluator, places=1)
-    endless = job(starter(evaluator, Game(5)), None, running)
-    never = job(starter(evaluator, Game(5)), 10, waiting)
-    for each in (endless, never, job(starter(evaluator, Game(5)), 10, other)):
-        scheduler.add(each)
+    scheduler = Scheduler(evaluator, slots=1)
+    endless = add(scheduler, made(evaluator), Game(5), None, running)
+    never = add(scheduler, made(evaluator), Game(5), 10, waiting)
+    add(scheduler, made(evaluator), Game(5), 10, other)
     for _ in range(20):
         scheduler.step()
     scheduler.cancel(endless)
@@ -185,14 +200,12 @@ def test_cancelled_jobs_end_with_what_is_known() -> None:
 def test_a_job_that_was_put_off_can_be_cancelled() -> None:
     evaluator = RecordingEvaluator(4, overlap=2)
     first: list[object] = []
-    scheduler = Scheduler(evaluator, places=1)
-    slow = job(starter(evaluator, Game(5)), None, first)
-    scheduler.add(slow)
+    scheduler = Scheduler(evaluator, slots=1)
+    slow = add(scheduler, made(evaluator), Game(5), None, first)
     for _ in range(10):
         scheduler.step()
     second: list[object] = []
-    urgent = job(starter(evaluator, Game(5)), None, second, priority=1)
-    scheduler.add(urgent)
+    urgent = add(scheduler, made(evaluator), Game(5), None, second, priority=1)
     scheduler.step()
     scheduler.cancel(slow)
     for _ in range(3):
@@ -208,9 +221,9 @@ def test_a_job_that_was_put_off_can_be_cancelled() -> None:
 def test_an_evaluators_error_reaches_the_jobs_of_the_batch(where: str, overlap: int) -> None:
     evaluator = RecordingEvaluator(4, overlap, fails_at=10, where=where)
     answers: list[object] = []
-    scheduler = Scheduler(evaluator, places=2)
+    scheduler = Scheduler(evaluator, slots=2)
     for _ in range(3):
-        scheduler.add(job(starter(evaluator, Game(5)), 100, answers))
+        add(scheduler, made(evaluator), Game(5), 100, answers)
     scheduler.run()
     errors = [str(answer) for answer in answers if isinstance(answer, OSError)]
     reports = [answer for answer in answers if isinstance(answer, SearchReport)]
@@ -219,13 +232,18 @@ def test_an_evaluators_error_reaches_the_jobs_of_the_batch(where: str, overlap: 
     assert {report.visits for report in reports} == {100}
 
 
-def test_a_job_that_cannot_start_says_so() -> None:
-    def start() -> Search:
+class Unable(Search):
+    """Cannot begin."""
+
+    def begin(self, request: SearchRequest) -> ActiveSearch:
         raise ValueError("no such board")
 
+
+def test_a_job_that_cannot_start_says_so() -> None:
     answers: list[object] = []
-    scheduler = Scheduler(HashEvaluator(4), places=1)
-    scheduler.add(job(start, 10, answers))
+    evaluator = HashEvaluator(4)
+    scheduler = Scheduler(evaluator, slots=1)
+    add(scheduler, Unable(evaluator), Game(5), 10, answers)
     scheduler.run()
     assert [str(answer) for answer in answers] == ["no such board"]
 
@@ -234,9 +252,9 @@ def test_reports_on_the_way() -> None:
     evaluator = HashEvaluator(4)
     answers: list[object] = []
     visits: list[int] = []
-    scheduler = Scheduler(evaluator, places=1)
+    scheduler = Scheduler(evaluator, slots=1)
     options = {"interval": 1e-6, "on_report": lambda report: visits.append(report.visits)}
-    scheduler.add(job(starter(evaluator, Game(5)), 40, answers, **options))
+    add(scheduler, made(evaluator), Game(5), 40, answers, **options)
     scheduler.run()
     assert visits == sorted(visits) and 1 <= len(visits) < 40
     assert len(answers) == 1
@@ -245,12 +263,12 @@ def test_reports_on_the_way() -> None:
 def test_root_moves_and_trees_that_are_full_or_have_nothing_to_play() -> None:
     evaluator = HashEvaluator(4)
     answers: list[object] = []
-    scheduler = Scheduler(evaluator, places=3)
+    scheduler = Scheduler(evaluator, slots=3)
     only = RootMoves(allow=((BLACK, parse_vertex("C3", 5, 5), 1),))
-    everything = RootMoves(avoid=tuple((BLACK, point, 1) for point in [PASS, *range(6, 36)]))
-    scheduler.add(job(starter(evaluator, Game(5)), 50, answers, root_moves=only))
-    scheduler.add(job(starter(evaluator, Game(5), tree_megabytes=0.1), None, answers))
-    scheduler.add(job(starter(evaluator, Game(5)), None, answers, root_moves=everything))
+    everything = RootMoves(avoid=tuple((BLACK, point, 1) for point in [PASS, *all_points(5, 5)]))
+    add(scheduler, made(evaluator), Game(5), 50, answers, root_moves=only)
+    add(scheduler, made(evaluator, tree_megabytes=0.1), Game(5), None, answers)
+    add(scheduler, made(evaluator), Game(5), None, answers, root_moves=everything)
     scheduler.run()
     reports = sorted((answer for answer in answers if isinstance(answer, SearchReport)), key=lambda each: each.visits)
     assert [len(report.moves) for report in reports[:2]] == [0, 1]
@@ -271,10 +289,10 @@ def test_a_tree_without_memory_to_grow_is_full_and_disturbs_no_other(
     monkeypatch.setattr(trees, "new_tree", new_tree)
     evaluator, game = HashEvaluator(4), Game(5)
     answers: list[object] = []
-    large = starter(evaluator, game)()
-    scheduler = Scheduler(evaluator, places=2)
-    scheduler.add(job(lambda: large, 3000, answers))
-    scheduler.add(job(starter(evaluator, game), 900, answers))
+    large = made(evaluator)
+    scheduler = Scheduler(evaluator, slots=2)
+    add(scheduler, large, game, 3000, answers)
+    add(scheduler, made(evaluator), game, 900, answers)
     scheduler.run()
     small, full = answers
     assert isinstance(small, SearchReport) and isinstance(full, SearchReport)
@@ -290,22 +308,70 @@ def test_a_search_goes_on_from_job_to_job() -> None:
     search = Search(evaluator, SearchParameters(), seed=1)
     game = Game(5, komi=0.5)
     reports: list[SearchReport] = []
-    scheduler = Scheduler(evaluator, places=1)
+    scheduler = Scheduler(evaluator, slots=1)
 
-    def start() -> Search:
-        search.set_position(game)
-        return search
-
-    def played(report: object) -> None:
-        assert isinstance(report, SearchReport)
+    def played(report: SearchReport | None) -> None:
+        assert report is not None
         reports.append(report)
         game.play(game.to_move, search.choose(report))
         if len(reports) < 3:
-            scheduler.add(Job(start, Limits(200), played, errors.append))
+            scheduler.add(search, request, played, errors.append)
 
     errors: list[Exception] = []
-    scheduler.add(Job(start, Limits(200), played, errors.append))
+    request = SearchRequest(game, Limits(200))
+    scheduler.add(search, request, played, errors.append)
     scheduler.run()
     assert not errors
     assert [report.visits for report in reports] == [200] * 3
-    assert reports[1].playouts < 200
+    assert reports[1].new_visits < 200
+
+
+def test_a_stopped_search_ends_and_others_continue() -> None:
+    evaluator = RecordingEvaluator(4, overlap=2)
+    stopped, other = [[] for _ in range(2)]  # type: list[object], list[object]
+    scheduler = Scheduler(evaluator, slots=2)
+    stop = threading.Event()
+    add(scheduler, made(evaluator), Game(5), None, stopped, stop=stop)
+    add(scheduler, made(evaluator), Game(5), 100, other)
+    for _ in range(10):
+        scheduler.step()
+    stop.set()
+    scheduler.run()
+    assert isinstance(stopped[0], SearchReport) and 1 <= stopped[0].visits < 100
+    assert isinstance(other[0], SearchReport) and other[0].visits == 100
+
+
+def test_a_stop_leaves_the_root_evaluated() -> None:
+    evaluator = RecordingEvaluator(4)
+    answers: list[object] = []
+    scheduler = Scheduler(evaluator, slots=1)
+    stop = threading.Event()
+    stop.set()
+    add(scheduler, made(evaluator), Game(5), None, answers, stop=stop)
+    scheduler.run()
+    assert isinstance(answers[0], SearchReport) and answers[0].visits == 1
+
+
+def test_a_full_tree_waits_for_the_stop_of_an_endless_search_and_reports() -> None:
+    stop = threading.Event()
+    visits: list[int] = []
+
+    def take(report: SearchReport) -> None:
+        visits.append(report.visits)
+        if visits[-4:] == visits[-1:] * 4:  # nothing has been added for three intervals: the tree is full
+            stop.set()
+
+    interval = 0.05
+    request = SearchRequest(Game(5), stop=stop, on_report=take, interval=interval)
+    report = made(HashEvaluator(4), tree_megabytes=0.1).run(request)
+    assert stop.is_set() and visits[-1] == report.visits > 200
+    assert len(visits) <= report.seconds / interval + 1
+
+
+def test_an_early_stop_is_for_those_that_ask_for_it() -> None:
+    only = RootMoves(allow=((BLACK, parse_vertex("C3", 5, 5), 1),))
+    evaluator = HashEvaluator(4)
+    limits = Limits(seconds=0.6)
+    for early_stop in (True, False):
+        report = made(evaluator).run(SearchRequest(Game(5), limits, only, early_stop=early_stop))
+        assert (report.seconds < 0.5) == early_stop

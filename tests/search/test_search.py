@@ -3,14 +3,15 @@
 import threading
 import time
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hash_evaluator import HashEvaluator
 from reference_search import search as reference_search
+from searching import run
 
-from gtp_engine.evaluate.rollouts import RolloutEvaluator
+from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
+from gtp_engine.evaluate.row import ownership_column
 from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.game.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex, point_of_index
 from gtp_engine.game.game import Game
@@ -18,13 +19,14 @@ from gtp_engine.game.rules import RULESETS
 from gtp_engine.search import tree as trees
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.ranking import best_first
-from gtp_engine.search.search import Limits, RootMoves, Search
+from gtp_engine.search.request import Limits, RootMoves
+from gtp_engine.search.search import Search
 
 
 def searched(game: Game, visits: int, batch: int = 1, **settings: object) -> tuple[Search, object]:
     search = Search(HashEvaluator(batch), SearchParameters(**settings), seed=1)  # type: ignore[arg-type]
     search.set_position(game)
-    return search, search.run(Limits(visits=visits))
+    return search, run(search, Limits(visits=visits))
 
 
 def check_tree(search: Search) -> None:
@@ -60,7 +62,9 @@ def test_values_are_for_the_side_to_move() -> None:
         game_over = game.copy()
         search = Search(UniformEvaluator(), SearchParameters(), seed=1)
         search.set_position(game_over)
-        report = search.run(Limits(visits=200), root_moves=RootMoves(allow=tuple((c, PASS, 9) for c in (BLACK, WHITE))))
+        report = run(
+            search, Limits(visits=200), root_moves=RootMoves(allow=tuple((c, PASS, 9) for c in (BLACK, WHITE)))
+        )
         assert report.to_move == colour
         assert report.moves[0].winrate == pytest.approx(winrate, abs=0.01)  # but for the first, unfinished visit
         assert (report.moves[0].lead > 0) == (colour == BLACK)
@@ -83,20 +87,20 @@ class CountingEvaluator(HashEvaluator):
         self.batches: list[tuple[int, int, int]] = []
         self._in_flight = self._back = 0
 
-    def submit(self, boards, indices, symmetries=None, **options):  # type: ignore[no-untyped-def]
+    def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
         self.batches.append((len(indices), self._in_flight, self._back))
         self._in_flight += len(indices)
         return super().submit(boards, indices, symmetries, **options)
 
     def collect(self, ticket):  # type: ignore[no-untyped-def]
-        self._in_flight -= len(ticket.policy)
-        self._back += len(ticket.policy)
+        self._in_flight -= len(ticket)
+        self._back += len(ticket)
         return ticket
 
 
 def test_batches_side_by_side_have_equal_portions_of_what_may_be_under_way() -> None:
     evaluator = CountingEvaluator(8)
-    Search(evaluator, SearchParameters()).run(Limits(visits=400))
+    run(Search(evaluator, SearchParameters()), Limits(visits=400))
     for size, in_flight, back in evaluator.batches:
         assert size + in_flight <= max(2, back // 4)
         assert size <= min(8, max(1, back // 8))
@@ -132,7 +136,7 @@ def test_the_tree_goes_on_with_the_game() -> None:
     game.play(BLACK, best.point)
     search.set_position(game)
     assert search.visits == best.visits
-    answer = search.run(Limits(visits=300)).moves[0]
+    answer = run(search, Limits(visits=300)).moves[0]
     check_tree(search)
     game.play(WHITE, answer.point)
     search.set_position(game)
@@ -170,7 +174,7 @@ def test_another_game_begins_another_tree(change: str) -> None:
         game = Game(6)
     search.set_position(game)
     assert search.visits == 0
-    assert search.run(Limits(visits=20)).visits == 20
+    assert run(search, Limits(visits=20)).visits == 20
 
 
 def test_a_small_search_takes_little_memory() -> None:
@@ -186,7 +190,7 @@ def test_a_full_tree_is_thinned_to_what_is_below_the_root() -> None:
     game.play(BLACK, best.point)
     search.set_position(game)
     assert search.visits == best.visits
-    after = search.run(Limits(visits=best.visits + 50))
+    after = run(search, Limits(visits=best.visits + 50))
     assert after.visits == best.visits + 50
     check_tree(search)
 
@@ -208,13 +212,13 @@ def test_moves_to_avoid_and_to_allow() -> None:
     c3, b2 = parse_vertex("C3", 5, 5), parse_vertex("B2", 5, 5)
     search = Search(HashEvaluator(), SearchParameters(), seed=1)
     search.set_position(Game(5))
-    report = search.run(Limits(visits=200), root_moves=RootMoves(avoid=((BLACK, c3, 1),)))
+    report = run(search, Limits(visits=200), root_moves=RootMoves(avoid=((BLACK, c3, 1),)))
     assert c3 not in {move.point for move in report.moves}
     search.clear()
-    report = search.run(Limits(visits=200), root_moves=RootMoves(allow=((BLACK, c3, 1), (BLACK, b2, 1))))
+    report = run(search, Limits(visits=200), root_moves=RootMoves(allow=((BLACK, c3, 1), (BLACK, b2, 1))))
     assert {move.point for move in report.moves} == {c3, b2}
     # A tree that has visited a move still keeps it out of the answer.
-    report = search.run(Limits(visits=300), root_moves=RootMoves(avoid=((BLACK, c3, 1),)))
+    report = run(search, Limits(visits=300), root_moves=RootMoves(avoid=((BLACK, c3, 1),)))
     assert c3 not in {move.point for move in report.moves}
 
 
@@ -222,7 +226,7 @@ def test_deep_avoidance_holds_below_the_root() -> None:
     c3 = parse_vertex("C3", 5, 5)
     search = Search(HashEvaluator(), SearchParameters(), seed=1)
     search.set_position(Game(5))
-    search.run(Limits(visits=500), root_moves=RootMoves(avoid=((BLACK, c3, 9), (WHITE, c3, 9))))
+    run(search, Limits(visits=500), root_moves=RootMoves(avoid=((BLACK, c3, 9), (WHITE, c3, 9))))
     tree = search.tree.arrays
     assert index_of_point(c3, 5, 5) not in tree.nodes["move"][: tree.size[0]]
 
@@ -231,7 +235,7 @@ def test_nothing_allowed_ends_instead_of_hanging() -> None:
     everything = tuple((BLACK, point, 1) for point in [PASS, *(p for p in range(7, 36) if p % 6)])
     search = Search(HashEvaluator(), SearchParameters(), seed=1)
     search.set_position(Game(5))
-    report = search.run(Limits(visits=100), root_moves=RootMoves(avoid=everything))
+    report = run(search, Limits(visits=100), root_moves=RootMoves(avoid=everything))
     assert report.moves == ()
     assert search.choose(report) == PASS
 
@@ -240,13 +244,13 @@ def test_where_nothing_is_allowed_further_down_the_search_goes_on() -> None:
     search = Search(HashEvaluator(4), SearchParameters(), seed=1)
     search.set_position(Game(5))
     only = RootMoves(allow=((BLACK, parse_vertex("C3", 5, 5), 5),))  # taken at once, so black has nothing left
-    assert search.run(Limits(visits=300), root_moves=only).visits == 300
+    assert run(search, Limits(visits=300), root_moves=only).visits == 300
 
 
 def test_visits_of_forbidden_moves_do_not_count_towards_the_limit() -> None:
     search, before = searched(Game(5), 300)
     last = before.moves[-1].point
-    report = search.run(Limits(visits=100), root_moves=RootMoves(allow=((BLACK, last, 1),)))
+    report = run(search, Limits(visits=100), root_moves=RootMoves(allow=((BLACK, last, 1),)))
     assert [(move.point, move.visits) for move in report.moves] == [(last, 99)]
 
 
@@ -254,7 +258,7 @@ def test_one_visit_chooses_among_the_allowed() -> None:
     search, before = searched(Game(5), 300)
     last = before.moves[-1].point
     search.clear()
-    report = search.run(Limits(visits=1), root_moves=RootMoves(allow=((BLACK, last, 1),)))
+    report = run(search, Limits(visits=1), root_moves=RootMoves(allow=((BLACK, last, 1),)))
     assert search.choose(report) == last
 
 
@@ -274,11 +278,11 @@ def test_a_failed_evaluation_leaves_nothing_in_flight() -> None:
     evaluator = FailingEvaluator(4)
     search = Search(evaluator, SearchParameters(), seed=1)
     search.set_position(Game(5))
-    search.run(Limits(visits=50))
+    run(search, Limits(visits=50))
     evaluator.fails = True
     with pytest.raises(RuntimeError, match="device lost"):
-        search.run(Limits(visits=100))
-    assert search.run(Limits(visits=200)).visits == 200
+        run(search, Limits(visits=100))
+    assert run(search, Limits(visits=200)).visits == 200
     check_tree(search)
 
 
@@ -314,7 +318,7 @@ def test_lower_bound_prefers_the_surer_of_two_alike() -> None:
 def test_a_forbidden_move_does_not_weigh_down_the_others() -> None:
     search, free = searched(Game(5), 400)
     best = free.moves[0].point
-    report = search.run(Limits(visits=50), root_moves=RootMoves(avoid=((BLACK, best, 1),)))
+    report = run(search, Limits(visits=50), root_moves=RootMoves(avoid=((BLACK, best, 1),)))
     assert best not in [move.point for move in report.moves]
     assert max(move.selection for move in report.moves) == max(move.weight for move in report.moves)
     assert best not in {search.choose(report, 1.0) for _ in range(20)}
@@ -332,16 +336,16 @@ def test_a_search_stops_when_told() -> None:
     stop = threading.Event()
     threading.Timer(0.2, stop.set).start()
     begin = time.monotonic()
-    search.run(Limits(), stop=stop)
+    run(search, Limits(), stop=stop)
     assert time.monotonic() - begin < 5
-    assert search.run(Limits(), stop=stop).playouts == 0
+    assert run(search, Limits(), stop=stop).new_visits == 0
 
 
 def test_reports_come_while_it_searches() -> None:
     search = Search(UniformEvaluator(), SearchParameters(), seed=1)
     search.set_position(Game(9))
     reports = []
-    search.run(Limits(seconds=0.3), on_report=reports.append, interval=0.02)
+    run(search, Limits(seconds=0.3), on_report=reports.append, interval=0.02)
     assert len(reports) >= 3
     visits = [report.visits for report in reports]
     assert visits == sorted(visits)
@@ -353,9 +357,9 @@ def test_a_visit_limit_is_played_out_and_a_time_limit_is_not() -> None:
     only = RootMoves(allow=((BLACK, parse_vertex("C3", 5, 5), 1),))
     search = Search(UniformEvaluator(), SearchParameters(), seed=1)
     search.set_position(Game(5))
-    assert search.run(Limits(visits=400), root_moves=only).visits == 400
+    assert run(search, Limits(visits=400), root_moves=only).visits == 400
     search.clear()
-    assert search.run(Limits(seconds=1.0), root_moves=only).seconds < 0.9
+    assert run(search, Limits(seconds=1.0), root_moves=only).seconds < 0.9
 
 
 def test_ownership_is_for_the_side_to_move() -> None:
@@ -364,7 +368,7 @@ def test_ownership_is_for_the_side_to_move() -> None:
         game.to_move = colour
         search = Search(HashEvaluator(4), SearchParameters(), seed=1)
         search.set_position(game)
-        report = search.run(Limits(visits=100), ownership=True, moves_ownership=True)
+        report = run(search, Limits(visits=100), ownership=True, moves_ownership=True)
         assert report.ownership is not None
         assert report.ownership[0, :3].tolist() == [sign, -sign, 0]
         assert all(move.ownership is not None and move.ownership[0, 0] == sign for move in report.moves)
@@ -372,7 +376,7 @@ def test_ownership_is_for_the_side_to_move() -> None:
 
 def test_ownership_asked_for_later_is_there_though_the_visits_are() -> None:
     search, _ = searched(Game(5), 100)
-    report = search.run(Limits(visits=100), ownership=True)
+    report = run(search, Limits(visits=100), ownership=True)
     assert report.ownership is not None and report.ownership[0, 0] == 1
 
 
@@ -380,19 +384,19 @@ def test_a_tree_that_keeps_ownership_keeps_it_for_all() -> None:
     game = Game(5)
     search = Search(HashEvaluator(4), SearchParameters(), seed=1)
     search.set_position(game)
-    search.run(Limits(visits=50), ownership=True)
-    best = search.run(Limits(visits=500)).moves[0]
+    run(search, Limits(visits=50), ownership=True)
+    best = run(search, Limits(visits=500)).moves[0]
     game.play(BLACK, best.point)
     search.set_position(game)
-    report = search.run(Limits(visits=best.visits), ownership=True)
-    assert report.playouts == 0 and report.visits == best.visits
+    report = run(search, Limits(visits=best.visits), ownership=True)
+    assert report.new_visits == 0 and report.visits == best.visits
     assert report.ownership is not None and report.ownership[0, 0] == -1
 
 
 def test_an_endless_search_keeps_the_tree_when_ownership_is_asked_for() -> None:
     search, _ = searched(Game(5), 100)
     stop = threading.Event()
-    report = search.run(Limits(), stop=stop, on_report=lambda _: stop.set(), interval=0.05, ownership=True)
+    report = run(search, Limits(), stop=stop, on_report=lambda _: stop.set(), interval=0.05, ownership=True)
     assert report.visits > 100
     assert report.ownership is not None and report.ownership[0, 0] == 1
 
@@ -400,10 +404,11 @@ def test_an_endless_search_keeps_the_tree_when_ownership_is_asked_for() -> None:
 class VariedEvaluator(HashEvaluator):
     """Every position has an ownership of its own."""
 
-    def submit(self, boards, indices, symmetries=None, *, ownership=False, optimism=0.0, profile=""):  # type: ignore[no-untyped-def]
-        outputs = super().submit(boards, indices, symmetries, ownership=ownership)
-        owned = [np.random.default_rng(int(boards["hash"][i])).uniform(-1, 1, (4, 4)).ravel() for i in indices]
-        return replace(outputs, ownership=np.array(owned, np.float32)) if ownership else outputs
+    def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
+        rows = super().submit(boards, indices, symmetries, **options)
+        ownership = [np.random.default_rng(int(boards["hash"][i])).uniform(-1, 1, (4, 4)).ravel() for i in indices]
+        rows[:, ownership_column(16) :] = ownership
+        return rows
 
 
 def test_ownership_is_the_mean_over_the_nodes_below() -> None:
@@ -411,10 +416,10 @@ def test_ownership_is_the_mean_over_the_nodes_below() -> None:
     game = Game(4)
     search = Search(VariedEvaluator(4), SearchParameters(), seed=1)
     search.set_position(game)
-    best = search.run(Limits(visits=200), ownership=True).moves[0]
+    best = run(search, Limits(visits=200), ownership=True).moves[0]
     game.play(BLACK, best.point)
     search.set_position(game)
-    report = search.run(Limits(visits=best.visits + 100), moves_ownership=True)
+    report = run(search, Limits(visits=best.visits + 100), moves_ownership=True)
     tree, root = search.tree.arrays, search.tree.root
     assert tree is not None and root > 0 and report.ownership is not None
     rows: dict[int, list[np.ndarray]] = {}
@@ -437,16 +442,16 @@ def test_the_same_seed_repeats_the_same_search() -> None:
     assert [(m.point, m.visits, m.pv) for m in first.moves] == [(m.point, m.visits, m.pv) for m in second.moves]
 
 
-def test_rave_counts_the_playouts_of_the_subtree_and_the_moves_of_the_path() -> None:
+def test_rave_counts_the_rollouts_of_the_subtree_and_the_moves_of_the_path() -> None:
     game = Game(5, komi=0.5)
-    search = Search(RolloutEvaluator(seed=1, playouts=2), SearchParameters(rave=100), seed=1)
+    search = Search(RolloutEvaluator(seed=1, rollouts=2), SearchParameters(rave=100), seed=1)
     search.set_position(game)
-    search.run(Limits(visits=200))
+    run(search, Limits(visits=200))
     tree = search.tree.arrays
     size = int(tree.size[0])
-    plays, wins = tree.first_plays[:size, :, 0], tree.first_plays[:size, :, 1]
+    plays, wins = tree.amaf[:size, :, 0], tree.amaf[:size, :, 1]
     visits = tree.nodes["visits"][:size, None]
-    assert (plays <= visits * (1 + 1e-5)).all()  # each visit's playouts weigh one
+    assert (plays <= visits * (1 + 1e-5)).all()  # each visit's rollouts weigh one
     assert (abs(wins) <= plays + 1e-3).all()
     children = np.zeros(26, np.int32)
     for child in children[: trees.children_of(tree, 0, children)]:
@@ -454,17 +459,17 @@ def test_rave_counts_the_playouts_of_the_subtree_and_the_moves_of_the_path() -> 
             assert plays[0, tree.nodes["move"][child]] >= tree.nodes["visits"][child] * (1 - 1e-5)
 
 
-def test_rave_is_for_evaluators_that_play_out() -> None:
+def test_rave_is_for_evaluators_with_rollouts() -> None:
     search, _ = searched(Game(5), 50, rave=100)
-    assert len(search.tree.arrays.first_plays) == 0
+    assert len(search.tree.arrays.amaf) == 0
 
 
 def test_a_root_policy_temperature_levels_the_priors() -> None:
     game = Game(5)
     tried = [len(searched(game, 60, root_policy_temperature=temperature)[1].moves) for temperature in (0.5, 1.0, 3.0)]  # type: ignore[attr-defined]
     assert tried[0] < tried[1] < tried[2]
-    search, report = searched(game, 60, root_policy_temperature=3.0)
-    assert search.root_outputs is not None
+    _, report = searched(game, 60, root_policy_temperature=3.0)
+    assert report.root_evaluation is not None
     shown = {move.point: move.prior for move in report.moves}  # type: ignore[attr-defined]
-    policy = search.root_outputs.policy[0]
+    policy = report.root_evaluation.policy
     assert all(prior == pytest.approx(policy[index_of_point(p, 5, 5)], abs=1e-3) for p, prior in shown.items())

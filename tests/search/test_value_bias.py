@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from hash_evaluator import HashEvaluator
+from searching import run
 
 from gtp_engine.game.coords import parse_vertex
 from gtp_engine.game.game import Game
 from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.search.search import Limits, Search
+from gtp_engine.search.request import Limits
+from gtp_engine.search.search import Search
 from gtp_engine.search.value_bias import entry_of, fill_biases, key_of, mean_gap, new_biases
 
 
@@ -59,7 +61,7 @@ def test_entries_are_found_again_though_they_collide() -> None:
 def searched(visits: int, **settings: float) -> Search:
     search = Search(HashEvaluator(), SearchParameters(**settings), seed=1)  # type: ignore[arg-type]
     search.set_position(Game(4))
-    search.run(Limits(visits=visits))
+    run(search, Limits(visits=visits))
     return search
 
 
@@ -96,7 +98,7 @@ def test_a_tree_that_goes_on_after_a_move_keeps_what_it_knows() -> None:
     search = Search(HashEvaluator(), SearchParameters(value_bias=0.45, tree_megabytes=0.3), seed=1)
     game = Game(4)
     search.set_position(game)
-    best = search.run(Limits(visits=500)).moves[0]
+    best = run(search, Limits(visits=500)).moves[0]
     game.play(game.to_move, best.point)
     search.set_position(game)
     tree = search.tree.arrays

@@ -141,6 +141,8 @@ def test_texts() -> None:
         ("3.75", 7.5),
         ("650", 6.5),
         ("-100", -100.0),
+        ("1e308", None),
+        ("1001", None),
     ],
 )
 def test_komi(written: str, komi: float | None) -> None:
@@ -195,13 +197,13 @@ def test_variations_that_are_not_there(variation: tuple[int, ...]) -> None:
 
 def test_collection() -> None:
     assert read_sgf(DATA / "collection.sgf", game=1).black == "B"
-    with pytest.raises(SgfError, match=r"collection\.sgf: it is no game of Go: GM\[11\]"):
+    with pytest.raises(SgfError, match=r"collection\.sgf: not a game of Go: GM\[11\]"):
         read_sgf(DATA / "collection.sgf", game=2)
     with pytest.raises(SgfError, match=r"collection\.sgf: there is no game 4, it holds 4"):
         read_sgf(DATA / "collection.sgf", game=4)
     errors: list[SgfError] = []
     assert [game.black for game in read_sgf_games(DATA / "collection.sgf", on_error=errors.append)] == ["A", "B", "C"]
-    assert ["collection.sgf, game 3: it is no game of Go: GM[11]" in str(error) for error in errors] == [True]
+    assert ["collection.sgf, game 3: not a game of Go: GM[11]" in str(error) for error in errors] == [True]
     with pytest.raises(SgfError):
         list(read_sgf_games(DATA / "collection.sgf"))
 
@@ -276,7 +278,7 @@ def test_what_cannot_be_replayed(data: bytes, message: str) -> None:
         (b"\\HS\r\n\\[GIBOKIND=Korea\\]\r\n", "no SGF game found"),
         (b"PK\x03\x04" + bytes(range(256)), "no SGF game found"),
         (b"(;", "no SGF game found"),
-        (b"(;GM[3];B[ee])", "it is no game of Go: GM[3]"),
+        (b"(;GM[3];B[ee])", "not a game of Go: GM[3]"),
         (b"(;SZ[9];B[ee]", "the file ends before the game does: closing parentheses missing: 1"),
         (b"(;SZ[9]\n;B[ee]\n;W[c", "line 3: the file ends inside a value, its closing bracket is missing"),
         (b"hello\n(;SZ[9]\n;B[ee]C[:-]])", "line 3: unexpected '])'"),
@@ -288,9 +290,9 @@ def test_what_cannot_be_replayed(data: bytes, message: str) -> None:
         (b"(;SZ[9]AB[tt])", "after move 0: AB names no point: 'tt'"),
         (b"(;SZ[9]AB[aa:zz])", "after move 0: invalid SGF point 'zz' on a 9x9 board"),
         (b"(;SZ[9]AB[aa][bb]AW[aa])", "after move 0: AB, AW and AE name the same point"),
-        (b"(;SZ[0])", "board size out of range: SZ[0] (SGF has letters for 1 to 52)"),
-        (b"(;SZ[53])", "board size out of range: SZ[53] (SGF has letters for 1 to 52)"),
-        (b"(;SZ[large])", "bad board size: SZ[large]"),
+        (b"(;SZ[0])", "invalid board size '0': expected N or WIDTHxHEIGHT, each from 1 to 52"),
+        (b"(;SZ[53])", "invalid board size '53': expected N or WIDTHxHEIGHT, each from 1 to 52"),
+        (b"(;SZ[large])", "invalid board size 'large': expected N or WIDTHxHEIGHT, each from 1 to 52"),
     ],
 )
 def test_bad_files_are_one_line_of_error(tmp_path: Path, data: bytes, message: str) -> None:
@@ -410,13 +412,13 @@ def test_rules_without_a_name_are_written_by_their_parts() -> None:
     assert read_sgf(GameRecord.from_game(Game(9, rules=rules)).to_sgf().encode()).to_game().rules == rules
 
 
-def test_file_is_written_whole_and_nothing_is_overwritten(tmp_path: Path) -> None:
+def test_file_is_written_whole_and_overwritten_unless_that_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "game.sgf"
     write_sgf(GameRecord(black="A"), file)
     with pytest.raises(FileExistsError, match=r"game\.sgf"):
-        write_sgf(GameRecord(black="B"), file)
+        write_sgf(GameRecord(black="B"), file, overwrite=False)
     assert read_sgf(file).black == "A"
-    write_sgf(GameRecord(black="B"), file, overwrite=True)
+    write_sgf(GameRecord(black="B"), file)
     assert read_sgf(file).black == "B"
     assert os.listdir(tmp_path) == ["game.sgf"]
 
@@ -444,3 +446,71 @@ def test_comment_is_from_blacks_side() -> None:
         "Win rate: 75.0% black\nScore: B+3.0\nVisits: 800\nMain line: D4 E5"
     )
     assert analysis_comment(BLACK, 0.25, -3.04, 1, (), 9, 9) == "Win rate: 25.0% black\nScore: W+3.0\nVisits: 1"
+
+
+def test_a_record_is_described_in_a_line_and_shown_as_its_last_position() -> None:
+    record = read_sgf(b"(;SZ[9]PB[Go Seigen]BR[9d]RE[B+R];B[ee];W[cc])")
+    assert repr(record) == "<GameRecord: Go Seigen (9d) - White, 9x9, 2 moves, B+R>"
+    assert record._repr_svg_() == record.to_svg() == record.to_game().to_svg()
+    assert record.to_svg(1, pixels=100) == record.to_game(1).to_svg(pixels=100)
+    unplayable = read_sgf(b"(;SZ[9];B[ee];W[ee])")
+    assert unplayable._repr_svg_() is None
+    with pytest.raises(SgfError, match="move 2"):
+        unplayable.to_svg()
+
+
+def test_rules_of_a_replay_may_be_named() -> None:
+    assert read_sgf(b"(;SZ[9];B[ee])").to_game(rules="japanese").rules == RULESETS["japanese"]
+
+
+def test_only_records_are_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"invalid record .*: expected a GameRecord"):
+        write_sgf(Game(9), tmp_path / "game.sgf")  # type: ignore[arg-type]
+
+
+def test_rectangles_that_repeat_are_refused() -> None:
+    """A file of 140 kB took 17 s: 20,000 times all 2,704 points."""
+    twice = read_sgf(b"(;SZ[9]AB[aa:cc][bb:dd])")
+    assert len(twice.nodes[0].black) == 14
+    with pytest.raises(SgfError, match="AE names the points of the board more than 8 times"):
+        read_sgf(b"(;SZ[52]AE" + b"[aa:ZZ]" * 20_000 + b")")
+
+
+def test_a_record_without_end_is_not_replayed() -> None:
+    data = b"(;SZ[9]" + b";B[];W[]" * 5001 + b")"
+    record = read_sgf(data)
+    assert len(record.moves) == 10_002
+    with pytest.raises(SgfError, match="move 10001: illegal move: a game has at most 10,000 moves"):
+        record.to_game()
+
+
+def test_charsets_without_games_between_them_are_read_to_the_end() -> None:
+    """The start of each one's game was searched from the start of the file."""
+    data = b"(;SZ[9]C[e" + b"CA[gbk]CA[big5]" * 30_000 + b";B[ee])"
+    record = read_sgf(data)
+    assert (record.nodes[0].comment, len(record.moves)) == ("eCA[gbk", 1)
+
+
+def test_annotations_and_variations_are_written() -> None:
+    best = (RecordNode(Move(WHITE, points("C3")[0]), annotations={"TE": "1"}), RecordNode(Move(BLACK, points("D4")[0])))
+    other = (RecordNode(Move(WHITE, points("G7")[0])),)
+    nodes = [
+        RecordNode(annotations={"V": "0.50"}),
+        RecordNode(Move(BLACK, points("E5")[0]), annotations={"N": "a [good] one"}),
+        RecordNode(Move(WHITE, points("A1")[0]), comment="bad", annotations={"DO": ""}, variations=(best, other)),
+        RecordNode(Move(BLACK, points("B2")[0]), variations=(other,)),
+        RecordNode(Move(WHITE, PASS)),
+    ]
+    text = GameRecord(9, 9, nodes=nodes).to_sgf().replace("\n", "")
+    start = r"(;FF[4]CA[UTF-8]GM[1]SZ[9]V[0.50];B[ee]N[a [good\] one]"
+    main = "(;C[bad]DO[]W[ai](;B[bh];W[])(;W[gc]))"
+    assert text == f"{start}{main}(;TE[1]W[cg];B[df])(;W[gc]))"
+    record = read_sgf(text.encode())
+    assert moves(record) == "Bee Wai Bbh W"
+    assert moves(read_sgf(text.encode(), variation=[1])) == "Bee Wcg Bdf"
+
+
+@pytest.mark.parametrize("moves", ["1", -1, 0.5])
+def test_a_number_of_moves_is_a_number(moves: object) -> None:
+    with pytest.raises(ValueError, match="invalid number of moves"):
+        read_sgf(b"(;SZ[9];B[ee])").to_game(moves)  # type: ignore[arg-type]

@@ -1,6 +1,7 @@
 """What stands beside and below the board."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,16 +10,21 @@ from rich.console import Console
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.game.game import Game
 from gtp_engine.search.report import MoveReport, SearchReport
+from gtp_engine.terminal.board import SIDE_WIDTH
 from gtp_engine.terminal.panel import (
     candidate_marks,
     candidate_table,
     engine_move_line,
+    hint_line,
+    hint_marks,
     lead_in_words,
+    main_line,
     points,
     result_in_words,
     side_lines,
     territory_marks,
 )
+from gtp_engine.terminal.words import SHOWN_VALUES
 
 
 def at(name: str) -> int:
@@ -47,13 +53,20 @@ def test_players_terms_and_latest_moves() -> None:
     game = Game(3, komi=0.5)
     game.play(BLACK, at("B2"))
     game.play(WHITE, PASS)
-    assert [line.plain for line in side_lines(game, {BLACK: "you", WHITE: "gtp_engine"})] == [
-        " ●  black  you, 0 captured",
-        " ●  white  gtp_engine, 0 captured",
+    assert [line.plain for line in side_lines(game, {BLACK: "you", WHITE: "engine, level 3"})] == [
+        " ●  black  you",
+        " ○  white  engine, level 3",
         "",
+        "captured by black 0, by white 0",
         "komi 0.5, chinese rules",
         "moves 1-2: B2 pass",
     ]
+
+
+def test_a_single_move_is_no_range() -> None:
+    game = Game(3)
+    game.play(BLACK, at("B2"))
+    assert side_lines(game, {BLACK: "you", WHITE: "engine"})[-1].plain == "move 1: B2"
 
 
 def test_the_win_rate_of_the_engines_move_is_the_opponents() -> None:
@@ -64,6 +77,40 @@ def test_the_win_rate_of_the_engines_move_is_the_opponents() -> None:
     assert engine_move_line(game, None).plain == "white passes"
 
 
+def test_what_is_shown_after_the_engines_move() -> None:
+    game = Game(3)
+    game.play(BLACK, at("B2"))
+    lines = {shown: engine_move_line(game, report(BLACK, 2.5), shown).plain for shown in SHOWN_VALUES}
+    assert lines == {
+        "winrate": "black plays B2  (1.2 s, your win rate 40%)",
+        "score": "black plays B2  (1.2 s, black leads by about 2.5 points)",
+        "nothing": "black plays B2",
+    }
+
+
+def test_a_hint_is_marked_and_names_the_leader() -> None:
+    assert hint_marks(report(WHITE, 1)).labels == {at("B2"): "*"}
+    lines = {shown: hint_line(report(WHITE, 2.5), shown) for shown in SHOWN_VALUES}
+    assert lines == {
+        "winrate": "hint: B2 (marked *); your win rate 61%; white leads by about 2.5 points; then A3 pass",
+        "score": "hint: B2 (marked *); white leads by about 2.5 points; then A3 pass",
+        "nothing": "hint: B2 (marked *); then A3 pass",
+    }
+
+
+def test_a_long_hint_is_wrapped_between_words() -> None:
+    assert hint_line(report(WHITE, 2.5), width=79).splitlines() == [
+        "hint: B2 (marked *); your win rate 61%; white leads by about 2.5 points; then",
+        "A3 pass",
+    ]
+
+
+def test_a_hint_to_pass_marks_nothing() -> None:
+    passing = replace(report(BLACK, 0.2), moves=report(BLACK, 0.2).moves[1:])
+    assert hint_marks(passing).labels == {}
+    assert hint_line(passing) == "hint: pass; your win rate 40%; the game is close"
+
+
 def test_candidates() -> None:
     assert candidate_marks(report(BLACK, 1)).labels == {at("B2"): "1", PASS: "2"}
     assert printed(candidate_table(report(BLACK, 1), 80)) == [
@@ -72,6 +119,13 @@ def test_candidates() -> None:
         "2  pass       40%   -1.5     100  pass",
     ]
     assert printed(candidate_table(report(BLACK, 1), 36), 36)[1] == "1  B2         61%   +2.5     900"
+    assert main_line(report(BLACK, 1)) == "B2 A3 pass"
+
+
+def test_the_table_fits_next_to_19x19_on_80_columns() -> None:
+    moves = tuple(move._replace(visits=98765) for move in report(BLACK, 1).moves)
+    lines = printed(candidate_table(replace(report(BLACK, 1), moves=moves), SIDE_WIDTH), SIDE_WIDTH)
+    assert lines[1] == "1  B2         61%   +2.5  98,765"
 
 
 def test_territory_is_the_same_whoever_moves() -> None:
@@ -89,10 +143,11 @@ def test_territory_is_the_same_whoever_moves() -> None:
 @pytest.mark.parametrize(
     ("to_move", "lead", "words"),
     [
-        (BLACK, 3.26, "black is ahead by about 3.3 points"),
-        (WHITE, 3.26, "white is ahead by about 3.3 points"),
-        (WHITE, -12, "black is ahead by about 12.0 points"),
-        (WHITE, -0.01, "the game is even"),
+        (BLACK, 3.26, "black leads by about 3.3 points"),
+        (WHITE, 3.26, "white leads by about 3.3 points"),
+        (WHITE, -12, "black leads by about 12.0 points"),
+        (WHITE, -0.49, "the game is close"),
+        (BLACK, 0.5, "black leads by about 0.5 points"),
     ],
 )
 def test_who_is_ahead(to_move: int, lead: float, words: str) -> None:

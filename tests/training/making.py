@@ -1,17 +1,17 @@
-"""Games and sets of games for the tests of learning."""
+"""Games for the tests of training."""
 
 import numpy as np
 
 from gtp_engine.game.coords import BLACK, point_of_index
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
-from gtp_engine.training.samples import SampleGame
+from gtp_engine.training.data.samples import SampleGame
 
 
 def random_game(
     seed: int, width: int = 9, height: int | None = None, *, moves: int = 60, rules: str = "tromp-taylor"
 ) -> Game:
-    """A game of random legal moves, with a pass here and there."""
+    """Returns a game of random legal moves, with some passes."""
     choice = np.random.default_rng(seed)
     game = Game(width, height, rules=RULESETS[rules], komi=float(choice.integers(-6, 8)))
     while len(game.moves) < moves:
@@ -22,5 +22,5 @@ def random_game(
 
 
 def sample_game(game: Game, number: int = 0, **known: object) -> SampleGame:
-    """What is to be learned of a game; black won by 5 unless said otherwise."""
+    """Returns a sample of a game; by default Black won by 5."""
     return SampleGame.from_game(game, number=number, **({"winner": BLACK, "margin": 5.0} | known))

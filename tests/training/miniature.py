@@ -1,6 +1,7 @@
 """Settings of runs that take seconds, for tests."""
 
-from gtp_engine.training.settings import RunSettings, parse_settings
+from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.settings_toml import parse_settings
 
 SETTINGS = """
 version = 1
@@ -32,12 +33,12 @@ precision = "float32"
 
 
 def settings(**replaced: str) -> RunSettings:
-    """The miniature's, with some lines replaced."""
+    """Returns the settings, with some values replaced."""
     return parse_settings(text(**replaced))
 
 
 def text(**replaced: str) -> str:
-    """As TOML; `replaced`: a setting's name and its new value."""
+    """Returns the settings as TOML; `replaced` are names and new values."""
     lines = SETTINGS.splitlines()
     for name, value in replaced.items():
         (number,) = (number for number, line in enumerate(lines) if line.startswith(f"{name} ="))

@@ -1,18 +1,18 @@
-"""What tests of whole runs look at: the folder of a finished run, and processes."""
+"""Checks of whole runs: the folder of a finished run, and processes."""
 
 import json
 from itertools import pairwise
 from pathlib import Path
 
 from gtp_engine.sgf import GameRecord, read_sgf_games
+from gtp_engine.training.data.shards import read_shard
+from gtp_engine.training.data.storage import shard_facts
 from gtp_engine.training.run_folder import RunFolder
 from gtp_engine.training.settings import RunSettings
-from gtp_engine.training.shards import read_shard
-from gtp_engine.training.storage import shard_facts
 
 
 def check_whole(folder: RunFolder, settings: RunSettings) -> None:
-    """Nothing is lost or there twice: cycles, networks, games, records."""
+    """Checks that no cycle, network, game or record is missing or there twice."""
     cycles = range(1, settings.cycle.cycles + 1)
     lines = [json.loads(line) for line in folder.log_file.read_text().splitlines()]
     assert [line["cycle"] for line in lines] == list(cycles)
@@ -21,7 +21,7 @@ def check_whole(folder: RunFolder, settings: RunSettings) -> None:
     for line in lines:
         shards = shard_facts(folder.shards, line["cycle"])
         assert sum(shard.games for shard in shards) == line["games"] >= settings.cycle.games
-        assert sum(shard.samples for shard in shards) == line["samples"]
+        assert sum(shard.samples for shard in shards) == line["new_samples"]
         for shard in shards:
             games = read_shard(shard.path)
             records = list(read_sgf_games(folder.records / f"{shard.path.stem}.sgf"))
@@ -31,9 +31,9 @@ def check_whole(folder: RunFolder, settings: RunSettings) -> None:
     assert len(set(numbers)) == len(numbers)
     assert len(list(folder.records.iterdir())) == len([facts for facts in shard_facts(folder.shards) if facts.cycle])
     random_games = [read_shard(facts.path) for facts in shard_facts(folder.shards, 0)]
-    assert sum(len(games) for games in random_games) == settings.cycle.random_games
+    assert sum(games.game_count for games in random_games) == settings.cycle.random_games
     state, _ = folder.load()
-    totals = [line["learned"] for line in lines]
+    totals = [line["samples"] for line in lines]
     assert [after - before for before, after in pairwise(totals)] == [settings.learn.samples] * (len(totals) - 1)
     assert state.begun == totals[-1]
     assert not list(folder.path.rglob(".*")), "temporary files were left"

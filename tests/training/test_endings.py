@@ -7,12 +7,12 @@ from drawn_positions import game_of
 from gtp_engine.game.coords import BLACK, WHITE, point_of_index
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
-from gtp_engine.training.endings import ending_of
-from gtp_engine.training.random_games import random_games
-from gtp_engine.training.samples import INDEX_BITS, WHITE_BIT
+from gtp_engine.training.data.random_games import random_games
+from gtp_engine.training.data.samples import INDEX_BITS, WHITE_BIT
+from gtp_engine.training.endings import score_game
 from gtp_engine.training.settings import GameSettings
 
-# Black's chain at the top has two eyes and owns the rest of its side; the white stone in there is dead for certain.
+# Black's chain at the top has two eyes and owns the rest of its side; the white stone inside is certainly dead.
 DEAD_STONE = """
     . X . X . o
     X X X X X X
@@ -24,14 +24,14 @@ DEAD_STONE = """
 
 @pytest.mark.parametrize(("rules", "margin"), [("chinese", 12 - 18 - 1), ("tromp-taylor", 10 - 19 - 1)])
 def test_stones_that_are_proven_dead_come_off_where_players_may_agree(rules: str, margin: float) -> None:
-    ending = ending_of(game_of(DEAD_STONE, rules, komi=1.0))
+    ending = score_game(game_of(DEAD_STONE, rules, komi=1.0))
     assert (ending.margin, ending.winner) == (margin, WHITE)
     assert ending.ownership[:6].tolist() == ([1] * 6 if rules == "chinese" else [1, 1, 1, 1, 0, -1])
     assert ending.ownership[6:].tolist() == [1] * 6 + [-1] * 18
 
 
 def test_an_empty_board_is_nobodys() -> None:
-    ending = ending_of(Game(5, rules=RULESETS["chinese"], komi=0.0))
+    ending = score_game(Game(5, rules=RULESETS["chinese"], komi=0.0))
     assert (ending.margin, ending.winner) == (0.0, 0)
     assert not ending.ownership.any()
 
@@ -50,7 +50,7 @@ def test_random_games_are_legal_and_counted_exactly() -> None:
             assert (WHITE if packed & WHITE_BIT else BLACK) == game.to_move
             game.play(game.to_move, point)
         assert game.is_over
-        ending = ending_of(game)
+        ending = score_game(game)
         assert (ending.margin, ending.winner) == (sample.margin, sample.winner)
         assert sample.ownership is not None
         np.testing.assert_array_equal(ending.ownership, sample.ownership)

@@ -3,9 +3,10 @@
 import json
 import os
 import zipfile
-from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
+import miniature
 import numpy as np
 import pytest
 import torch
@@ -14,16 +15,21 @@ from making import random_game
 from random_networks import random_model
 
 from gtp_engine.cli import main
-from gtp_engine.network.checkpoint import read_checkpoint
 from gtp_engine.network.katago_file import write_katago_file
 from gtp_engine.network.library import load_network
 from gtp_engine.sgf import GameRecord
-from gtp_engine.training import supervised
-from gtp_engine.training.gather import find_portions
-from gtp_engine.training.learner import LearnerSettings, LossNotFinite
-from gtp_engine.training.records import Filters
-from gtp_engine.training.shards import read_notes
-from gtp_engine.training.supervised import Limit, Report, Run, SupervisedSettings, is_held, learn
+from gtp_engine.training import record_run
+from gtp_engine.training.data.game_records import Filters
+from gtp_engine.training.data.sgf_dataset import find_source_files, read_sgf_dataset
+from gtp_engine.training.data.shards import read_notes
+from gtp_engine.training.errors import ProcessLostError
+from gtp_engine.training.learner import LossNotFinite
+from gtp_engine.training.limit import Limit
+from gtp_engine.training.new_run import begin_records, settings_from_options
+from gtp_engine.training.observer import Observer
+from gtp_engine.training.record_run import RecordRun
+from gtp_engine.training.run_folder import RunFolder
+from gtp_engine.training.selfplay_run import SelfPlayRun
 
 SMALL = ["--config", "b1c8", "--batch-size", "32", "--least-moves", "5", "--warm-up", "100", "--threads", "1"]
 SMALL += ["--precision", "float32"]
@@ -37,7 +43,7 @@ def sgf(seed: int, size: int = 5) -> str:
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with 20 games in files, 20 in an archive (one of them damaged), 21 in lines (one there already)."""
+    """A folder with 20 games in files, 20 in an archive (one damaged) and 23 in lines (a duplicate, an illegal one)."""
     folder = tmp_path_factory.mktemp("games")
     (folder / "inner").mkdir()
     for seed in range(20):
@@ -58,13 +64,22 @@ def run(*arguments: str) -> str:
     return result.output
 
 
-def test_what_torch_says_is_one_line(games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise RuntimeError("Connection reset\nby peer")
-
-    monkeypatch.setattr(supervised, "learn", fail)
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (ProcessLostError("Connection reset\nby peer"), "Error: Connection reset by peer; nothing saved is lost: "),
+        (torch.OutOfMemoryError("no memory\nfor 3 GB"), "Error: no memory for 3 GB; nothing saved is lost: "),
+        (RuntimeError("size mismatch"), "this is a bug, please report it"),
+    ],
+)
+def test_lost_processes_and_memory_are_one_line_and_bugs_are_bugs(
+    error: Exception, shown: str, games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record_run.RecordRun, "go", Mock(side_effect=error))
     done = CliRunner().invoke(main, ["learn", str(games), *SMALL, "--out", str(tmp_path / "run")])
-    assert (done.exit_code, done.stderr) == (1, "Error: Connection reset by peer\n")
+    assert done.exit_code == 1 and shown in done.stderr
+    assert ("Traceback" in done.stderr) == (type(error) is RuntimeError)
+    assert type(error) is RuntimeError or done.stderr.count("\n") == 1
 
 
 def test_from_records_to_a_network_that_plays(games: Path, tmp_path: Path) -> None:
@@ -78,12 +93,14 @@ def test_from_records_to_a_network_that_plays(games: Path, tmp_path: Path) -> No
     log = [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()]
     assert log[-1]["samples"] == 960
     assert {"policy", "value", "score", "opponent", "top1", "top5", "winner"} <= log[-1]["validation"].keys()
-    network = load_network(out / "b1c8.bin.gz")
+    assert f"done: {out / 'networks' / 'b1c8.bin.gz'}" in text
+    network = load_network(out / "networks" / "b1c8.bin.gz")
     batch = torch.zeros(1, 22, 9, 9)
     batch[:, 0] = 1
     with torch.inference_mode():
         assert torch.isfinite(network(batch, torch.zeros(1, 19)).policy).all()
-    assert read_checkpoint(out / "checkpoint.pt").card["samples"] == 960
+    _, checkpoint = RunFolder(out).load()
+    assert checkpoint is not None and checkpoint.training is not None and checkpoint.training["samples"] == 960
     assert "done" in run(*arguments)  # nothing is left to do
     assert [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()] == log
 
@@ -91,45 +108,53 @@ def test_from_records_to_a_network_that_plays(games: Path, tmp_path: Path) -> No
 def test_no_game_is_an_error(games: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["learn", str(games), "--out", str(tmp_path / "run"), "--rank", "1p", *SMALL])
     assert result.exit_code == 1
-    assert "no game to learn from: 63 read (rank: 62, damaged: 1)" in result.output.replace("\n", " ")
+    assert "no games to learn from: 63 records read (rank: 62, damaged: 1)" in result.output.replace("\n", " ")
 
 
-def test_what_is_no_games_is_an_error(tmp_path: Path) -> None:
+def test_a_file_without_games_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "games.txt"
     file.touch()
     result = CliRunner().invoke(main, ["learn", str(file), "--out", str(tmp_path / "run"), *SMALL])
     assert result.exit_code == 1 and "expected a folder, or a file that ends in" in result.output
 
 
-def test_a_wrong_network_is_told_at_once(games: Path, tmp_path: Path) -> None:
+def test_a_name_that_is_not_utf_8_is_one_line(tmp_path: Path) -> None:
+    settings = settings_from_options(GIVEN | {"games": [os.fsdecode(b"games-\xff.zip")]})
+    folder = RunFolder(tmp_path / "run")
+    with pytest.raises(ValueError, match=r"^games = .*a name that is not UTF-8 cannot be kept in the settings"):
+        folder.create(settings)
+    assert not folder.exists and not list(folder.path.iterdir())
+
+
+def test_a_wrong_network_is_reported_at_once(games: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["learn", str(games), "--out", str(tmp_path / "run"), "--config", "large"])
     assert result.exit_code == 1 and "no network is called 'large'" in result.output
     assert not (tmp_path / "run").exists()
 
 
-def test_another_network_can_be_begun_with(games: Path, tmp_path: Path) -> None:
+def test_learning_can_start_from_another_network(games: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     small = [*SMALL[2:], "--board-size", "5"]
     run(str(games), "--out", str(first), "--config", "b1c8", *small, "--samples", "960")
-    network = first / "b1c8.bin.gz"
+    network = first / "networks" / "b1c8.bin.gz"
     again = [str(games), "--from", str(network), "--out", str(second), *small]
     run(*again, "--samples", "32", "--learning-rate", "1e-9")
-    before, after = (load_network(path).trunk.conv.weight for path in (network, second / "b1c8.bin.gz"))
+    before, after = (load_network(path).trunk.conv.weight for path in (network, second / "networks" / "b1c8.bin.gz"))
     assert torch.allclose(before, after, atol=1e-6)
     mistaken = CliRunner().invoke(main, ["learn", *again, "--config", "b1c8"])
     assert mistaken.exit_code == 2 and "leave --config out" in mistaken.output
 
 
-def test_a_network_that_cannot_be_learned_is_told_before_games_are_read(tmp_path: Path) -> None:
+def test_a_network_that_cannot_be_trained_is_reported_before_games_are_read(tmp_path: Path) -> None:
     people = next(model for seed in range(9) if (model := random_model(15, seed)).config.metadata_version)
     write_katago_file(people, tmp_path / "people.bin.gz")
     (tmp_path / "damaged.bin.gz").write_bytes(b"no network")
-    for name, message in (("people", "it imitates people"), ("damaged", "damaged.bin.gz")):
+    for name, message in (("people", "it imitates humans"), ("damaged", "damaged.bin.gz")):
         start = str(tmp_path / f"{name}.bin.gz")
         arguments = [str(tmp_path), "--from", start, "--out", str(tmp_path / "run"), *SMALL[2:]]
         result = CliRunner().invoke(main, ["learn", *arguments])
         assert result.exit_code == 1 and message in result.output
-        assert not (tmp_path / "run" / supervised.SETTINGS).exists(), "another network can be begun with"
+        assert not (tmp_path / "run").exists(), "the folder is free for another network"
 
 
 def test_another_run_in_the_folder_is_an_error(games: Path, tmp_path: Path) -> None:
@@ -137,125 +162,193 @@ def test_another_run_in_the_folder_is_an_error(games: Path, tmp_path: Path) -> N
     run(str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "64")
     arguments = ["learn", str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "64", "--seed", "2"]
     result = CliRunner().invoke(main, arguments)
-    assert result.exit_code == 1 and "holds a run with seed = 1, not 2" in result.output
+    assert result.exit_code == 1 and "contains a run with seed = 1, not 2" in result.output
 
 
-class Quiet:
-    """An observer that keeps the reports."""
-
-    def __init__(self) -> None:
-        self.reports: list[Report] = []
-
-    def damaged(self, message: str) -> None: ...
-    def gathering(self, done: int, portions: int, games: int) -> None: ...
-    def gathered(self, found: object, learned: int, validated: int) -> None: ...
-    def step(self, samples: int, total: int) -> None: ...
-    def report(self, report: Report) -> None:
-        self.reports.append(report)
+class Quiet(Observer):
+    pass
 
 
-SETTINGS = SupervisedSettings(
-    sources=(),
-    config="b1c8",
-    filters=Filters(moves=5, board_sizes=((5, 5),)),
-    learner=LearnerSettings(batch_size=32, warm_up=100, total=640, precision="float32"),
-    report=160,
-    validate=320,
-)
+GIVEN = {
+    "network": "b1c8",
+    "least_moves": 5,
+    "board_sizes": ["5x5"],
+    "batch_size": 32,
+    "warm_up": 100,
+    "samples": 640,
+    "precision": "float32",
+    "threads": 1,
+    "device": "cpu",
+    "report": 160,
+    "validate": 320,
+}
 
 
 class Steps(Limit):
-    """A limit after so many steps."""
+    """A limit that is over after a number of steps."""
 
     def __init__(self, steps: int) -> None:
-        self.left = steps
+        super().__init__()
+        self.left = steps + READING
 
     def is_over(self) -> bool:
         self.left -= 1
         return self.left < 0
 
 
-def new_run(folder: Path, games: Path) -> Run:
-    found = supervised.gather(
-        [games], folder / "games", SETTINGS.filters, on_error=lambda text: None, on_progress=lambda *now: True
-    )
-    assert found is not None
-    held = is_held(found.games.games["number"])
-    folder.mkdir(exist_ok=True)
-    learned, validated = found.games.choose(~held), found.games.choose(held)
-    return Run(SETTINGS, folder, learned, validated, torch.device("cpu"), 1)
+READING = 3  # questions whether to stop while the records, two shards, are read
+
+
+def begin(path: Path, games: Path, **others: object) -> RunFolder:
+    """Makes or resumes a run from records."""
+    folder, given = RunFolder(path), GIVEN | {"games": [str(games)]} | others
+    begin_records(folder, settings_from_options(given), given)
+    return folder
+
+
+def new_run(path: Path, games: Path, limit: Limit | None = None) -> RecordRun:
+    return RecordRun(begin(path, games), Quiet(), limit=limit)
 
 
 def test_another_folder_is_left_alone(tmp_path: Path) -> None:
     letter = tmp_path / "letter.tmp.txt"
     letter.touch()
-    with pytest.raises(ValueError, match="neither a folder of learn nor empty; give another one"):
-        supervised.begin_or_resume(tmp_path, SETTINGS)
+    message = "neither a run's folder nor empty; choose another folder"
+    with pytest.raises(ValueError, match=message):
+        begin(tmp_path, Path("games.zip"))
+    with pytest.raises(ValueError, match=message), RunFolder(tmp_path).locked():
+        pass
     assert [path.name for path in tmp_path.iterdir()] == [letter.name]
 
 
-def test_what_failed_before_it_learned_binds_nobody(tmp_path: Path) -> None:
-    supervised.begin_or_resume(tmp_path, SETTINGS)
-    (tmp_path / "games").mkdir()
-    other = replace(SETTINGS, sources=("others.zip",), seed=5)
-    assert supervised.begin_or_resume(tmp_path, other) == other
-    assert not (tmp_path / "games").exists()
-    (tmp_path / "checkpoint.pt").touch()
-    supervised.begin_or_resume(tmp_path, replace(other, validate=1000))
-    with pytest.raises(ValueError, match="holds a run with seed = 5, not 6"):
-        supervised.begin_or_resume(tmp_path, replace(other, seed=6))
+def test_a_run_in_the_old_layout_is_refused_and_left_alone(games: Path, tmp_path: Path) -> None:
+    out = tmp_path / "old"
+    out.mkdir()
+    for name in ("settings.json", "checkpoint.pt", "b1c8.bin.gz"):
+        (out / name).touch()
+    for arguments in (["learn", str(games), "--out", str(out)], ["learn", "--out", str(out)], ["train", str(out)]):
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 1 and result.output.count("\n") == 1
+        assert "a run in the layout of an older version; start a new run from its network" in result.output
+        assert f"--from {out / 'b1c8.bin.gz'}" in result.output
+    assert {path.name for path in out.iterdir()} == {"settings.json", "checkpoint.pt", "b1c8.bin.gz"}
+
+
+def test_a_run_belongs_to_one_command(games: Path, tmp_path: Path) -> None:
+    begin(tmp_path / "records", games)
+    RunFolder(tmp_path / "selfplay").create(miniature.settings())
+    result = CliRunner().invoke(main, ["train", str(tmp_path / "records")])
+    assert result.exit_code == 1 and "a run of `learn`; resume it with that command" in result.output
+    result = CliRunner().invoke(main, ["learn", str(games), "--out", str(tmp_path / "selfplay")])
+    assert result.exit_code == 1 and "a run of `train`; resume it with that command" in result.output
+    assert RunFolder(tmp_path / "selfplay").settings() == miniature.settings()
+
+
+def test_a_run_that_failed_before_it_learned_can_be_replaced(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = begin(tmp_path, Path("games.zip"))
+    folder.games.mkdir()
+    begin(tmp_path, Path("games.zip"))
+    assert not caplog.messages and folder.games.exists()
+    other = begin(tmp_path, Path("others.zip"), seed=5).settings()
+    assert caplog.messages == [f"{folder.settings_file}: replaced by the options, as nothing was learned before"]
+    assert (other.records.games, other.seed) == (["others.zip"], 5)
+    assert not folder.games.exists()
+    folder.state_file.touch()
+    begin(tmp_path, Path("others.zip"), seed=5, validate=1000)
+    assert folder.settings().records.validate == 1000
+    with pytest.raises(ValueError, match="contains a run with seed = 5, not 6"):
+        begin(tmp_path, Path("others.zip"), seed=6)
+
+
+def test_settings_edited_by_hand_hold_and_conflict_with_options(games: Path, tmp_path: Path) -> None:
+    folder = begin(tmp_path / "run", games)
+    assert RecordRun(folder, Quiet()).go()
+    text = folder.settings_file.read_text()
+    folder.settings_file.write_text(text.replace("learning_rate = 0.002", "learning_rate = 0.001"))
+    command = ["learn", "--out", str(folder.path), "--samples", "960"]
+    run(*command[1:])  # prolongs the run; what the options do not name is read from the file
+    settings, lines = folder.settings(), folder.log()
+    assert (settings.learn.learning_rate, settings.learn.samples, lines[-1]["samples"]) == (0.001, 960, 960)
+    (line,) = (line for line in lines if line["samples"] == 800)
+    assert line["learning_rate"] == pytest.approx(0.001 * (0.01 + 0.99 * (1 - 800 / 960) / 0.5))
+    result = CliRunner().invoke(main, [*command, "--learning-rate", "0.002"])
+    assert result.exit_code == 1
+    assert "contains a run with learning_rate = 0.001, not 0.002: leave the option out" in result.output
 
 
 def log_of(folder: Path) -> list[dict[str, object]]:
     entries = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
-    return [{key: entry[key] for key in entry if key not in ("seconds", "rate")} for entry in entries]
+    return [{key: entry[key] for key in entry if key not in ("time", "seconds", "rate")} for entry in entries]
 
 
-def test_a_run_in_pieces_equals_one_in_one(games: Path, tmp_path: Path) -> None:
-    assert new_run(tmp_path / "whole", games).go(Limit(None), 1e9, Quiet())
+def test_a_run_in_pieces_equals_one_in_one(games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert new_run(tmp_path / "whole", games).go()
     pieces = tmp_path / "pieces"
-    assert not new_run(pieces, games).go(Steps(7), 1e9, Quiet())
-    killed = new_run(pieces, games)  # learns and reports, and is killed before it saves
-    killed.save = lambda: None  # type: ignore[method-assign]
-    assert not killed.go(Steps(6), 1e9, Quiet())
+    assert not new_run(pieces, games, Steps(7)).go()
+    assert RunFolder(pieces).load()[1].training["samples"] == 7 * 32  # type: ignore[index, union-attr]
+    killed = new_run(pieces, games, Steps(6))  # learns and reports, and is killed before it saves
+    monkeypatch.setattr(killed, "save", lambda: None)
+    assert not killed.go()
+    assert log_of(pieces)[-1]["samples"] == 320
     with open(pieces / "log.jsonl", "a") as log:
         log.write('{"samples": 4')
-    assert new_run(pieces, games).go(Limit(None), 1e9, Quiet())
+    assert new_run(pieces, games).go()
     assert log_of(pieces) == log_of(tmp_path / "whole")
-    one, other = (folder / "b1c8.bin.gz" for folder in (tmp_path / "whole", pieces))
+    one, other = (RunFolder(folder).network("b1c8") for folder in (tmp_path / "whole", pieces))
     assert one.read_bytes() == other.read_bytes()
+
+
+def test_both_kinds_of_runs_log_the_same_fields_and_are_drawn_together(games: Path, tmp_path: Path) -> None:
+    records = begin(tmp_path / "records", games)
+    assert RecordRun(records, Quiet()).go()
+    selfplay = RunFolder(tmp_path / "selfplay")
+    selfplay.create(miniature.settings(cycles="1", games="12", random_games="0", samples="640"))
+    assert SelfPlayRun(selfplay, Quiet()).go()
+    common = ["samples", "time", "seconds", "rate", "learning_rate", "losses"]
+    (cycle,) = selfplay.log()
+    for line in records.log():
+        assert list(line)[:6] == common and line.keys() <= {*common, "validation"}
+    assert list(cycle)[:7] == ["cycle", *common]
+    assert cycle["samples"] == records.log()[-1]["samples"] == 640
+    report = tmp_path / "both.html"
+    command = ["train", str(records.path), "--report", str(report), "--compare", str(selfplay.path)]
+    assert CliRunner().invoke(main, command).exit_code == 0
+    text = report.read_text()
+    assert f"{records.path}: top1" in text and f"{selfplay.path}: policy" in text and "1 cycle, " in text
 
 
 def test_a_loss_that_is_no_number_saves_nothing(games: Path, tmp_path: Path) -> None:
     run = new_run(tmp_path / "run", games)
     run.learner.model.trunk.conv.weight.data[0, 0] = np.nan
     with pytest.raises(LossNotFinite):
-        run.go(Limit(None), 1e9, Quiet())
-    assert {file.name for file in (tmp_path / "run").iterdir()} <= {"games", "log.jsonl", "tensorboard"}
+        run.go()
+    left = {file.name for file in (tmp_path / "run").iterdir()}
+    assert left <= {"settings.toml", "networks", "games", "log.jsonl", "tensorboard"}
+    assert not run.network.exists()
 
 
-def test_the_time_may_be_up_while_records_are_read(games: Path, tmp_path: Path) -> None:
-    settings = SupervisedSettings(**(vars(SETTINGS) | {"sources": (str(games),)}))
-    assert not learn(settings, tmp_path / "run", Quiet(), limit=Limit(0))
-    assert learn(settings, tmp_path / "run", Quiet())
+def test_the_time_limit_may_be_reached_while_records_are_read(games: Path, tmp_path: Path) -> None:
+    assert not new_run(tmp_path / "run", games, Limit(0)).go()
+    assert new_run(tmp_path / "run", games).go()
 
 
 def test_a_damaged_shard_is_made_again(games: Path, tmp_path: Path) -> None:
-    new_run(tmp_path, games)
+    folder = begin(tmp_path, games)
+    assert not RecordRun(folder, Quiet(), limit=Steps(0)).go()
     shards = sorted((tmp_path / "games").iterdir())
-    assert len(shards) == len(find_portions([games])) == 2
+    assert len(shards) == len(find_source_files([games])) == 2
     shards[0].write_bytes(shards[0].read_bytes()[:-5])
-    told: list[str] = []
-    settings = SETTINGS.filters
-    found = supervised.gather(
-        [games], tmp_path / "games", settings, on_error=told.append, on_progress=lambda *now: True
+    errors: list[str] = []
+    settings = folder.settings().records.filters()
+    found = read_sgf_dataset(
+        [games], tmp_path / "games", settings, on_error=errors.append, on_progress=lambda *now: True
     )
-    assert found is not None and len(found.games) == 59
-    assert os.fspath(shards[0]) in told[0] and "made again" in told[0]
+    assert found is not None and found.games.game_count == 59
+    assert os.fspath(shards[0]) in errors[0] and "made again" in errors[0]
     assert sum(read_notes(shard)["read"] for shard in shards) == found.read == 63
 
 
-def test_a_file_that_cannot_be_read_costs_no_other(tmp_path: Path) -> None:
+def test_an_unreadable_file_does_not_affect_others(tmp_path: Path) -> None:
     archive = tmp_path / "games.zip"
     with zipfile.ZipFile(archive, "w") as content:
         for seed in range(3):
@@ -263,9 +356,9 @@ def test_a_file_that_cannot_be_read_costs_no_other(tmp_path: Path) -> None:
     data = archive.read_bytes()
     place = data.index(b"(;", data.index(b"1.sgf"))
     archive.write_bytes(data[:place] + b"!" + data[place + 1 :])
-    told: list[str] = []
-    found = supervised.gather(
-        [archive], tmp_path / "shards", Filters(moves=5), on_error=told.append, on_progress=lambda *now: True
+    errors: list[str] = []
+    found = read_sgf_dataset(
+        [archive], tmp_path / "shards", Filters(moves=5), on_error=errors.append, on_progress=lambda *now: True
     )
-    assert found is not None and len(found.games) == 2 and found.skipped == {"damaged": 1}
-    assert len(told) == 1 and "games.zip:1.sgf: " in told[0] and "CRC" in told[0]
+    assert found is not None and found.games.game_count == 2 and found.skipped == {"damaged": 1}
+    assert len(errors) == 1 and "games.zip:1.sgf: " in errors[0] and "CRC" in errors[0]

@@ -1,4 +1,4 @@
-"""Records as games to learn from: which are taken, and what their results teach."""
+"""Game records as training data: which are used, and the targets from their results."""
 
 import math
 
@@ -8,8 +8,8 @@ import pytest
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.sgf import GameRecord, read_sgf_games
-from gtp_engine.training.records import Filters, Unusable, rank_of, read_record
-from gtp_engine.training.samples import DRAW, UNKNOWN, WHITE_BIT
+from gtp_engine.training.data.game_records import Filters, Unusable, rank_of, read_record
+from gtp_engine.training.data.samples import DRAW, UNKNOWN, WHITE_BIT
 
 MOVES = ";B[ee];W[gc];B[cg];W[cc];B[gg]"
 
@@ -49,12 +49,12 @@ def test_moves_rules_and_komi() -> None:
     assert (game.komi, game.rules, game.to_move) == (5.5, RULESETS["japanese"], BLACK)
 
 
-def test_without_komi_nobody_knows_who_would_have_won() -> None:
+def test_without_komi_the_winner_is_unknown() -> None:
     game = read_record(record("SZ[9]RE[B+2.5]"))
     assert (game.winner, game.komi) == (UNKNOWN, 7) and math.isnan(game.margin)
 
 
-def test_handicap_counts_as_the_rules_say() -> None:
+def test_handicap_counts_by_the_rules() -> None:
     game = read_record(record("SZ[9]KM[0.5]HA[2]AB[cc][gg]RE[W+R]", ";W[ee];B[ef]"))
     assert (game.komi, game.to_move, len(game.setup)) == (2.5, WHITE, 2)
 
@@ -120,7 +120,7 @@ def test_wrong_filters_are_told(wrong: dict[str, str]) -> None:
 
 
 def test_numbers_are_those_of_the_shared_archives(shared: object) -> None:
-    """Their README says which games were held back there: those whose number ends so are missing."""
+    """Their README names the games that were held back there, by the ends of their numbers: those are missing."""
     import zipfile
     from pathlib import Path
 

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from making import random_game, sample_game
 
-from gtp_engine.evaluate.inputs import PLANES, SCALARS, new_workspace, position_of, write_inputs
+from gtp_engine.evaluate.features import PLANES, SCALARS, new_workspace, position_of, write_inputs
 from gtp_engine.game import symmetry as symmetries
 from gtp_engine.game.coords import BLACK, PASS, WHITE, point_at
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
-from gtp_engine.training import rows as columns_
-from gtp_engine.training.loader import Batch, Samples
-from gtp_engine.training.rows import ILLEGAL_SETUP, LEGAL, columns_of, find_illegal
-from gtp_engine.training.rows import new_workspace as new_replay_workspace
-from gtp_engine.training.samples import DRAW, NO_RESULT, UNKNOWN, GameSet, SampleGame, pack
+from gtp_engine.training.data import rows as columns_
+from gtp_engine.training.data.loader import Samples, Tensors
+from gtp_engine.training.data.rows import ILLEGAL_SETUP, LEGAL, find_illegal
+from gtp_engine.training.data.rows import new_workspace as new_replay_workspace
+from gtp_engine.training.data.samples import DRAW, NO_RESULT, UNKNOWN, GameSet, SampleGame, pack
 
 
-def batch_of(games: GameSet, symmetry: int = 0, **options: float) -> Batch:
+def batch_of(games: GameSet, symmetry: int = 0, **options: float) -> Tensors:
     samples = Samples(games, **options)
     return samples.batch(np.arange(len(samples)), np.full(len(samples), symmetry))
 
@@ -94,7 +94,7 @@ def test_a_small_board_lies_alike_in_planes_and_targets(symmetry: int) -> None:
     assert on_board.sum(1).tolist() == [25] * 20
     np.testing.assert_array_equal(batch.ownership[:20].abs(), on_board)
     assert (batch.policy[:20, :-1] * (1 - on_board)).sum() == 0
-    before = batch.planes[:19, 1:3].sum(1).flatten(1)  # where a stone was played there was none
+    before = batch.planes[:19, 1:3].sum(1).flatten(1)  # points where a stone is played were empty
     assert (batch.policy[:19, :-1] * before).sum() == 0
     last = batch.planes[1:20, 9].flatten(1)  # the last move, as the next position shows it
     np.testing.assert_array_equal(batch.policy[:19, :-1], last)
@@ -109,7 +109,8 @@ def test_result_and_ownership_are_the_movers() -> None:
     assert batch.score.tolist() == batch.lead.tolist() == [-2.5, 2.5] * 2
     np.testing.assert_array_equal(batch.ownership[0], ownership)
     np.testing.assert_array_equal(batch.ownership[1], -ownership)
-    assert batch.weights.tolist() == [[1] * 6] * 3 + [[1, 0, 1, 1, 1, 1]]  # nobody answers the last move
+    weights = batch.weights[:, : columns_.OWNERSHIP + 1]
+    assert weights.tolist() == [[1] * 6] * 3 + [[1, 0, 1, 1, 1, 1]]  # nobody answers the last move
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_searched_policies_values_and_weights() -> None:
     values = np.array([[0.5, 3], [np.nan, np.nan], [-1, -2], [0, 0]])
     sample = sample_game(game, weights=np.array([1, 0.5, 0, 1]), policies=policies, values=values)
     batch = batch_of(pack([sample]), searched_share=0.5)
-    assert len(batch) == 3  # one position has no weight
+    assert batch.size == 3  # one position has no weight
     expected = [0.75, 0, 0, 0, 0, 0, 0, 0, 0, 0.25]
     np.testing.assert_allclose(batch.policy[1], expected, atol=1e-4)
     np.testing.assert_allclose(batch.opponent[0], expected, atol=1e-4)
@@ -148,8 +149,8 @@ def test_illegal_games_are_found() -> None:
 
     twice = changed(setup=np.array([3, 3], np.uint16))
     games = pack([good, changed(moves=occupied), changed(setup=stone), twice])
-    columns, w = columns_of(games), new_replay_workspace()
-    assert [find_illegal(columns, number, w) for number in range(4)] == [LEGAL, 6, ILLEGAL_SETUP, ILLEGAL_SETUP]
+    w = new_replay_workspace()
+    assert [find_illegal(games, number, w) for number in range(4)] == [LEGAL, 6, ILLEGAL_SETUP, ILLEGAL_SETUP]
 
 
 def test_passes_end_up_last() -> None:

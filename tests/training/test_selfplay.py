@@ -18,13 +18,14 @@ from gtp_engine.network.config import parse_config
 from gtp_engine.network.katago_file import write_katago_file
 from gtp_engine.network.model import Model
 from gtp_engine.sgf import GameRecord, read_sgf_games
-from gtp_engine.training.endings import ending_of
-from gtp_engine.training.loader import Samples
-from gtp_engine.training.rows import LOSS, WIN
-from gtp_engine.training.samples import DRAW, SampleGame, pack, pack_moves
+from gtp_engine.training.data.loader import Samples
+from gtp_engine.training.data.rows import LOSS, WIN
+from gtp_engine.training.data.samples import DRAW, SampleGame, pack, pack_moves
+from gtp_engine.training.data.shards import read_shard
+from gtp_engine.training.endings import score_game
 from gtp_engine.training.selfplay import FinishedGame, SelfPlay
-from gtp_engine.training.settings import RunSettings, parse_settings
-from gtp_engine.training.shards import read_shard
+from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.settings_toml import parse_settings
 from gtp_engine.training.workers import evaluator_for
 
 LIMIT = 400  # seconds; the first start may compile the core
@@ -47,7 +48,7 @@ def play(settings: RunSettings, network: str, games: int, side_by_side: int = 8)
     while len(done) < games:
         selfplay.step()
     counts = selfplay.counts
-    assert counts.positions / counts.room > 0.5
+    assert counts.positions / counts.capacity > 0.5
     assert counts.positions > counts.moves > 0
     selfplay.close()
     return done
@@ -67,7 +68,7 @@ def check_against_record(sample: SampleGame, record: GameRecord) -> None:
         sample.rules,
     )
     np.testing.assert_array_equal(pack_moves(game.moves, game.width, game.height), sample.moves)
-    ending = ending_of(game)
+    ending = score_game(game)
     assert (ending.margin, ending.winner) == (sample.margin, sample.winner)
     assert sample.ownership is not None
     np.testing.assert_array_equal(ending.ownership, sample.ownership)
@@ -132,7 +133,7 @@ def test_cheap_searches_and_openings_are_no_samples(network: str) -> None:
 
 
 def test_decided_games_are_played_on_cheaply(network: str) -> None:
-    changed = "sizes = { 5 = 1.0 }\nsure_winrate = 0.5\nsure_moves = 2\nsure_weight = 0.125\ncheck_share = 0.5"
+    changed = "sizes = { 5 = 1.0 }\nresign_winrate = 0.5\nresign_moves = 2\nresign_weight = 0.125\ncheck_share = 0.5"
     games = play(parse_settings(miniature.text().replace("sizes = { 5 = 1.0 }", changed)), network, 20)
     assert any(game.is_decided and not game.is_checked for game in games)
     assert any(game.is_decided and game.is_checked for game in games)
@@ -176,23 +177,23 @@ def selfplay(folder: Path, *options: str, status: int = 0) -> str:
 
 
 def test_the_command_saves_games_and_samples(network: str, tmp_path: Path) -> None:
-    said = selfplay(tmp_path, "--network", network, "--games", "12", "--visits", "8", "--comments", "--komi", "3")
+    output = selfplay(tmp_path, "--network", network, "--games", "12", "--visits", "8", "--comments", "--komi", "3")
     (folder,) = tmp_path.iterdir()
     assert sorted(file.name for file in folder.iterdir()) == ["000001.sgf", "000001.shard"]
     records = list(read_sgf_games(folder / "000001.sgf"))
     games = read_shard(folder / "000001.shard")
-    assert len(records) == len(games) == 12
+    assert len(records) == games.game_count == 12
     assert {record.komi for record in records if isinstance(record, GameRecord)} == {3.0}
     assert {int(number) for number in games.games["number"]} == {int(record.texts["GN"]) for record in records}
     comments = [node.comment for node in records[0].nodes if node.move]
     assert all(re.match(r"Win rate: [\d.]+% black\nScore: [BW]\+[\d.]+\nVisits: \d+", text) for text in comments)
-    assert re.search(r"12 games; black wins \d+%, \d+ moves a game.*; in ", said)
-    assert "\x1b" not in said
+    assert re.search(r"12 games; black wins \d+%, \d+ moves per game.*; in ", output)
+    assert "\x1b" not in output
 
 
-def test_playouts_play_too(tmp_path: Path) -> None:
-    said = selfplay(tmp_path, "--network", "none", "--games", "3", "--visits", "8")
-    assert "3 games; black wins" in said
+def test_rollouts_play_too(tmp_path: Path) -> None:
+    output = selfplay(tmp_path, "--network", "none", "--games", "3", "--visits", "8")
+    assert "3 games; black wins" in output
 
 
 def test_control_c_keeps_what_is_finished(network: str, tmp_path: Path) -> None:
@@ -203,13 +204,13 @@ def test_control_c_keeps_what_is_finished(network: str, tmp_path: Path) -> None:
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=LIMIT)
-    assert process.returncode == 130, said
-    assert re.search(r"stopped\n[\d,]+ games; black wins", said)
-    assert "Traceback" not in said
+    output, _ = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130, output
+    assert re.search(r"stopped\n[\d,]+ games; black wins", output)
+    assert "Traceback" not in output
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.touch()
-    assert f"Error: cannot make the folder {blocked}/" in selfplay(blocked, "--games", "1", status=1)
+    assert f"Error: cannot create folder {blocked}/" in selfplay(blocked, "--games", "1", status=1)

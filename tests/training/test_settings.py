@@ -1,12 +1,17 @@
-"""The settings of runs: presets, TOML in and out, and what is said of wrong ones."""
+"""The settings of runs: presets, reading and writing TOML, and the errors for wrong ones."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gtp_engine.training.data.game_records import Filters
+from gtp_engine.training.new_run import settings_from_options
 from gtp_engine.training.presets import NAMES, preset_file
-from gtp_engine.training.settings import RunSettings, WindowSettings, parse_settings, read_settings, to_toml
+from gtp_engine.training.setting import settings_of
+from gtp_engine.training.settings import RunSettings, WindowSettings, sections_of
+from gtp_engine.training.settings_toml import parse_settings, read_settings, to_toml
 
 MINI = read_settings(preset_file("mini"))
 
@@ -16,11 +21,22 @@ def test_presets_survive_a_round_trip_with_every_default(name: str) -> None:
     settings = read_settings(preset_file(name))
     text = to_toml(settings)
     assert parse_settings(text) == settings
-    for section in vars(RunSettings()).values():
-        assert all(f"\n{setting} = " in text for setting in vars(section))
+    for section in sections_of("train"):
+        assert all(f"\n{setting} = " in text for setting in settings_of(getattr(RunSettings(), section)))
 
 
-def test_mini_is_the_textbook() -> None:
+def test_settings_of_records_survive_a_round_trip_without_those_of_self_play() -> None:
+    given = {"games": ["a.zip", "b"], "board_sizes": ["9x9"], "label_sizes": {"9x9": 1.0, "19x19": 2.5}, "rank": "3d"}
+    settings = settings_from_options(given | {"optimizer": "sgd", "threads": 2})
+    text = to_toml(settings)
+    assert parse_settings(text) == settings
+    assert re.findall(r"^\[(\w+)\]$", text, re.MULTILINE) == ["records", "learn", "losses", "machine"]
+    assert (settings.command, settings.network, settings.seed, settings.machine.threads) == ("learn", "b6c96", 1, 2)
+    assert (settings.learn.epochs, settings.learn.drop_share, settings.learn.learning_rate) == (1, 0.5, 0.05)
+    assert settings.records.filters() == Filters(board_sizes=((9, 9),), rank="3d")
+
+
+def test_mini_is_alphago_zero() -> None:
     visits, parameters = MINI.search.full(50)
     assert (MINI.cycle.network, MINI.cycle.cycles, MINI.cycle.games, visits) == ("b4c64", 100, 50, 100)
     assert (parameters.c_puct, parameters.root_noise, parameters.gumbel_moves) == (1.5, 0.25, 0)
@@ -55,27 +71,37 @@ def test_window_grows_ever_slower() -> None:
     [
         ("[cycle]\ncycels = 3", r", line 2: unknown setting 'cycels' in \[cycle\]: did you mean 'cycles'\?"),
         ("\n\n[lern]\nsamples = 3", r", line 3: unknown section 'lern': did you mean 'learn'\?"),
-        ("[learn]\n\nlearning_rate = 'high'", r", line 3: learning_rate: expected a number, got 'high'"),
-        ("[cycle]\ngames = 1.5", r", line 2: games: expected a whole number, got 1.5"),
-        ("[cycle]\ngames = true", r", line 2: games: expected a whole number, got True"),
-        ("[cycle]\ngames = 0", r", line 2: games: expected a number of 1 or more, got 0"),
-        ("[learn]\nlearning_rate = nan", r", line 2: learning_rate: expected a number of 0 or more, got nan"),
-        ("[games]\nsizes = { 30 = 1.0 }", r", line 2: sizes: '30' is no board size from 2 to 19"),
+        ("[learn]\n\nlearning_rate = 'high'", r", line 3: invalid learning_rate 'high': expected a number of 0"),
+        ("[cycle]\ngames = 1.5", r", line 2: invalid games 1.5: expected a whole number of 1 or more"),
+        ("[cycle]\ngames = true", r", line 2: invalid games True: expected a whole number of 1 or more"),
+        ("[cycle]\ngames = 0", r", line 2: invalid games 0: expected a whole number of 1 or more"),
+        ("[learn]\nlearning_rate = nan", r", line 2: invalid learning_rate nan: expected a number of 0 or more"),
+        ("[games]\nsizes = { 30 = 1.0 }", r", line 2: invalid board size '30': expected N or .*, each from 2 to 19"),
         ("[games]\nsizes = { 9 = 0.0 }", r"no board size has a weight above 0"),
         ("[games]\nrules = ['japanese']", r"the rules 'japanese' count territory"),
-        ("[search]\nroot = 'uct'", r", line 2: root: expected gumbel or puct, got 'uct'"),
-        ("[search]\nvisits = { 5 = 10 }", r", line 2: visits: expected a value for cycle 0"),
+        ("[search]\nroot = 'uct'", r", line 2: invalid root 'uct': expected gumbel or puct"),
+        ("[search]\nvisits = { 5 = 10 }", r", line 2: invalid visits: expected a value for cycle 0"),
         (
             "[search]\n\n[search.parameters]\nc_putc = 1",
-            r", line 3: parameters: unknown parameter 'c_putc': expected c_puct",
+            r", line 3: unknown parameter 'c_putc': did you mean 'c_puct'",
         ),
         ("\ncycle = 3", r", line 2: cycle is a section: expected \[cycle\] and its settings below, got 3"),
-        ("[cycle]\nseed = 18446744073709551616", r", line 2: seed: expected a number from 0 to"),
+        ("[cycle]\nseed = 18446744073709551616", r", line 2: invalid seed 184\d+: expected a whole number from 0 to"),
         ("[learn]\nsamples = 0", r"^samples and epochs in \[learn\] are both 0: nothing would be learned"),
-        ("[search]\nfull_share = 0", r", line 2: full_share: expected a number from 0.01 to 1"),
+        ("[search]\nfull_share = 0", r", line 2: invalid full_share 0: expected a number from 0.01 to 1"),
         ("[cycle]\nnetwork = 'b6'", r"no network is called 'b6'"),
-        ("\nlearnt = 3", r", line 2: unknown setting outside of the sections 'learnt': did you mean 'learn'\?"),
-        ("version = 7", r", line 1: settings of version 7; this program knows version 1. Begin a new run folder"),
+        ("\nlearnt = 3", r", line 2: unknown setting 'learnt' outside of the sections: did you mean 'learn'\?"),
+        ("version = 7", r", line 1: settings of version 7; this program reads version 1. Start a new run"),
+        (
+            "[games]\nsure_winrate = 0.9",
+            r", line 2: unknown setting 'sure_winrate' in \[games\]: did you mean 'resign_winrate'",
+        ),
+        ("[games]\nsure_moves = 2", r"unknown setting 'sure_moves' .* did you mean 'resign_moves'"),
+        ("[games]\nsure_weight = 0.2", r"unknown setting 'sure_weight' .* did you mean 'resign_weight'"),
+        ("[records]\nrank = '3d'", r", line 1: \[records\] names nothing to learn: no games, teacher or labels"),
+        ("[records]\ngames = ['a']\n[match]", r", line 3: \[match\] is for runs by self-play, \[records\] for others"),
+        ("[records]\ngames = 'a.sgf'", r", line 2: invalid games 'a.sgf': expected a list of texts"),
+        ("[records]\ngames = ['a']\nrank = 'x'", r"unknown rank 'x'"),
         ("[cycle", r"Expected"),
     ],
 )

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from making import random_game, sample_game
 
-from gtp_engine.training import storage
+from gtp_engine.training.data import storage
+from gtp_engine.training.data.shards import ShardError, read_shard, write_shard
+from gtp_engine.training.data.storage import GameWriter, shard_facts
 from gtp_engine.training.selfplay import FinishedGame
-from gtp_engine.training.shards import ShardError, read_shard, write_shard
-from gtp_engine.training.storage import GameWriter, shard_facts
 
 
 def finished(number: int) -> FinishedGame:
@@ -21,7 +21,7 @@ def test_games_are_written_in_portions_or_when_they_have_waited_for_long(
 ) -> None:
     now = 1000.0
     monkeypatch.setattr(storage.time, "monotonic", lambda: now)
-    writer = GameWriter(tmp_path / "shards", tmp_path / "sgf", portion=2)
+    writer = GameWriter(tmp_path / "shards", tmp_path / "sgf", games_per_file=2)
     assert writer.flush_late(cycle=1) == []
     assert writer.add(finished(1), cycle=1) == []
     assert len(writer.add(finished(2), cycle=1)) == 2
@@ -37,19 +37,20 @@ def test_games_are_written_in_portions_or_when_they_have_waited_for_long(
 
 
 def test_two_programs_in_a_folder_write_beside_each_other(tmp_path: Path) -> None:
-    writers = [GameWriter(tmp_path, None, portion=1) for _ in range(2)]
+    writers = [GameWriter(tmp_path, None, games_per_file=1) for _ in range(2)]
     for number in range(4):
         assert writers[number % 2].add(finished(number), cycle=0)
     assert [facts.games for facts in shard_facts(tmp_path)] == [1, 1, 1, 1]
 
 
-def test_damaged_shards_are_told(tmp_path: Path) -> None:
-    writer = GameWriter(tmp_path, None, portion=1)
+def test_damaged_shards_are_reported(tmp_path: Path) -> None:
+    writer = GameWriter(tmp_path, None, games_per_file=1)
     for number in range(3):
         writer.add(finished(number), cycle=0)
     shards = sorted(tmp_path.glob("*.shard"))
     shards[0].write_bytes(shards[0].read_bytes()[:30])
     write_shard(read_shard(shards[1]), shards[1], {"author": "somebody"})
-    said: list[ShardError] = []
-    assert [facts.path for facts in shard_facts(tmp_path, on_error=said.append)] == [shards[2]]
-    assert "000001.shard: a damaged shard" in str(said[0]) and "000002.shard: its notes" in str(said[1])
+    errors: list[ShardError] = []
+    assert [facts.path for facts in shard_facts(tmp_path, on_error=errors.append)] == [shards[2]]
+    assert "000001.shard: a damaged shard" in str(errors[0])
+    assert "000002.shard: not a shard of self-play" in str(errors[1])

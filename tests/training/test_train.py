@@ -1,4 +1,4 @@
-"""The loop: a miniature run learns, goes on after any end, and says what is wrong."""
+"""The training loop: a miniature run learns, resumes after any interruption, and reports errors."""
 
 import errno
 import json
@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,18 @@ import torch
 from running import check_whole, children_of
 from tensorboard_curves import curves
 
-from gtp_engine.match.elo import elo_difference
-from gtp_engine.match.networks import play_networks
+from gtp_engine.base import interrupts
+from gtp_engine.games.elo import elo_difference
+from gtp_engine.games.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
+from gtp_engine.network.config import parse_config
 from gtp_engine.network.library import load_network
-from gtp_engine.training.loop import Observer, Run
-from gtp_engine.training.run_folder import RunFolder
-from gtp_engine.training.storage import shard_facts
+from gtp_engine.network.model import Model
+from gtp_engine.training.data.storage import shard_facts
+from gtp_engine.training.learner import Learner
+from gtp_engine.training.limit import Limit
+from gtp_engine.training.observer import Observer
+from gtp_engine.training.run_folder import RunFolder, RunState
+from gtp_engine.training.selfplay_run import SelfPlayRun
 
 LIMIT = 600  # seconds; the first start may compile the core
 TRAIN = [sys.executable, "-m", "gtp_engine", "train"]
@@ -41,8 +48,8 @@ def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def finished(settings_file: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     """A run that was never disturbed."""
     run = tmp_path_factory.mktemp("runs") / "run"
-    said = train(run, "--settings", str(settings_file))
-    assert "done: " in said
+    output = train(run, "--settings", str(settings_file))
+    assert "done: " in output
     return RunFolder(run)
 
 
@@ -56,7 +63,8 @@ def train(run: Path, *options: str, status: int = 0) -> str:
 def test_a_miniature_run_ends_with_a_network_that_beats_its_start(finished: RunFolder) -> None:
     check_whole(finished, miniature.settings())
     last, first = str(finished.network(3)), str(finished.network(0))
-    result = play_networks(last, first, games=60, visits=8, width=5, komi=0.5, seed=1, precision="float32")
+    settings = NetworkMatchSettings(games=60, visits=8, width=5, komi=0.5, seed=1, precision="float32")
+    result = play_networks(NetworkPlayer(last), NetworkPlayer(first), settings)
     assert result.tally.score > 0.6
 
 
@@ -68,7 +76,7 @@ def test_tensorboard_shows_each_cycle_once(finished: RunFolder) -> None:
         shown = curves(finished.path / "tensorboard")
         assert [(step, value) for step, _, value in shown["losses/policy"]] == points
         assert "elo" not in shown and "evaluations_per_s" in shown
-        train(finished.path)  # goes on, and finds all done
+        train(finished.path)  # resumes, and finds that all cycles are done
 
 
 def test_the_report_draws_the_curves(finished: RunFolder, tmp_path: Path) -> None:
@@ -84,26 +92,26 @@ def test_the_report_draws_the_curves(finished: RunFolder, tmp_path: Path) -> Non
 
 def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFolder, settings_file: Path) -> None:
     before = finished.log_file.read_text()
-    said = train(finished.path)
-    assert "3 cycles of 48 games: all are done; more cycles in its settings.toml prolong it" in said
-    assert "done: " in said and "goes on" not in said
+    output = train(finished.path)
+    assert '3 cycles of 48 games: all cycles are finished; raise "cycles" in settings.toml to continue' in output
+    assert "done: " in output and "resum" not in output
     assert finished.log_file.read_text() == before
-    assert "has its settings already" in train(finished.path, "--preset", "mini", status=2)
-    assert "is for new runs" in train(finished.path, "--from", str(finished.network(1)), status=2)
+    assert "already has settings" in train(finished.path, "--preset", "mini", status=2)
+    assert "is only for new runs" in train(finished.path, "--from", str(finished.network(1)), status=2)
 
 
 def test_a_run_from_a_network_begins_with_it(finished: RunFolder, settings_file: Path, tmp_path: Path) -> None:
     run, start = RunFolder(tmp_path / "run"), finished.network(2)
     command = ["--settings", str(settings_file), "--from", str(start), "--minutes", "0.001"]
-    for _ in range(2):  # the same command goes on
-        assert "the time is up" in train(run.path, *command)
+    for _ in range(2):  # the same command resumes
+        assert "time limit reached" in train(run.path, *command)
     state, checkpoint = run.load()
     assert state.cycle == 1 and state.start == str(start) and checkpoint is not None
     first, given = (load_network(path).state_dict() for path in (run.network(0), start))
     assert all(torch.equal(first[name], given[name]) for name in given)
     assert not shard_facts(run.shards, 0)
-    assert "has begun otherwise" in train(run.path, "--from", str(finished.network(1)), status=2)
-    assert "the time is up" in train(run.path, "--from", f"elsewhere/{start.name}", "--minutes", "0.001")
+    assert "was started differently" in train(run.path, "--from", str(finished.network(1)), status=2)
+    assert "time limit reached" in train(run.path, "--from", f"elsewhere/{start.name}", "--minutes", "0.001")
 
 
 @pytest.mark.slow
@@ -111,9 +119,9 @@ def test_a_run_in_pieces(settings_file: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     pieces = 0
     options = ["--settings", str(settings_file)]
-    while "done: " not in (said := train(run, *options, "--minutes", "0.1")):
+    while "done: " not in (output := train(run, *options, "--minutes", "0.1")):
         options = []
-        assert "the time is up; the same command goes on" in said
+        assert "time limit reached; run the same command to resume" in output
         pieces += 1
         assert pieces < 60
     assert pieces
@@ -121,7 +129,7 @@ def test_a_run_in_pieces(settings_file: Path, tmp_path: Path) -> None:
 
 
 def kill_when(run: Path, options: list[str], moment: Any) -> bool:
-    """Starts the run and kills it at a moment; whether it had ended before."""
+    """Starts the run and kills it at a moment; returns whether it had ended before."""
     process = subprocess.Popen(
         [*TRAIN, str(run), *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
@@ -131,16 +139,16 @@ def kill_when(run: Path, options: list[str], moment: Any) -> bool:
         time.sleep(0.01)
     children = children_of(process.pid)
     process.kill()
-    _, said = process.communicate()
-    assert process.returncode in (0, -signal.SIGKILL), said
-    while any(Path(f"/proc/{child}").exists() for child in children):  # they must not play on alone
+    _, output = process.communicate()
+    assert process.returncode in (0, -signal.SIGKILL), output
+    while any(Path(f"/proc/{child}").exists() for child in children):  # the workers must not play on
         assert time.monotonic() < deadline
         time.sleep(0.05)
     return process.returncode == 0
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_after_kills(settings_file: Path, tmp_path: Path) -> None:
+def test_a_run_resumes_after_kills(settings_file: Path, tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     moments = [
         lambda: folder.settings_file.exists(),
@@ -158,7 +166,7 @@ def test_a_run_goes_on_after_kills(settings_file: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_after_kills_at_twenty_random_moments(settings_file: Path, tmp_path: Path) -> None:
+def test_a_run_resumes_after_kills_at_twenty_random_moments(settings_file: Path, tmp_path: Path) -> None:
     choice = random.Random(1)
     kills = runs = 0
     while kills < 20:
@@ -175,8 +183,8 @@ def test_a_run_goes_on_after_kills_at_twenty_random_moments(settings_file: Path,
 
 
 @pytest.mark.parametrize(("wish", "is_playing"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
-def test_control_c_keeps_what_is_done(settings_file: Path, tmp_path: Path, wish: int, is_playing: bool) -> None:
-    """The processes that play are told too, as by a terminal or torchrun, at their start or later."""
+def test_control_c_keeps_finished_work(settings_file: Path, tmp_path: Path, wish: int, is_playing: bool) -> None:
+    """The workers get the signal too, as from a terminal or torchrun, at their start or later."""
     folder = RunFolder(tmp_path / "run")
     command = [*TRAIN, str(folder.path), "--settings", str(settings_file)]
     pipe = subprocess.PIPE
@@ -185,13 +193,13 @@ def test_control_c_keeps_what_is_done(settings_file: Path, tmp_path: Path, wish:
         assert process.poll() is None
         time.sleep(0.05)
     os.killpg(process.pid, wish)
-    said, _ = process.communicate(timeout=LIMIT)
-    assert process.returncode == 130, said
-    assert "stopped; the same command goes on" in said and "Traceback" not in said
+    output, _ = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130, output
+    assert "stopped; run the same command to resume" in output and "Traceback" not in output
 
 
 def _players_of(pid: int) -> list[int]:
-    """Processes that have just been begun; the first child only watches over what they share."""
+    """Returns the workers that have just been started; the first child only tracks their shared resources."""
     return children_of(pid)[1:]
 
 
@@ -199,7 +207,7 @@ class Silent(Observer):
     pass
 
 
-def test_a_full_disk_stops_the_run_and_it_goes_on_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_stops_the_run_and_it_resumes_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = RunFolder(tmp_path / "run")
     settings = miniature.settings(cycles="1")
     folder.create(settings)
@@ -212,10 +220,10 @@ def test_a_full_disk_stops_the_run_and_it_goes_on_later(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(Path, "write_bytes", refuse)
     with pytest.raises(OSError, match="No space left on device") as error:
-        Run(folder, Silent()).go()
+        SelfPlayRun(folder, Silent()).go()
     assert str(error.value.filename).endswith("000002.shard")
     monkeypatch.undo()
-    assert Run(folder, Silent()).go()
+    assert SelfPlayRun(folder, Silent()).go()
     check_whole(folder, settings)
 
 
@@ -225,9 +233,9 @@ def test_a_damaged_shard_is_named_and_left_out_and_its_games_are_played_again(
     folder = RunFolder(tmp_path / "run")
     settings = miniature.settings(cycles="1", random_games="0")
     folder.create(settings)
-    folder.make_ready()
+    folder.make_ready("train")
     (folder.shards / "000001.shard").write_bytes(b"no shard")
-    assert Run(folder, Silent()).go()
+    assert SelfPlayRun(folder, Silent()).go()
     assert capsys.readouterr().err.count("000001.shard: a damaged shard") == 1
     assert folder.log()[0]["damaged_shards"] == 1
     assert sum(facts.games for facts in shard_facts(folder.shards)) >= settings.cycle.games
@@ -236,9 +244,9 @@ def test_a_damaged_shard_is_named_and_left_out_and_its_games_are_played_again(
 
 def test_matches_decide_who_plays_and_measure_elo(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
-    match = "1\ngames = 6\nvisits = 4\ngate = true\ngate_games = 4\ngate_score = 1.0"  # more than all is impossible
+    match = "1\ngames = 6\nvisits = 4\ngate = true\ngate_games = 4\ngate_score = 1.0"  # more than 1 is impossible
     folder.create(miniature.settings(cycles="2", every=match, games="24"))
-    assert Run(folder, Silent()).go()
+    assert SelfPlayRun(folder, Silent()).go()
     lines = folder.log()
     assert [(line["player"], line["accepted"], line["against"]) for line in lines] == [
         ("0000.bin.gz", False, 0),
@@ -251,33 +259,41 @@ def test_matches_decide_who_plays_and_measure_elo(tmp_path: Path) -> None:
     assert second["elo"] - first["elo"] == pytest.approx(elo_difference((6 * second["score"] + 0.5) / 7), abs=0.5)
 
 
-def test_a_match_stops_soon_and_what_was_learned_before_is_still_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by_signal", [False, True], ids=["time limit", "Ctrl-C"])
+def test_a_match_stops_soon_and_earlier_losses_are_still_logged(tmp_path: Path, by_signal: bool) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(miniature.settings(cycles="1", every="1\ngames = 30\nvisits = 5000", random_games="0"))
 
     class StopInMatch(Observer):
-        def progress(self, cycle: int, phase: str, done: int, total: int, facts: str) -> None:
-            run.stopped = phase.startswith("match")
+        def progress(self, phase: str, done: int, total: int, facts: str = "") -> None:
+            if "match" in phase and not limit.stopped:
+                os.kill(os.getpid(), signal.SIGINT) if by_signal else stop()
 
-    run = Run(folder, StopInMatch())
+    def stop() -> None:
+        limit.stopped = True
+
+    limit = Limit()
     began = time.monotonic()
-    assert not run.go()
+    with interrupts.end_at_once():
+        interrupts.note(stop)
+        assert not SelfPlayRun(folder, StopInMatch(), limit=limit).go()
+    assert limit.stopped
     assert time.monotonic() - began < LIMIT / 2  # the whole match would take many minutes
     text = folder.settings_file.read_text()
     folder.settings_file.write_text(text.replace("visits = 5000", "visits = 4"))
-    assert Run(folder, Silent()).go()
+    assert SelfPlayRun(folder, Silent()).go()
     (line,) = folder.log()
     assert line["losses"]["policy"] > 0 and line["match_games"] == 30
-    assert line["evaluations_per_s"] is None and line["learned_per_s"] is None  # of the first piece
+    assert line["evaluations_per_s"] is None and line["rate"] is None  # of the first piece
 
 
 def test_the_learning_rate_falls_to_its_end_whatever_the_settings_were_before(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(miniature.settings(cycles="1", games="12", random_games="0"))
-    assert Run(folder, Silent()).go()
+    assert SelfPlayRun(folder, Silent()).go()
     text = folder.settings_file.read_text().replace("samples = 6400", "samples = 640")
     folder.settings_file.write_text(text.replace("cycles = 1", "cycles = 3"))
-    assert Run(folder, Silent()).go()
+    assert SelfPlayRun(folder, Silent()).go()
     rates = [line["learning_rate"] for line in folder.log()]
     learn = miniature.settings().learn
     assert rates[-1] == pytest.approx(learn.last_rate * learn.learning_rate)
@@ -287,10 +303,24 @@ def test_the_learning_rate_falls_to_its_end_whatever_the_settings_were_before(tm
 def test_a_network_cannot_become_another_one(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(miniature.settings(cycles="1", games="12", random_games="0"))
-    assert Run(folder, Silent()).go()
+    assert SelfPlayRun(folder, Silent()).go()
     text = folder.settings_file.read_text()
     folder.settings_file.write_text(text.replace("b1c16", "b2c16"))
     assert "the run's network is not a b2c16" in train(folder.path, status=1)
+
+
+def test_a_run_keeps_the_heads_that_it_began_with(tmp_path: Path) -> None:
+    settings = miniature.settings(cycles="1", games="12", random_games="0")
+    folder = RunFolder(tmp_path / "run")
+    folder.create(settings)
+    usual = parse_config(settings.network)
+    # Networks of this name had another value head when the run began.
+    head = replace(usual.value, ownership=replace(usual.value.ownership, height=3, width=3))
+    learner = Learner(Model(replace(usual, value=head)).initialise(), settings.learn)
+    folder.save(RunState(), learner.average.eval(), learner.state())
+    resumed = SelfPlayRun(folder, Silent())
+    assert resumed.learner.model.config.value == head
+    assert torch.equal(resumed.learner.model.value.ownership.weight, learner.model.value.ownership.weight)
 
 
 def test_a_run_that_cannot_begin_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -301,12 +331,14 @@ def test_a_run_that_cannot_begin_leaves_nothing_behind(tmp_path: Path) -> None:
         assert not (tmp_path / "run").exists()
 
 
-def test_a_loss_that_is_no_number_stops_before_a_network_is_saved(tmp_path: Path) -> None:
+def test_a_loss_that_is_not_finite_stops_before_a_network_is_saved(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text(miniature.text(learning_rate="1e30", warm_up="0"))
-    said = train(tmp_path / "run", "--settings", str(file), status=1)
-    assert "loss became nan" in said and "lower learning rate" in said
-    assert not list(RunFolder(tmp_path / "run").networks.iterdir())
+    output = train(tmp_path / "run", "--settings", str(file), status=1)
+    folder = RunFolder(tmp_path / "run")
+    assert "loss became nan" in output and f"lower learning rate (learning_rate in {folder.settings_file})" in output
+    assert "run the same command" not in output
+    assert not list(folder.networks.iterdir())
 
 
 def test_wrong_folders_and_settings_are_one_line(tmp_path: Path) -> None:
@@ -316,13 +348,13 @@ def test_wrong_folders_and_settings_are_one_line(tmp_path: Path) -> None:
     folder.settings_file.write_text(text.replace("cycles = 3", "cycels = 3"))
     assert "unknown setting 'cycels' in [cycle]: did you mean 'cycles'?" in train(folder.path, status=1)
     folder.settings_file.write_text(text.replace("version = 1", "version = 2"))
-    assert "settings.toml, line 1: settings of version 2; this program knows version 1" in train(folder.path, status=1)
+    assert "settings.toml, line 1: settings of version 2; this program reads version 1" in train(folder.path, status=1)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "letter.txt").touch()
     assert "neither a run's folder nor empty" in train(tmp_path / "other", status=1)
 
 
-def test_a_state_of_another_version_says_how_to_go_on(finished: RunFolder, tmp_path: Path) -> None:
+def test_the_error_for_a_state_of_another_version_names_what_to_do(finished: RunFolder, tmp_path: Path) -> None:
     import torch
 
     data = torch.load(finished.state_file, weights_only=True)
@@ -330,8 +362,32 @@ def test_a_state_of_another_version_says_how_to_go_on(finished: RunFolder, tmp_p
     folder = RunFolder(tmp_path / "run")
     folder.create(miniature.settings())
     torch.save(data, folder.state_file)
-    assert "of another version" in (said := train(folder.path, status=1))
-    assert "--from" in said
+    assert "of another version" in (output := train(folder.path, status=1))
+    assert "--from" in output
+    folder.state_file.write_bytes(finished.state_file.read_bytes()[:-100])
+    output = train(folder.path, status=1)
+    assert "state.pt: a damaged checkpoint" in output and f"from a network in {folder.networks}: --from" in output
+
+
+def test_the_log_of_an_older_version_gets_the_present_names(finished: RunFolder, tmp_path: Path) -> None:
+    folder = RunFolder(shutil.copytree(finished.path, tmp_path / "run"))
+    names = {"samples": "learned", "new_samples": "samples", "rate": "learned_per_s"}
+    data = torch.load(folder.state_file, weights_only=True)
+    lines = [{names.get(name, name): value for name, value in line.items()} for line in data["card"]["lines"]]
+    data["card"]["lines"] = lines
+    torch.save(data, folder.state_file)
+    folder.log_file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert folder.log() == finished.log() != lines
+    train(folder.path)
+    assert folder.log_file.read_text() == finished.log_file.read_text()
+
+
+def test_a_damaged_log_is_read_as_far_as_possible_and_written_again(finished: RunFolder, tmp_path: Path) -> None:
+    folder = RunFolder(shutil.copytree(finished.path, tmp_path / "run"))
+    folder.log_file.write_bytes(folder.log_file.read_bytes() + b'\xff\n5\n{"samples": 1}\n{"samples": 4')
+    assert folder.log() == finished.log()
+    train(folder.path)
+    assert folder.log_file.read_bytes() == finished.log_file.read_bytes()
 
 
 def test_two_networks_of_a_run_differ(finished: RunFolder) -> None:

@@ -1,21 +1,28 @@
-"""Commands that stream what the search thinks: Leela Zero's and KataGo's, and the one made for CGOS."""
+"""Commands that stream reports of a search: Leela Zero's and KataGo's, and the one made for CGOS.
 
+Also the raw outputs of a network, in KataGo's form.
+"""
+
+import math
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from ...game.coords import BLACK
+from ...game.symmetry import COUNT
+from ...search.request import RootMoves, SearchRequest
 from ..arguments import SYNTAX_ERROR, colour, expect, integer, is_colour, number, point
 from ..formats import Fields, cgos_line, kata_line, lz_line, with_unvisited
 from ..inbox import Event
 from ..protocol import GtpError
 from ..registry import command
 from ..session import Session
-from .genmove import commit
+from .play import commit
 
 if TYPE_CHECKING:
+    from ...play.worker import RawEvaluation
     from ...search.report import SearchReport
-    from ...search.search import RootMoves
 
 Format = Callable[["SearchReport", Fields], str]
 
@@ -23,7 +30,7 @@ _FLAGS = {
     "ownership": "ownership",
     "ownershipStdev": "ownership_stdev",
     "movesOwnership": "moves_ownership",
-    "movesOwnershipStdev": "moves_ownership_stdev",  # taken and left out: the tree keeps no spread for each move
+    "movesOwnershipStdev": "moves_ownership_stdev",  # accepted and left out: the tree keeps no spread for each move
     "pvVisits": "pv_visits",
     "pvEdgeVisits": "pv_edge_visits",
     "rootInfo": "root_info",
@@ -33,43 +40,33 @@ _SHORTEST_INTERVAL = 0.01
 _DEEPEST = 10_000  # no line of play is longer
 
 
-@dataclass
-class Request:
-    """What an analysis command asks for. interval: seconds between reports, None for no reports while it runs."""
+def parse_request(session: Session, words: list[str], *, kata: bool) -> tuple[SearchRequest, Fields]:
+    """Parses `[colour] [interval] (key value)...` to a search request and the fields of its lines.
 
-    colour: int | None = None
-    interval: float | None = None
-    least_moves: int = 0
-    fields: Fields = field(default_factory=Fields)
-    root_moves: "RootMoves | None" = None
-
-    @property
-    def wants_ownership(self) -> bool:
-        return self.fields.ownership or self.fields.ownership_stdev
-
-    @property
-    def wants_moves_ownership(self) -> bool:
-        return self.fields.moves_ownership or self.fields.ownership_stdev
-
-
-def parse_request(session: Session, words: list[str], *, kata: bool) -> Request:
-    """`[colour] [interval] (key value)...`, GtpError for anything else."""
-    request = Request()
+    Raises:
+        GtpError: The words are anything else.
+    """
     rest = deque(words)
-    if rest and is_colour(rest[0]):
-        request.colour = colour(rest.popleft())
-    if rest and rest[0][:1].isdigit():
-        request.interval = _interval(rest.popleft())
+    player = colour(rest.popleft()) if rest and is_colour(rest[0]) else None
+    interval = _interval(rest.popleft()) if rest and rest[0][:1].isdigit() else None
+    fields = Fields()
     restrictions: list[tuple[str, int, list[int], int]] = []
     while rest:
         key = rest.popleft()
         if key in ("avoid", "allow"):
             restrictions.append(_restriction(session, key, rest))
+        elif key == "interval":
+            interval = _interval(_next(rest))
         else:
-            _set_option(request, key, _next(rest), kata)
-    if restrictions:
-        request.root_moves = _root_moves(restrictions)
-    return request
+            fields = _with_option(fields, key, _next(rest), kata)
+    return _request(session, player, fields, interval=interval, root_moves=_root_moves(restrictions)), fields
+
+
+def _request(session: Session, player: int | None, fields: Fields, **options: Any) -> SearchRequest:
+    """Returns the request for a search of the current position that computes these fields."""
+    ownership = fields.ownership or fields.ownership_stdev
+    moves_ownership = fields.moves_ownership or fields.ownership_stdev
+    return session.engine.request(player, ownership=ownership, moves_ownership=moves_ownership, **options)
 
 
 def _next(rest: deque[str]) -> str:
@@ -85,34 +82,32 @@ def _interval(text: str) -> float:
     return max(centiseconds / 100, _SHORTEST_INTERVAL)
 
 
-def _set_option(request: Request, key: str, value: str, kata: bool) -> None:
-    if key == "interval":
-        request.interval = _interval(value)
-    elif key == "minmoves":
-        request.least_moves = integer(value, 0)
-    elif key == "maxmoves":
-        request.fields = replace(request.fields, most_moves=integer(value, 1))
-    elif kata and key in _FLAGS:
-        if value.lower() not in ("true", "false"):
-            raise GtpError(SYNTAX_ERROR, f"{key}: expected true or false, got {value!r}")
-        request.fields = replace(request.fields, **{_FLAGS[key]: value.lower() == "true"})
-    else:
+def _with_option(fields: Fields, key: str, value: str, kata: bool) -> Fields:
+    """Returns the fields with one option set."""
+    if key == "minmoves":
+        return replace(fields, least_moves=integer(value, 0))
+    if key == "maxmoves":
+        return replace(fields, most_moves=integer(value, 1))
+    if not (kata and key in _FLAGS):
         raise GtpError(SYNTAX_ERROR, f"unknown key {key!r}")
+    if value.lower() not in ("true", "false"):
+        raise GtpError(SYNTAX_ERROR, f"{key}: expected true or false, got {value!r}")
+    return replace(fields, **{_FLAGS[key]: value.lower() == "true"})
 
 
 def _restriction(session: Session, key: str, rest: deque[str]) -> tuple[str, int, list[int], int]:
-    """The rest of `avoid|allow COLOUR VERTEX,VERTEX,... DEPTH`."""
+    """Parses the rest of `avoid|allow COLOUR VERTEX,VERTEX,... DEPTH`."""
     player = colour(_next(rest))
     points = [point(session, word, SYNTAX_ERROR) for word in _next(rest).split(",")]
     return key, player, points, integer(_next(rest), 1, _DEEPEST)
 
 
-def _root_moves(restrictions: list[tuple[str, int, list[int], int]]) -> "RootMoves":
-    """The restrictions as the search takes them."""
-    from ...search.search import RootMoves
-
+def _root_moves(restrictions: list[tuple[str, int, list[int], int]]) -> RootMoves:
+    """Returns the restrictions as those of the root's moves."""
+    if not restrictions:
+        return RootMoves()
     if len(restrictions) > 1 and any(key == "allow" for key, *_ in restrictions):
-        raise GtpError(SYNTAX_ERROR, "allow can be given once only, and not beside avoid")
+        raise GtpError(SYNTAX_ERROR, "allow can be given once only, and not together with avoid")
     key, *_ = restrictions[0]
     listed = tuple((player, place, depth) for _, player, points, depth in restrictions for place in points)
     return RootMoves(allow=listed) if key == "allow" else RootMoves(avoid=listed)
@@ -120,86 +115,147 @@ def _root_moves(restrictions: list[tuple[str, int, list[int], int]]) -> "RootMov
 
 @command("lz-analyze")
 def lz_analyze(session: Session, arguments: list[str]) -> None:
-    analyze(session, parse_request(session, arguments, kata=False), lz_line)
+    analyze(session, *parse_request(session, arguments, kata=False), lz_line)
 
 
 @command("kata-analyze")
 def kata_analyze(session: Session, arguments: list[str]) -> None:
-    analyze(session, parse_request(session, arguments, kata=True), kata_line)
+    analyze(session, *parse_request(session, arguments, kata=True), kata_line)
 
 
 @command("lz-genmove_analyze")
 def lz_genmove_analyze(session: Session, arguments: list[str]) -> None:
-    genmove_analyze(session, parse_request(session, arguments, kata=False), lz_line)
+    genmove_analyze(session, *parse_request(session, arguments, kata=False), lz_line)
 
 
 @command("kata-genmove_analyze")
 def kata_genmove_analyze(session: Session, arguments: list[str]) -> None:
-    genmove_analyze(session, parse_request(session, arguments, kata=True), kata_line)
+    genmove_analyze(session, *parse_request(session, arguments, kata=True), kata_line)
 
 
 @command("cgos-genmove_analyze")
 def cgos_genmove_analyze(session: Session, arguments: list[str]) -> None:
     expect(arguments, 1)
-    request = Request(colour(arguments[0]), fields=Fields(ownership=True))
-    genmove_analyze(session, request, lambda report, fields: cgos_line(report))
+    fields = Fields(ownership=True)
+    request = _request(session, colour(arguments[0]), fields)
+    genmove_analyze(session, request, fields, lambda report, fields: cgos_line(report))
 
 
 class Stream:
-    """Turns the search's reports into lines of the response. Reports come on the search's thread; lines leave on the
-    main thread, and only the newest report counts there."""
+    """Turns reports into lines of the response.
 
-    def __init__(self, session: Session, request: Request, form: Format) -> None:
+    Reports come on the search's thread, lines leave on the main thread, where only the newest report counts.
+    """
+
+    def __init__(self, session: Session, fields: Fields, form: Format) -> None:
         self._session = session
-        self._request = request
+        self._fields = fields
         self._form = form
         self._newest: deque[SearchReport] = deque(maxlen=1)
 
     def take(self, report: "SearchReport") -> None:
-        """For the search's thread."""
+        """Keeps a report to be sent; for the search's thread."""
         self._newest.append(report)
         self._session.inbox.post(Event.NEWS)
 
     def send_newest(self) -> None:
-        """Sends a report that has not been sent yet, if there is one."""
+        """Sends the newest report, unless it has been sent."""
         if self._newest:
             self.send(self._newest.popleft())
 
     def send(self, report: "SearchReport") -> None:
-        """Sends one line; none where nothing has been searched, as an empty one would end the response."""
+        """Sends one line; none if nothing has been searched, as an empty one would end the response."""
         self._session.last_report = report
         if report.moves:
-            self._session.stream(self._form(with_unvisited(report, self._request.least_moves), self._request.fields))
+            self._session.stream(self._form(with_unvisited(report, self._fields.least_moves), self._fields))
 
 
-def analyze(session: Session, request: Request, form: Format) -> None:
+def analyze(session: Session, request: SearchRequest, fields: Fields, form: Format) -> None:
     """Streams reports until anything comes in."""
-    stream = Stream(session, request, form)
-    future = session.engine.analyze(
-        request.colour,
-        on_report=stream.take,
-        interval=request.interval,
-        root_moves=request.root_moves,
-        ownership=request.wants_ownership,
-        moves_ownership=request.wants_moves_ownership,
-    )
+    stream = Stream(session, fields, form)
+    future = session.engine.analyze(replace(request, on_report=stream.take))
     session.stream()
     session.wait_for_input(future, stream.send_newest)
 
 
-def genmove_analyze(session: Session, request: Request, form: Format) -> None:
-    """As genmove; reports while it thinks, one at its end, then `play` and the move."""
-    stream = Stream(session, request, form)
-    future = session.engine.genmove(
-        session.game.to_move if request.colour is None else request.colour,
-        on_report=stream.take,
-        interval=request.interval,
-        root_moves=request.root_moves,
-        ownership=request.wants_ownership,
-        moves_ownership=request.wants_moves_ownership,
-    )
+def genmove_analyze(session: Session, request: SearchRequest, fields: Fields, form: Format) -> None:
+    """As genmove, with reports during the search and one at its end, then `play` and the move."""
+    stream = Stream(session, fields, form)
+    future = session.engine.genmove(replace(request, on_report=stream.take))
     session.stream()
     decision = session.decide(future, stream.send_newest)
     if decision.report is not None:
         stream.send(decision.report)
     session.stream(f"play {commit(session, decision)}")
+
+
+# What a network outputs for the position without any search, in KataGo's form.
+
+_NONE = -1.0  # KataGo's value for what a network does not output
+
+
+@command("kata-raw-nn")
+def kata_raw_nn(session: Session, arguments: list[str]) -> str:
+    """`[COLOUR] SYMMETRY|all [OPTIMISM]`: with another colour than the one to move the history is forgotten."""
+    words = deque(arguments)
+    player = colour(words.popleft()) if words and is_colour(words[0]) else None
+    if not words:
+        raise GtpError(SYNTAX_ERROR, f"expected a symmetry: 0 to {COUNT - 1}, or all")
+    symmetry = words.popleft()
+    symmetries = range(COUNT) if symmetry.lower() == "all" else [integer(symmetry, 0, COUNT - 1)]
+    optimism = _share(words.popleft()) if words else None
+    if words:
+        raise GtpError(SYNTAX_ERROR, f"unexpected {words[0]!r}: expected [COLOUR] SYMMETRY|all [OPTIMISM]")
+    found = session.wait(session.engine.raw_evaluations(player, symmetries=symmetries, optimism=optimism))
+    return "\n".join(raw_text(evaluation) for evaluation in found)
+
+
+def _share(word: str) -> float:
+    share = number(word)
+    if not 0 <= share <= 1:
+        raise GtpError(SYNTAX_ERROR, f"expected an optimism from 0 to 1, got {word!r}")
+    return share
+
+
+def raw_text(evaluation: "RawEvaluation") -> str:
+    """Formats an evaluation from White's view, regardless of the player to move; an illegal move's policy is NAN."""
+    win, loss, neither = evaluation.value
+    sign = 1
+    if evaluation.to_move == BLACK:
+        win, loss, sign = loss, win, -1
+    has_errors = evaluation.value_error is not None and evaluation.score_error is not None
+    numbers = {
+        "whiteWin": win,
+        "whiteLoss": loss,
+        "noResult": neither,
+        "whiteLead": sign * evaluation.lead,
+        "whiteScoreSelfplay": sign * evaluation.score_mean,
+        "whiteScoreSelfplaySq": evaluation.score_mean_square,
+        # Networks of version 8 have an output for it, which KataGo does not show either.
+        "varTimeLeft": evaluation.variance_time if has_errors else _NONE,
+        "shorttermWinlossError": _NONE if evaluation.value_error is None else evaluation.value_error,
+        "shorttermScoreError": _NONE if evaluation.score_error is None else evaluation.score_error,
+    }
+    width = evaluation.ownership.shape[1]
+    moves = [_cell(prior, 6) for prior in evaluation.policy.tolist()]
+    owners = [_cell(sign * value, 7) for value in evaluation.ownership.ravel().tolist()]
+    lines = [
+        f"symmetry {evaluation.symmetry}",
+        *(f"{name} {value:.6f}" for name, value in numbers.items()),
+        "policy",
+        *_rows(moves[:-1], width),
+        f"policyPass {moves[-1].strip()}",
+        "whiteOwnership",
+        *_rows(owners, width),
+    ]
+    return "\n".join(lines)
+
+
+def _cell(value: float, digits: int) -> str:
+    """Formats a value at a fixed width, so that columns line up."""
+    return ("NAN" if math.isnan(value) else f"{value:.{digits}f}").rjust(digits + 3)
+
+
+def _rows(cells: list[str], width: int) -> Iterable[str]:
+    """Returns the board's rows, the top one first."""
+    return (" ".join(cells[start : start + width]) for start in range(0, len(cells), width))

@@ -1,7 +1,13 @@
-"""Commands that make and change the position (GTP version 2, section 6.3.2), and the board as text."""
+"""Commands that define the game: board, rules, handicap, clock, records (GTP version 2, sections 6.3.2 and 6.3.3)."""
 
+from collections.abc import Callable
+
+from ...base.errors import UserError, error_text
 from ...game.coords import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
-from ..arguments import coloured_points, expect, integer, number
+from ...game.handicap import fixed_handicap_points, free_handicap_points
+from ...game.rules import parse_rules, with_part
+from ...play.clock import SYSTEMS, gtp_settings, named_settings
+from ..arguments import SYNTAX_ERROR, board_point, colour, coloured_points, expect, integer, number
 from ..protocol import GtpError
 from ..registry import command
 from ..session import Session
@@ -9,23 +15,30 @@ from ..session import Session
 ILLEGAL_MOVE = "illegal move"
 UNACCEPTABLE_SIZE = "unacceptable size"
 CANNOT_UNDO = "cannot undo"
+BOARD_NOT_EMPTY = "board not empty"
+INVALID_NUMBER = "invalid number of stones"
+BAD_VERTEX_LIST = "bad vertex list"
+CANNOT_LOAD = "cannot load file"
+CANNOT_WRITE = "cannot write file"
+
+_KGS_SYSTEMS = ("none", "absolute", "byoyomi", "canadian")
+
+# The board.
 
 
 @command("boardsize", "rectangular_boardsize")
 def boardsize(session: Session, arguments: list[str]) -> None:
-    """One number, or width and height. Empties the board and keeps a komi that was sent."""
+    """Accepts one number, or width and height. Empties the board and keeps a komi that was sent."""
     expect(arguments, 1, 2)
     sides = [integer(word) for word in arguments]
     if not all(MIN_SIZE <= side <= MAX_SIZE for side in sides):
-        raise GtpError(UNACCEPTABLE_SIZE, f"each side can be {MIN_SIZE} to {MAX_SIZE}")
+        raise GtpError(UNACCEPTABLE_SIZE, f"each side must be {MIN_SIZE} to {MAX_SIZE}")
     session.engine.set_board_size(sides[0], sides[-1])
-    session.last_report = None
 
 
 @command("clear_board")
 def clear_board(session: Session, arguments: list[str]) -> None:
     session.engine.clear_board()
-    session.last_report = None
 
 
 @command("komi")
@@ -41,19 +54,19 @@ def get_komi(session: Session, arguments: list[str]) -> str:
 
 @command("play")
 def play(session: Session, arguments: list[str]) -> None:
-    """A stone or a pass; any order of colours, also after two passes."""
+    """Plays a stone or a pass, in any order of colours, also after two passes."""
     expect(arguments, 2)
     play_all(session, coloured_points(session, arguments))
 
 
 def play_all(session: Session, moves: list[tuple[int, int]]) -> None:
-    """Plays moves in order; GtpError, and none of them played, where one is illegal."""
+    """Plays moves in order; if one of them is illegal, raises GtpError and plays none."""
     played = 0
     try:
         for move_colour, move_point in moves:
             session.engine.play(move_colour, move_point)
             played += 1
-    except ValueError as error:
+    except UserError as error:
         for _ in range(played):
             session.engine.undo()
         raise GtpError(ILLEGAL_MOVE, str(error)) from error
@@ -71,7 +84,7 @@ def undo_several(session: Session, arguments: list[str]) -> None:
 
 
 def take_back(session: Session, count: int) -> None:
-    """Takes moves back; handicap and set-up stones are none."""
+    """Takes moves back; handicap and set-up stones are not moves."""
     if count > len(session.game.moves):
         raise GtpError(CANNOT_UNDO)
     for _ in range(count):
@@ -80,21 +93,20 @@ def take_back(session: Session, count: int) -> None:
 
 @command("set_position")
 def set_position(session: Session, arguments: list[str]) -> None:
-    """Pairs of colour and vertex become the starting position, black to move; none of them clears the board."""
+    """Makes pairs of colour and vertex the starting position, with Black to move; without pairs, clears the board."""
     set_up(session, coloured_points(session, arguments))
 
 
 def set_up(session: Session, stones: list[tuple[int, int]]) -> None:
-    """Begins the game from a position; GtpError where stones overlap, have no liberty or are passes."""
+    """Starts the game from a position; raises GtpError if stones overlap, have no liberty or are passes."""
     if any(stone == PASS for _, stone in stones):
         raise GtpError(ILLEGAL_MOVE, "a pass cannot be set up")
     black = [stone for stone_colour, stone in stones if stone_colour == BLACK]
     white = [stone for stone_colour, stone in stones if stone_colour == WHITE]
     try:
         session.engine.set_up(black, white)
-    except ValueError as error:
+    except UserError as error:
         raise GtpError(ILLEGAL_MOVE, str(error)) from error
-    session.last_report = None
 
 
 @command("showboard")
@@ -106,6 +118,177 @@ def showboard(session: Session, arguments: list[str]) -> str:
 
 @command("clear_cache")
 def clear_cache(session: Session, arguments: list[str]) -> None:
-    """Forgets the search tree and what the evaluator keeps."""
+    """Clears the search tree and the evaluator's cache."""
     session.engine.clear_cache()
-    session.last_report = None
+
+
+# Handicap stones; all three commands need an empty board, and White moves next.
+
+
+@command("fixed_handicap")
+def fixed_handicap(session: Session, arguments: list[str]) -> str:
+    return place_count(session, arguments, fixed_handicap_points)
+
+
+@command("place_free_handicap")
+def place_free_handicap(session: Session, arguments: list[str]) -> str:
+    """Places exactly as many stones as requested: gtp2ogs resigns if there are fewer."""
+    return place_count(session, arguments, free_handicap_points)
+
+
+@command("set_free_handicap")
+def set_free_handicap(session: Session, arguments: list[str]) -> None:
+    _expect_empty(session)
+    points = [board_point(session, word, BAD_VERTEX_LIST) for word in arguments]
+    if len(points) < 2 or len(set(points)) < len(points) or len(points) >= session.game.area:
+        raise GtpError(BAD_VERTEX_LIST, "expected at least two different points, with at least one point left empty")
+    try:
+        place(session, points)
+    except UserError as error:
+        raise GtpError(BAD_VERTEX_LIST, str(error)) from error
+
+
+def place_count(session: Session, arguments: list[str], choose: Callable[[int, int, int], list[int]]) -> str:
+    """Places the number of stones in the argument on the points of `choose(count, width, height)`; returns them."""
+    expect(arguments, 1)
+    count = integer(arguments[0])
+    _expect_empty(session)
+    try:
+        points = choose(count, session.engine.width, session.engine.height)
+    except UserError as error:
+        raise GtpError(INVALID_NUMBER, str(error)) from error
+    return place(session, points)
+
+
+def _expect_empty(session: Session) -> None:
+    if session.game.moves or session.game.setup_stones:
+        raise GtpError(BOARD_NOT_EMPTY)
+
+
+def place(session: Session, points: list[int]) -> str:
+    """Places the stones and returns their vertices."""
+    session.engine.place_handicap(points)
+    return " ".join(session.vertex(point) for point in points)
+
+
+# The ruleset, by name and by parts as KataGo names them.
+
+
+@command("kata-get-rules")
+def kata_get_rules(session: Session, arguments: list[str]) -> str:
+    return session.engine.rules.to_json()
+
+
+@command("kata-set-rules")
+def kata_set_rules(session: Session, arguments: list[str]) -> None:
+    """Accepts a name or KataGo's JSON, which may contain spaces."""
+    if not arguments:
+        raise GtpError(SYNTAX_ERROR, "expected the name of a ruleset or a JSON object")
+    session.engine.set_rules(parse_rules(" ".join(arguments)))
+
+
+@command("kata-set-rule")
+def kata_set_rule(session: Session, arguments: list[str]) -> None:
+    expect(arguments, 2)
+    session.engine.set_rules(with_part(session.engine.rules, arguments[0], arguments[1]))
+
+
+@command("kgs-rules")
+def kgs_rules(session: Session, arguments: list[str]) -> None:
+    """Works as kata-set-rules, but KGS plays its Chinese rules with positional superko."""
+    expect(arguments, 1)
+    chinese = arguments[0].lower() == "chinese"
+    session.engine.set_rules(parse_rules("chinese-kgs" if chinese else arguments[0]))
+
+
+# Time settings and the time that is left.
+
+
+@command("time_settings")
+def time_settings(session: Session, arguments: list[str]) -> None:
+    """Accepts main time, overtime period, and stones per period."""
+    expect(arguments, 3)
+    main, period = (_seconds(word) for word in arguments[:2])
+    session.engine.clock.settings = gtp_settings(main, period, integer(arguments[2], 0))
+
+
+@command("kgs-time_settings")
+def kgs_time_settings(session: Session, arguments: list[str]) -> None:
+    expect(arguments, 1, 4)
+    if arguments[0].lower() not in _KGS_SYSTEMS:
+        raise GtpError(SYNTAX_ERROR, f"unknown time system {arguments[0]!r}: expected {', '.join(_KGS_SYSTEMS)}")
+    _set(session, arguments)
+
+
+@command("kata-time_settings")
+def kata_time_settings(session: Session, arguments: list[str]) -> None:
+    expect(arguments, 1, 5)
+    _set(session, arguments)
+
+
+def _set(session: Session, arguments: list[str]) -> None:
+    try:
+        settings = named_settings(arguments)
+    except UserError as error:
+        raise GtpError(SYNTAX_ERROR, str(error)) from error
+    session.engine.clock.settings = settings
+
+
+@command("kata-list_time_settings")
+def kata_list_time_settings(session: Session, arguments: list[str]) -> str:
+    return " ".join(SYSTEMS)
+
+
+@command("time_left")
+def time_left(session: Session, arguments: list[str]) -> None:
+    """Accepts colour, seconds, and stones (0: main time; with byo-yomi the periods left)."""
+    expect(arguments, 3)
+    # An expired clock may be reported as negative.
+    session.engine.clock.time_left(colour(arguments[0]), number(arguments[1]), integer(arguments[2], 0))
+
+
+def _seconds(word: str) -> float:
+    seconds = number(word)
+    if seconds < 0:
+        raise GtpError(SYNTAX_ERROR, f"expected seconds, 0 or more, got {word!r}")
+    return seconds
+
+
+# Game records: loading one into the engine, writing the game being played.
+
+
+@command("loadsgf")
+def loadsgf(session: Session, arguments: list[str]) -> None:
+    """Loads the main line, or the position before move N of it.
+
+    Size, komi and rules are the record's; if it does not contain komi or rules, the engine's are kept.
+    """
+    from ...sgf import read_sgf
+
+    expect(arguments, 1, 2)
+    moves = integer(arguments[1], 0) if len(arguments) == 2 else None
+    try:
+        record = read_sgf(arguments[0])
+        rules = record.game_rules() or session.engine.rules
+        game = record.to_game(None if moves is None else max(moves - 1, 0), rules=rules)
+    except (UserError, OSError) as error:
+        raise GtpError(CANNOT_LOAD, error_text(error)) from error
+    if record.komi is None:
+        game.set_komi(session.engine.komi_on(game.width, game.height))
+    session.engine.load(game)
+
+
+@command("printsgf")
+def printsgf(session: Session, arguments: list[str]) -> str | None:
+    """Returns the game so far as SGF, or writes it to a file that does not exist yet."""
+    from ...sgf import GameRecord, write_sgf
+
+    expect(arguments, 0, 1)
+    record = GameRecord.from_game(session.game)
+    if not arguments or arguments[0] == "-":
+        return record.to_sgf()
+    try:
+        write_sgf(record, arguments[0], overwrite=False)
+    except (UserError, OSError) as error:
+        raise GtpError(CANNOT_WRITE, error_text(error)) from error
+    return None

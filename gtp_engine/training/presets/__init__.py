@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+from ...base.errors import UserError
+
 FOLDER = Path(__file__).parent
 NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
 def preset_file(name: str) -> Path:
-    """The file of a preset; ValueError for an unknown one."""
+    """Returns the file of a preset; UserError for an unknown name."""
     if name not in NAMES:
-        raise ValueError(f"unknown preset {name!r}: expected {', '.join(NAMES)}")
+        raise UserError(f"unknown preset {name!r}: expected {', '.join(NAMES)}")
     return FOLDER / f"{name}.toml"

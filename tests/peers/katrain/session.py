@@ -34,7 +34,7 @@ class Window:
 def check(name, good, *details):
     if not good:
         print("not ok", name, *details, flush=True)
-        os._exit(1)  # Kivy takes what sys.exit says
+        os._exit(1)  # Kivy swallows the exit status of sys.exit
     print("ok", name, flush=True)
 
 
@@ -65,10 +65,10 @@ def main():
     check("policy", all(len(node.analysis["policy"]) == area + 1 for node in nodes))
     stones = {move.gtp(): move.player for node in nodes for move in node.moves}
     leads = [node.score for node in nodes]
-    check("the lead is black's, whoever is to move", min(leads[-2:]) > 5, leads)
+    check("the lead is black's, with either player to move", min(leads[-2:]) > 5, leads)
     check("win rates too", min(node.winrate for node in nodes[-2:]) > 0.7)
     check("candidates", all(node.candidate_moves[0]["pv"] for node in nodes[:-1]))
-    check("losses are told", nodes[3].points_lost is not None)
+    check("losses are reported", nodes[3].points_lost is not None)
 
     last = nodes[-1]
     last.analyze(engine, ponder=True, time_limit=False)
@@ -76,7 +76,7 @@ def main():
     partial = engine.ponder_query is not None and not engine.is_idle()
     engine.stop_pondering()
     wait_for("the end of pondering", engine.is_idle)
-    check("pondering goes on until it is stopped", partial)
+    check("pondering continues until it is stopped", partial)
 
     before = set(nodes[2].analysis["moves"])
     nodes[2].analyze(engine, find_alternatives=True, time_limit=False)

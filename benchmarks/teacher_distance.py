@@ -1,0 +1,52 @@
+"""How far networks are from a teacher on the labels that are held back, board size by board size.
+
+Policy: Kullback-Leibler divergence in nats. Win rate (0 to 1), lead (points) and ownership (-1 to 1, a mean over
+the points): means of absolute differences. Compare networks on the same labels only.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from gtp_engine.network.library import find_network, load_network
+from gtp_engine.training.data.loader import Samples, fixed_batches
+from gtp_engine.training.data.samples import GameSet
+from gtp_engine.training.distillation.labels import read_labels
+from gtp_engine.training.learner import Learner, LearnerSettings
+from gtp_engine.training.losses import distances
+from gtp_engine.training.validation import VALIDATION_SEED, is_held
+
+COLUMNS = ("policy", "winrate", "lead", "ownership")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("labels", type=Path, help="folder of labels")
+    parser.add_argument("networks", nargs="+", help="files or names")
+    parser.add_argument("--positions", type=int, default=4096, help="of each size (default: 4096)")
+    parser.add_argument("--threads", type=int, default=1, help="default: 1")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    labels = read_labels(options.labels, print)
+    labels = labels.choose(is_held(labels.games["number"]))
+    sides = np.maximum(labels.games["width"], labels.games["height"])
+    for name in options.networks:
+        path = find_network(name)
+        learner = Learner(load_network(path), LearnerSettings())
+        print(f"{path.name}\n{'board':>8}{'positions':>11}" + "".join(f"{column:>11}" for column in COLUMNS))
+        for side in np.unique(sides).tolist():
+            print(f"{side:>8}" + measured(learner, labels.choose(sides == side), options.positions), flush=True)
+
+
+def measured(learner: Learner, labels: GameSet, most: int) -> str:
+    """Returns the number of positions and the four distances."""
+    model = learner.model.eval()
+    samples = Samples(labels, suicide_areas=model.config.suicide_areas)
+    found = learner.evaluate(model, fixed_batches(samples, most, VALIDATION_SEED), distances)
+    return f"{min(most, len(samples)):>11,}" + "".join(f"{found[f'off_{column}']:>11.3f}" for column in COLUMNS)
+
+
+if __name__ == "__main__":
+    main()

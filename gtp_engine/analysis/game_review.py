@@ -1,0 +1,223 @@
+"""The facts of a reviewed game, in one place: tables, files and pictures only present them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from html import escape
+
+from ..base.errors import UserError
+from ..base.messages import plural
+from ..game.coords import BLACK, WHITE, as_colour, colour_name, parse_colour
+from ..search.request import Limits
+from ..sgf import GameRecord
+from .mistakes import CLASSES, Mistake, Unit, find_mistakes, loss_class
+from .review import MoveReview, black_lead, black_winrate, cost_text
+from .review_drawing import move_svg
+
+BOTH_PLAYERS = (BLACK, WHITE)
+FIRST_CHOICES = 5
+_SHOWN = 3  # mistakes in a notebook
+_BOARD_PIXELS = 330
+
+
+class Phase(Enum):
+    """A phase of the game by the number of moves played, as a percentage of the board's points at which it begins.
+
+    The shares are KaTrain's (its game report): on 19x19 the middle game begins with move 51, the endgame with move 145.
+    """
+
+    OPENING = 0
+    MIDDLE_GAME = 14
+    ENDGAME = 40
+
+    @property
+    def label(self) -> str:
+        """Its name as text."""
+        return self.name.lower().replace("_", " ")
+
+    def first_move(self, width: int, height: int) -> int:
+        """Returns the number of the move with which it begins on a board of this size."""
+        return max(1, -(-self.value * width * height // 100))
+
+
+def phase_of(review: MoveReview) -> Phase:
+    """Returns the phase in which a move was played."""
+    board = review.before.width, review.before.height
+    return max((phase for phase in Phase if phase.first_move(*board) <= review.number), key=lambda phase: phase.value)
+
+
+@dataclass(frozen=True)
+class PlayStatistics:
+    """How well some moves were played.
+
+    Attributes:
+        moves: The number of moves.
+        points_lost: The mean loss of a move, in points.
+        winrate_lost: The mean loss of a move, in win rate, 0 to 1.
+        accuracy: See `accuracy`, 0 to 100.
+        first_choice: How many of the moves were the search's first choice.
+        first_five: How many of them were among its first five.
+        classes: How many of them fall into each class of losses, the good ones first (`mistakes.loss_class`).
+    """
+
+    moves: int
+    points_lost: float
+    winrate_lost: float
+    accuracy: float
+    first_choice: int
+    first_five: int
+    classes: tuple[int, ...]
+
+
+def statistics(moves: Sequence[MoveReview]) -> PlayStatistics:
+    """Returns the statistics of at least one move."""
+    count = len(moves)
+    classes = Counter(loss_class(review.points_loss) for review in moves)
+    return PlayStatistics(
+        moves=count,
+        points_lost=sum(review.points_loss for review in moves) / count,
+        winrate_lost=sum(review.winrate_loss for review in moves) / count,
+        accuracy=accuracy(moves),
+        first_choice=sum(review.move.point == review.best for review in moves),
+        first_five=sum((review.rank or FIRST_CHOICES + 1) <= FIRST_CHOICES for review in moves),
+        classes=tuple(classes[number] for number in range(len(CLASSES) + 1)),
+    )
+
+
+def accuracy(moves: Sequence[MoveReview]) -> float:
+    """Returns the accuracy of at least one move, 0 to 100, by KaTrain's formula (`core/ai.py`, `game_report`).
+
+    It is 100 · 0.75^L, with L the weighted mean of the points lost: no loss is 100, a loss of one point a move 75, of
+    two points 56. A move weighs as much as its position is complex (`MoveReview.complexity`), or a quarter of the
+    points it lost if that is more; at least 0.05 and at most 1. Obvious moves therefore count little.
+    """
+    weights = [max(0.05, min(1.0, max(review.complexity, review.points_loss / 4))) for review in moves]
+    losses = sum(weight * review.points_loss for weight, review in zip(weights, moves, strict=True))
+    return float(100 * 0.75 ** (losses / sum(weights)))
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How a game was reviewed.
+
+    Attributes:
+        network: The name of the network, or of the evaluator without one.
+        precision: The network's numeric precision; empty without a network.
+        limits: When the search of each position ended.
+        seed: The seed of the searches; None for another one each time.
+        rules: The name of the ruleset, or its parts in KataGo's JSON.
+        komi: The komi.
+    """
+
+    network: str
+    precision: str
+    limits: Limits
+    seed: int | None
+    rules: str
+    komi: float
+
+    @property
+    def search(self) -> str:
+        """The network and the limits as text: "b6c64-19x19, 200 visits per position"."""
+        limits = [] if self.limits.visits is None else [f"{self.limits.visits:,} visits"]
+        limits += [] if self.limits.seconds is None else [f"{self.limits.seconds:g} s"]
+        return f"{self.network}, {' or '.join(limits)} per position"
+
+
+@dataclass(frozen=True, eq=False)
+class GameReview:
+    """A reviewed game; in a notebook its worst mistakes are shown on boards.
+
+    Attributes:
+        record: The record.
+        conditions: How it was reviewed.
+        moves: The reviewed moves in order; not all of the record's if a range was asked for or the review was stopped.
+        player: The only player whose moves are judged; None for both.
+        by: What the cost of a mistake is measured in.
+    """
+
+    record: GameRecord
+    conditions: Conditions
+    moves: tuple[MoveReview, ...]
+    player: int | None = None
+    by: Unit = "points"
+
+    @property
+    def players(self) -> tuple[int, ...]:
+        """The players whose moves are judged."""
+        return BOTH_PLAYERS if self.player is None else (self.player,)
+
+    @property
+    def mistakes(self) -> list[Mistake]:
+        """The mistakes of these players, the most costly first."""
+        return find_mistakes(self.moves, self.by, self.player)
+
+    @property
+    def winrates(self) -> list[float]:
+        """Black's win rate before the first reviewed move and after each, 0 to 1."""
+        return [black_winrate(review.before) for review in self.moves[:1]] + [review.winrate for review in self.moves]
+
+    @property
+    def leads(self) -> list[float]:
+        """Black's lead before the first reviewed move and after each, in points."""
+        return [black_lead(review.before) for review in self.moves[:1]] + [review.lead for review in self.moves]
+
+    @property
+    def title(self) -> str:
+        """The players and their ranks: "Shusaku 4d - Gennan Inseki 8d"."""
+        return " - ".join(self.name(colour) for colour in BOTH_PLAYERS)
+
+    def name(self, colour: int | str) -> str:
+        """Returns a player's name and rank, or the colour if the record has no name."""
+        record, colour = self.record, as_colour(colour)
+        name, rank = (record.black, record.black_rank) if colour == BLACK else (record.white, record.white_rank)
+        return " ".join(filter(None, (name or colour_name(colour).capitalize(), rank)))
+
+    def judged(self, colour: int | str | None = None, phase: Phase | None = None) -> list[MoveReview]:
+        """Returns the judged moves of one player, or of all, in one phase or in all of them."""
+        players = self.players if colour is None else (as_colour(colour),)
+        return [
+            review
+            for review in self.moves
+            if review.move.colour in players and review.move.colour in self.players
+            if phase in (None, phase_of(review))
+        ]
+
+    def to_record(self) -> GameRecord:
+        """Returns the record with the review in it, see `review_sgf.annotated`."""
+        from .review_sgf import annotated  # which describes reviews, and so imports this module
+
+        return annotated(self, comment_all=True)
+
+    def __repr__(self) -> str:
+        worst = ", ".join(cost_text(mistake.worst) for mistake in self.mistakes[:_SHOWN])
+        return f"<GameReview: {plural(len(self.moves), 'move')}{'; worst: ' if worst else ''}{worst}>"
+
+    def _repr_html_(self) -> str:
+        figures = [
+            f'<figure style="display:inline-block;margin:4px">{move_svg(mistake.worst, pixels=_BOARD_PIXELS)}'
+            f"<figcaption>{escape(cost_text(mistake.worst))}</figcaption></figure>"
+            for mistake in self.mistakes[:_SHOWN]
+        ]
+        return f"<p>{escape(repr(self)[1:-1])}</p>{''.join(figures)}"
+
+
+def player_colour(record: GameRecord, player: str) -> int:
+    """Returns the colour of a player who is given by name, by colour, or by a part of the name, in this order.
+
+    Raises:
+        UserError: Neither player has this name, or both do.
+    """
+    wanted, names = player.casefold(), {BLACK: record.black.casefold(), WHITE: record.white.casefold()}
+    same = [colour for colour, name in names.items() if name == wanted]
+    if len(same) == 1:
+        return same[0]
+    with suppress(UserError):
+        return parse_colour(wanted)
+    similar = [colour for colour, name in names.items() if wanted in name]
+    if len(similar) == 1:
+        return similar[0]
+    players = f"Black is {record.black!r}, White is {record.white!r}"
+    raise UserError(f"{record.source}: which player is {player!r}? {players}")

@@ -1,0 +1,121 @@
+"""Reviewed games as data for other programs: JSON and CSV."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from .. import __version__
+from ..game.coords import colour_name
+from .game_review import BOTH_PLAYERS, GameReview, Phase, phase_of, statistics
+from .mistakes import CLASSES, Mistake
+from .review import MoveReview
+
+_DIGITS = 4  # after the decimal point
+
+COLUMNS = (
+    "file",
+    "black",
+    "white",
+    "move",
+    "player",
+    "phase",
+    "played",
+    "best",
+    "rank",
+    "black_winrate",
+    "black_lead",
+    "winrate_lost",
+    "points_lost",
+)
+
+
+def to_json(reviews: Sequence[GameReview]) -> str:
+    """Returns the reviews as JSON text: {"program": ..., "classes": ..., "games": [...]}.
+
+    Win rates are 0 to 1, leads and losses are in points, and both are Black's unless they are losses. `classes` has the
+    losses from which the classes of mistakes begin; the counts in a player's `classes` begin with the losses below the
+    first. Moves and mistakes are those of the judged players.
+    """
+    table = {
+        "program": f"gtp_engine {__version__}",
+        "classes": CLASSES,
+        "games": [_game(review) for review in reviews],
+    }
+    return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+
+
+def to_csv(reviews: Sequence[GameReview]) -> str:
+    """Returns the judged moves of the reviews as CSV text, with `COLUMNS` as its first line."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for review in reviews:
+        game = {"file": review.record.source, "black": review.record.black, "white": review.record.white}
+        writer.writerows(game | _move(move) for move in review.judged())
+    return text.getvalue()
+
+
+def _game(review: GameReview) -> dict[str, Any]:
+    record, conditions = review.record, review.conditions
+    return {
+        "file": record.source,
+        "black": {"name": record.black, "rank": record.black_rank},
+        "white": {"name": record.white, "rank": record.white_rank},
+        "date": record.date,
+        "result": record.result,
+        "width": record.width,
+        "height": record.height,
+        "rules": conditions.rules,
+        "komi": conditions.komi,
+        "network": conditions.network,
+        "precision": conditions.precision,
+        "visits": conditions.limits.visits,
+        "seconds": conditions.limits.seconds,
+        "seed": conditions.seed,
+        "players": {colour_name(colour): _player(review, colour) for colour in BOTH_PLAYERS if review.judged(colour)},
+        "mistakes": [_mistake(mistake) for mistake in review.mistakes],
+        "moves": [_move(move) for move in review.judged()],
+    }
+
+
+def _player(review: GameReview, colour: int) -> dict[str, Any]:
+    phases = {phase.label: moves for phase in Phase if (moves := review.judged(colour, phase))}
+    return _numbers(review.judged(colour)) | {"phases": {label: _numbers(moves) for label, moves in phases.items()}}
+
+
+def _numbers(moves: Sequence[MoveReview]) -> dict[str, Any]:
+    return {name: _rounded(value) for name, value in vars(statistics(moves)).items()}
+
+
+def _mistake(mistake: Mistake) -> dict[str, Any]:
+    worst = mistake.worst
+    return {
+        "best": worst.vertex(worst.best),
+        "better_line": [worst.vertex(point) for point in worst.better_line],
+        "worst": worst.number,
+        "moves": [miss.number for miss in mistake.misses],
+        "winrate_lost": _rounded(worst.winrate_loss),
+        "points_lost": _rounded(worst.points_loss),
+    }
+
+
+def _move(review: MoveReview) -> dict[str, Any]:
+    return {
+        "move": review.number,
+        "player": colour_name(review.move.colour),
+        "phase": phase_of(review).label,
+        "played": review.vertex(review.move.point),
+        "best": review.vertex(review.best),
+        "rank": review.rank,
+        "better_line": [review.vertex(point) for point in review.better_line],
+        "black_winrate": _rounded(review.winrate),
+        "black_lead": _rounded(review.lead),
+        "winrate_lost": _rounded(review.winrate_loss),
+        "points_lost": _rounded(review.points_loss),
+    }
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, _DIGITS) if isinstance(value, float) else value

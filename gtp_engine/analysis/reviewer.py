@@ -1,0 +1,204 @@
+"""Reviews records with the network for their boards, or with rollouts if a board is too large for the network."""
+
+import logging
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from ..base.errors import UserError
+from ..base.fields import invalid
+from ..evaluate.choices import LARGEST_BOARD, ROLLOUTS, network_on, too_large
+from ..evaluate.evaluator import Evaluator
+from ..evaluate.factory import make_evaluator
+from ..game.game import Game
+from ..game.rules import RULESETS, Rules, as_rules, check_komi, rules_name
+from ..network.library import default_networks, network_name
+from ..play.engine import EngineSettings, new_worker
+from ..play.worker import SearchWorker
+from ..search.parameters import SearchParameters, default_parameters
+from ..search.request import Limits
+from ..sgf import GameRecord, read_sgf
+from .game_review import Conditions, GameReview
+from .review import MoveReview, review_record
+
+logger = logging.getLogger(__name__)
+
+# Per position: 200 moves in three minutes. The five seconds of a move in play would take a quarter of an hour.
+DEFAULT_SECONDS = 1.0
+# A network that anybody can download, for games that the bundled ones are too small for.
+STRONG_NETWORK = "kata1-b18c384nbt"
+
+
+def network_advice(network: str, width: int, height: int) -> str:
+    """Returns a line on how far the bundled network for full boards can be trusted; empty for other networks.
+
+    Args:
+        network: The evaluator (`evaluate.factory`).
+        width: The number of columns.
+        height: The number of rows.
+    """
+    file = network_on(network, width, height)
+    bundled = {str(path): path for path, (_, largest) in default_networks().items() if largest == LARGEST_BOARD}
+    if file not in bundled:
+        return ""
+    return (
+        f"{network_name(bundled[file])} is a small network: good for kyu games, often wrong about dan games. "
+        f"For those use {STRONG_NETWORK} (see `gtp_engine doctor`)."
+    )
+
+
+class Reviewer:
+    """Reviews records by the engine's settings. The network is loaded for the first record that needs it.
+
+    Args:
+        settings: Evaluator, limits and search parameters. Without a limit a position is searched for DEFAULT_SECONDS.
+        announces: Whether the network, its device and its precision are logged.
+
+    Attributes:
+        stopped: Setting it to True, also from a signal handler, ends the review soon.
+    """
+
+    def __init__(self, settings: EngineSettings, *, announces: bool = False) -> None:
+        self.stopped = False
+        self._announces = announces
+        self._settings = settings
+        seconds = DEFAULT_SECONDS if settings.visits is None and settings.seconds is None else settings.seconds
+        self._limits = Limits(settings.visits, seconds)
+        self._network = ""  # of the worker
+        self._worker: SearchWorker | None = None
+        self._rollouts: Evaluator | None = None  # for boards too large for the network
+
+    def moves(
+        self, record: GameRecord, rules: Rules | None = None, komi: float | None = None, numbers: range | None = None
+    ) -> Iterator[MoveReview]:
+        """Yields the reviews of a record's moves in order.
+
+        Args:
+            record: The record.
+            rules: Override the record's rules.
+            komi: Overrides the record's komi.
+            numbers: The numbers of the moves to review; None for all.
+
+        Raises:
+            UserError: The profile does not suit the network, or the board is too large for it and the settings are
+                strict.
+            SgfError: A move cannot be played; the moves before it have been yielded.
+        """
+        evaluator, parameters = self._evaluator_for(record)
+        evaluator.clear_cache()  # so that a review does not depend on the games reviewed before
+        return review_record(
+            record,
+            evaluator,
+            parameters,
+            self._limits,
+            seed=self._settings.seed,
+            rules=rules,
+            komi=komi,
+            numbers=numbers,
+            is_stopped=lambda: self.stopped,
+        )
+
+    def conditions(self, record: GameRecord, rules: Rules | None = None, komi: float | None = None) -> Conditions:
+        """Returns how a record is reviewed; the arguments as in `moves`."""
+        evaluator, _ = self._evaluator_for(record)
+        used = rules or record.game_rules() or RULESETS["chinese"]
+        return Conditions(
+            network=evaluator.name,
+            precision=getattr(evaluator, "precision", ""),
+            limits=self._limits,
+            seed=self._settings.seed,
+            rules=rules_name(used) or used.to_json(),
+            komi=(record.komi or 0.0) if komi is None else komi,
+        )
+
+    def _evaluator_for(self, record: GameRecord) -> tuple[Evaluator, SearchParameters]:
+        """Returns the evaluator of a record's board with the parameters that suit it."""
+        settings = self._settings.on_board(record.width, record.height)
+        if self._worker is None or settings.network != self._network:
+            self.close()
+            self._worker, self._network = self._new_worker(settings), settings.network
+        evaluator = self._worker.evaluator()
+        if max(record.width, record.height) <= evaluator.largest_board:
+            return evaluator, settings.search_parameters(settings.network)
+        if self._rollouts is None:
+            self._rollouts = self._make_rollouts(evaluator)
+        return self._rollouts, default_parameters(ROLLOUTS)
+
+    def _new_worker(self, settings: EngineSettings) -> SearchWorker:
+        worker = new_worker(settings)
+        worker.warm_up()
+        parameters = settings.search_parameters(settings.network)
+        if self._announces:
+            worker.announce(parameters)
+        worker.check_profile(parameters.profile)
+        return worker
+
+    def _make_rollouts(self, evaluator: Evaluator) -> Evaluator:
+        """Returns rollouts instead of an evaluator that is not meant for boards of this size."""
+        text = too_large(evaluator.name, evaluator.largest_board)
+        if self._settings.strict:
+            raise UserError(text)
+        logger.warning(f"{text}: larger ones are reviewed by rollouts")
+        return make_evaluator(threads=self._settings.threads, seed=self._settings.seed)
+
+    def close(self) -> None:
+        """Closes the network."""
+        if self._worker is not None:
+            self._worker.close()
+        self._worker = None
+
+
+def review(
+    game: GameRecord | Game | str | os.PathLike[str],
+    settings: EngineSettings | None = None,
+    *,
+    rules: Rules | str | None = None,
+    komi: float | None = None,
+) -> GameReview:
+    """Reviews a game: every position of the main line is searched.
+
+    Args:
+        game: A record, a game, or an SGF file.
+        settings: How to search; None for the defaults. Without visits and seconds each position is searched for 1 s.
+        rules: Rules instead of the record's.
+        komi: Komi instead of the record's.
+
+    Raises:
+        UserError: There is no such network, or an argument is invalid.
+        SgfError: The record cannot be read or replayed.
+        OSError: The file cannot be read.
+    """
+    record = _record(game)
+    if not isinstance(settings, EngineSettings | None):
+        raise invalid("settings", settings, "EngineSettings, such as EngineSettings(visits=100)")
+    chosen_rules = None if rules is None else as_rules(rules)
+    if komi is not None:
+        check_komi(komi)
+    record.to_game(rules=chosen_rules)  # an unplayable record is reported before the engine starts
+    reviewer = Reviewer(settings or EngineSettings())
+
+    def run() -> GameReview:
+        try:
+            moves = tuple(reviewer.moves(record, chosen_rules, komi))
+            return GameReview(record, reviewer.conditions(record, chosen_rules, komi), moves)
+        finally:
+            reviewer.close()
+
+    # On a thread of its own, so that torch's settings elsewhere stay as they are.
+    with ThreadPoolExecutor(1, "review") as thread:
+        reviewed = thread.submit(run)
+        try:
+            return reviewed.result()
+        finally:
+            reviewer.stopped = True  # Ctrl-C ends the review soon
+
+
+def _record(game: object) -> GameRecord:
+    """Returns the record of what is to be reviewed."""
+    if isinstance(game, GameRecord):
+        return game
+    if isinstance(game, Game):
+        return GameRecord.from_game(game)
+    if isinstance(game, str | os.PathLike):
+        return read_sgf(game)
+    raise invalid("game", game, "a GameRecord, a Game, or an SGF file")

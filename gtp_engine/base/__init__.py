@@ -1,0 +1,1 @@
+"""What every part of the program stands on: compilation, files and folders, errors, messages, the machine."""

@@ -1,0 +1,166 @@
+"""Compiled code on disk: one file for each function, with a checksum.
+
+numba's own cache trusts its files: after a power cut one that is cut short ends every later start with an error of
+pickle, a flipped bit is executed, and a full disk ends the call that was compiled. Here a damaged file is as good as
+none, and code that cannot be written is kept in memory only.
+"""
+
+import contextlib
+import functools
+import hashlib
+import logging
+import os
+import pickle
+import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from .errors import error_text
+
+logger = logging.getLogger(__name__)
+
+COMPLETE = "complete"  # the file that lists what a start needs
+_SUFFIX = ".code"
+_DIGEST_BYTES = hashlib.sha256().digest_size
+
+
+class CodeFolder:
+    """The folder with the compiled code of one version of the program.
+
+    Args:
+        path: The folder.
+
+    Attributes:
+        problem: Why new code is not kept; empty if it is.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problem = ""
+        self._found_damage = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all the code that a start needs has been written, and none of it has been removed since."""
+        try:
+            needed = (self.path / COMPLETE).read_bytes().split()
+            return bool(needed) and set(needed) <= set(self._names())
+        except OSError:
+            return False
+
+    def mark_complete(self) -> None:
+        """Records that the files that are here now are what a start needs, unless one could not be written."""
+        if not self.problem:
+            try:
+                (self.path / COMPLETE).write_bytes(b"\n".join(self._names()))
+            except OSError as error:
+                self._give_up(error)
+
+    def _names(self) -> list[bytes]:
+        return [os.fsencode(name) for name in os.listdir(self.path) if name.endswith(_SUFFIX)]
+
+    def read(self, name: str) -> bytes | None:
+        """Returns what was written under a name; None if there is nothing, or if it is damaged: then it is removed."""
+        file = self.path / f"{name}{_SUFFIX}"
+        try:
+            content = memoryview(file.read_bytes())
+        except OSError:
+            return None
+        data = content[_DIGEST_BYTES:]
+        if hashlib.sha256(data).digest() == content[:_DIGEST_BYTES]:
+            return bytes(data)
+        if not self._found_damage:
+            self._found_damage = True
+            logger.warning(f"compiled code in {self.path} is damaged: compiling it again, which takes up to a minute")
+        with contextlib.suppress(OSError):
+            file.unlink()
+        return None
+
+    def write(self, name: str, data: bytes) -> None:
+        """Writes data with its checksum. The first failure is logged; after it nothing more is written."""
+        if self.problem:
+            return
+        file = self.path / f"{name}{_SUFFIX}"
+        temporary = file.with_suffix(f".{os.getpid()}.{threading.get_ident()}.tmp")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(hashlib.sha256(data).digest() + data)
+            os.replace(temporary, file)
+        except OSError as error:
+            self._give_up(error)
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+    def _give_up(self, error: OSError) -> None:
+        self.problem = f"{self.path}: {error.strerror or error_text(error)}"
+        logger.warning(f"compiled code is kept in memory only ({self.problem}): the next start compiles again")
+
+
+class CodeCache:
+    """The compiled code of one function, as numba's dispatchers use a cache (`numba.core.caching.Cache`).
+
+    A file holds the hash of the function's source file and a dictionary: the code by signature, machine and bytecode.
+
+    Args:
+        function: The Python function. Without a source file, as at a prompt, its code is not kept.
+        folder: Where the file lies.
+    """
+
+    def __init__(self, function: Callable[..., Any], folder: CodeFolder) -> None:
+        self._function = function
+        self._folder = folder
+        code = function.__code__
+        name = f"{function.__module__}.{function.__qualname__}-{code.co_firstlineno}"
+        self._name = re.sub(r"[^\w.-]", "", name)  # Windows does not allow "<locals>" in names
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        return str(self._folder.path)
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Returns the compiled function for a signature, or None."""
+        target_context.refresh()
+        code = self._read().get(self._key(signature, target_context.codegen()))
+        return None if code is None else CompileResult._rebuild(target_context, *pickle.loads(code))
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keeps the compiled function for a signature, if it can be used in another process."""
+        stamp = _source_hash(self._function.__code__.co_filename)
+        if stamp is None or compiled.library.has_dynamic_globals or not all(it.can_cache for it in compiled.lifted):
+            return
+        codes = self._read() | {self._key(signature, compiled.codegen): dumps(compiled._reduce())}
+        self._folder.write(self._name, dumps((stamp, codes)))
+
+    def flush(self) -> None:
+        """Forgets all signatures."""
+        stamp = _source_hash(self._function.__code__.co_filename)
+        self._folder.write(self._name, dumps((stamp, {})))
+
+    def _read(self) -> dict[Any, bytes]:
+        stamp = _source_hash(self._function.__code__.co_filename)
+        data = None if stamp is None else self._folder.read(self._name)
+        if data is None:
+            return {}
+        known: tuple[bytes, dict[Any, bytes]] = pickle.loads(data)
+        return known[1] if known[0] == stamp else {}
+
+    def _key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
+        """Returns what the code depends on in addition to the source file, as numba's own key."""
+        closure = self._function.__closure__
+        cells = b"" if closure is None else dumps(tuple(cell.cell_contents for cell in closure))
+        return signature, codegen.magic_tuple(), self._function.__code__.co_code, hashlib.sha256(cells).digest()
+
+
+@functools.cache
+def _source_hash(file: str) -> bytes | None:
+    """Returns a hash of a source file, or None if it cannot be read."""
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).digest()
+    except OSError:
+        return None

@@ -1,0 +1,37 @@
+"""Errors that are not bugs, and how errors are shown to users."""
+
+from .messages import printable
+
+
+class UserError(ValueError):
+    """Base class of all errors that a user, a client or a file caused.
+
+    The message is one line that names what was wrong and what is accepted. Every program of this package shows it
+    alone. An exception that is not in `EXPECTED` is a bug, and is shown with the place it came from.
+    """
+
+
+# What a user did wrong, and what the system refuses.
+EXPECTED = (UserError, OSError, MemoryError)
+
+
+def error_text(error: BaseException) -> str:
+    """Returns the message of an error in one printable line; for the system's errors, the file and the reason."""
+    if isinstance(error, OSError) and error.strerror:
+        return printable(f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror)
+    text = printable(" ".join(str(error).split()))
+    return "out of memory" if isinstance(error, MemoryError) and not text else text  # Python's own has no text
+
+
+def answer_text(error: BaseException) -> str:
+    """Returns the message for a client in one line; that of a bug is `internal error: TYPE: message`."""
+    text = error_text(error)
+    return text if isinstance(error, EXPECTED) else f"internal error: {type(error).__name__}: {text}"
+
+
+def error_place(error: BaseException) -> str:
+    """Returns the place where an error was raised, `file:line`: the end of its traceback."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "unknown place"

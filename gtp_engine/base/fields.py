@@ -1,0 +1,156 @@
+"""Checks of values that users write: numbers in a range, true or false, one of several words, board sizes, names.
+
+Every check returns the value in its type, or raises a UserError such as
+`invalid komi 'abc': expected a number from -150 to 150`.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import inf, nan
+from numbers import Real
+
+from .errors import UserError
+
+_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+_SIZE = re.compile(r"(\d{1,9})(?:\s*[xX:]\s*(\d{1,9}))?", re.ASCII)
+_SHOWN = 60  # characters of a wrong value that a message quotes
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers that are accepted: finite ones from `low` to `high`, None for no bound.
+
+    Attributes:
+        low: the lowest number.
+        high: the highest number.
+        whole: only whole numbers are accepted.
+        above: `low` itself is not accepted.
+        noun: what messages call the number, "number of seconds" for example.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    whole: bool = False
+    above: bool = False
+    noun: str = "number"
+
+    def __contains__(self, number: float) -> bool:
+        if not -inf < number < inf or (self.whole and number != number // 1):
+            return False
+        above_low = self.low is None or number > self.low or (number == self.low and not self.above)
+        return above_low and (self.high is None or number <= self.high)
+
+    def __str__(self) -> str:
+        text = f"a whole {self.noun}" if self.whole else f"a {self.noun}"
+        if self.low is None:
+            return text if self.high is None else f"{text} of {self.high:g} or less"
+        if self.high is None:
+            return f"{text} above {self.low:g}" if self.above else f"{text} of {self.low:g} or more"
+        if self.above:
+            return f"{text} above {self.low:g}, up to {self.high:g}"
+        return f"{text} from {self.low:g} to {self.high:g}"
+
+
+def parse_number(name: str, value: object, accepted: Range, *, from_text: bool = True) -> int | float:
+    """Checks a number.
+
+    Args:
+        name: what the number is, for the message.
+        value: a number, or a text that contains one; a bool is neither.
+        accepted: the range; whole numbers are returned as int, others as float.
+        from_text: False for values of JSON and TOML, in which a text in quotes is not a number.
+
+    Raises:
+        UserError: it is not a number, or out of range.
+    """
+    number = _as_number(value) if from_text or isinstance(value, Real) else nan
+    if number not in accepted:
+        raise invalid(name, value, str(accepted))
+    return int(number) if accepted.whole else float(number)
+
+
+def _as_number(value: object) -> float:
+    """Returns NaN for what is not a number, or too large for a float."""
+    if isinstance(value, bool) or not isinstance(value, Real | str):
+        return nan
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return nan
+    return value if isinstance(value, int) else number  # whole numbers above 2^53 stay exact
+
+
+def parse_bool(name: str, value: object) -> bool:
+    """Checks a bool, or one of the words true, yes, on, 1, false, no, off and 0 in any case.
+
+    Raises:
+        UserError: it is neither.
+    """
+    word = str(value).strip().lower()
+    if word not in _TRUE + _FALSE:
+        raise invalid(name, value, "true or false")
+    return word in _TRUE
+
+
+def parse_word(name: str, value: object, accepted: Iterable[str]) -> str:
+    """Checks that a text is one of the accepted words.
+
+    Raises:
+        UserError: it is not.
+    """
+    word = str(value).strip()
+    if word not in accepted:
+        raise invalid(name, value, " or ".join(accepted))
+    return word
+
+
+def parse_board_size(text: str, smallest: int, largest: int) -> tuple[int, int]:
+    """Parses `9`, `13x9` or `13:9`.
+
+    Args:
+        text: one side of a square board, or width and height.
+        smallest: the shortest side accepted.
+        largest: the longest side accepted.
+
+    Returns:
+        Width and height.
+
+    Raises:
+        UserError: it is not a board size, or a side is out of range.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    width, height = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+    if not smallest <= min(width, height) <= max(width, height) <= largest:
+        raise invalid("board size", text, f"N or WIDTHxHEIGHT, each from {smallest} to {largest}")
+    return width, height
+
+
+def invalid(name: str, value: object, expected: str) -> UserError:
+    """Returns the error for a value that is not accepted: `invalid NAME VALUE: expected ...`."""
+    shown = repr(value)
+    return UserError(f"invalid {name} {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '...'}: expected {expected}")
+
+
+def unknown(
+    what: str, name: str, known: Iterable[str], *, where: str = "", accepted: Iterable[str] | None = None
+) -> UserError:
+    """Returns the error for an unknown name: `unknown WHAT NAME: did you mean ...?` with the nearest known names.
+
+    Args:
+        what: the kind of thing that has the name, "parameter" for example.
+        name: the name.
+        known: the names to look for similar ones in.
+        where: what the message adds to the name, " in [games]" for example.
+        accepted: the names to list when none is similar; `known` unless given.
+    """
+    known = list(known)
+    expected = f"expected {', '.join(known if accepted is None else accepted)}"
+    return UserError(f"unknown {what} {name!r}{where}: {did_you_mean(name, known) or expected}")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Returns `did you mean 'a' or 'b'?` with the most similar names, or "" when none is similar."""
+    near = get_close_matches(name, list(known), 3, 0.6)
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else ""

@@ -1,0 +1,75 @@
+"""Files that are written completely or not at all, and folders that one program at a time works in."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+from .errors import UserError
+
+LOCK = "lock"  # the name of the file that `folder_lock` holds
+
+
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
+    """Writes a file so that no reader sees half of it, and the file before it stays until the new one is complete.
+
+    That holds after a power cut too: the new content is on the disk before it takes the name.
+
+    Args:
+        path: the file.
+        write: fills a temporary file in the same folder and with the same suffix, which then takes the file's name.
+
+    Raises:
+        OSError: it cannot be written; the error names `path`, not the temporary file.
+    """
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
+    try:
+        write(temporary)
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text atomically, in UTF-8."""
+    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+@contextlib.contextmanager
+def folder_lock(folder: Path, name: str = LOCK) -> Iterator[None]:
+    """Holds an existing folder for a `with` block: an OS file lock, which the system releases when the process ends,
+    however it ends.
+
+    Args:
+        folder: The folder.
+        name: The name of the lock file; several of them let programs hold parts of a folder.
+
+    Raises:
+        UserError: another program holds the folder.
+    """
+    with open(folder / name, "ab") as file:
+        try:
+            _lock(file)
+        except (BlockingIOError, PermissionError) as error:
+            raise UserError(f"{folder}: another program is at work there; wait for its end or stop it") from error
+        yield
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,69 @@
+"""Where files are kept: one folder per user for each kind, by the system's custom or by an environment variable.
+
+- cache, `GTP_ENGINE_CACHE`: `~/.cache/gtp_engine` on Linux, `~/Library/Caches/gtp_engine` on macOS,
+  `%LOCALAPPDATA%\\gtp_engine\\Cache` on Windows.
+- data, `GTP_ENGINE_DATA`: `~/.local/share/gtp_engine`, `~/Library/Application Support/gtp_engine`,
+  `%LOCALAPPDATA%\\gtp_engine`.
+- networks, `GTP_ENGINE_NETWORKS`: `networks` in the data folder.
+- games, `GTP_ENGINE_GAMES`: the folder `sgf` of a checkout, else `games` in the data folder.
+
+Linux also heeds `XDG_CACHE_HOME` and `XDG_DATA_HOME`. No function here creates anything.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from .errors import UserError
+
+NAME = "gtp_engine"
+
+
+def cache_dir() -> Path:
+    """Returns the folder for what can be deleted: compiled code."""
+    return _override("GTP_ENGINE_CACHE") or _user_folder("Caches", "XDG_CACHE_HOME", ".cache", "Cache")
+
+
+def data_dir() -> Path:
+    """Returns the folder for what must be kept: networks, and the games of an installed program."""
+    return _override("GTP_ENGINE_DATA") or _user_folder("Application Support", "XDG_DATA_HOME", ".local/share", "")
+
+
+def networks_dir() -> Path:
+    """Returns the folder in which downloaded and trained networks are found by name."""
+    return _override("GTP_ENGINE_NETWORKS") or data_dir() / "networks"
+
+
+def games_dir() -> Path:
+    """Returns the folder in which games are saved without `--sgf-dir`."""
+    root = checkout()
+    return _override("GTP_ENGINE_GAMES") or (root / "sgf" if root else data_dir() / "games")
+
+
+def checkout() -> Path | None:
+    """Returns the source tree that this package runs from (also in an editable install), or None if it is installed."""
+    root = Path(__file__).resolve().parents[2]
+    return root if (root / "setup.cfg").is_file() and (root / "sgf").is_dir() else None
+
+
+def _override(variable: str) -> Path | None:
+    value = os.environ.get(variable)
+    return Path(value).expanduser().absolute() if value else None
+
+
+def _user_folder(mac: str, xdg: str, linux: str, windows: str) -> Path:
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA")
+        return (Path(base) if base else _home() / "AppData" / "Local") / NAME / windows
+    if sys.platform == "darwin":
+        return _home() / "Library" / mac / NAME
+    base = os.environ.get(xdg, "")
+    # The XDG specification has relative paths ignored.
+    return (Path(base) if os.path.isabs(base) else _home() / linux) / NAME
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise UserError("this user has no home folder: set HOME, or GTP_ENGINE_CACHE and GTP_ENGINE_DATA") from None

@@ -1,0 +1,120 @@
+"""The decorators of the compiled core, and the folder of its compiled code.
+
+Compiled functions release the GIL, divide as C does and are cached on disk (`code_cache`). The cache lies in a folder
+of its own, named by a hash of all that decides what is compiled (the sources, numba, the CPU): numba's own check looks
+at one file only and would leave a caller stale when a function that it calls changes in another file.
+
+`NUMBA_DISABLE_JIT=1` turns everything into plain Python, so that a debugger can step through.
+"""
+
+import contextlib
+import hashlib
+import logging
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import llvmlite.binding
+import numba
+from numba.core import config as numba_config
+from numba.typed import List as List  # of one type each, for compiled code that accepts any number of objects
+
+from . import code_cache, folders
+from .code_cache import CodeCache, CodeFolder
+from .errors import UserError, error_text
+
+logger = logging.getLogger(__name__)
+
+config: Any = numba_config  # its settings are made at run time, mypy sees none of them
+F = TypeVar("F", bound=Callable[..., Any])
+
+_COMPILED_FOLDERS = ("game", "network", "kernels", "evaluate", "search")
+_COMPILED_FILES = ("training/data/samples.py", "training/data/rows.py", "training/data/ownership.py")
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+_KEPT_FOLDERS = 6  # this version's and the last five: other checkouts and installations have theirs
+
+
+def fingerprinted_files() -> list[Path]:
+    """Returns the sources that compiled code may come from: a change of one of them compiles all again."""
+    package = Path(__file__).parents[1]
+    folders_ = [file for folder in _COMPILED_FOLDERS for file in (package / folder).rglob("*.py")]
+    own = [Path(__file__), Path(code_cache.__file__)]
+    return [*own, *(package / file for file in _COMPILED_FILES), *folders_]
+
+
+def _fingerprint() -> str:
+    """Names what the machine code depends on: sources, versions and options of Python and numba, CPU.
+
+    `python -O` has other bytecode. The place of the files is part of it because the errors of compiled code name it.
+    """
+    digest = hashlib.sha256()
+    for source in sorted(fingerprinted_files()):
+        digest.update(f"{source}\0".encode() + source.read_bytes() + b"\0")
+    cpu = llvmlite.binding.get_host_cpu_name()
+    facts = (numba.__version__, _OPTIONS, config.BOUNDSCHECK, cpu, sys.version_info[:2], sys.flags.optimize)
+    digest.update(repr(facts).encode())
+    return digest.hexdigest()[:16]
+
+
+def _prepare_cache() -> tuple[CodeFolder | None, str]:
+    """Makes this version's cache folder and removes the oldest others; None and the reason if it cannot be written."""
+    try:
+        parent = folders.cache_dir() / "compiled"
+        folder = parent / _fingerprint()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "writable").touch()
+    except (OSError, UserError) as error:
+        return None, error_text(error)
+    with contextlib.suppress(OSError):  # another process may be removing them too
+        others = sorted((other for other in parent.iterdir() if other != folder), key=lambda path: path.stat().st_mtime)
+        for other in others[: -(_KEPT_FOLDERS - 1)]:
+            shutil.rmtree(other, ignore_errors=True)
+    return CodeFolder(folder), ""
+
+
+_folder, _no_folder = _prepare_cache()
+CACHE_FOLDER = _folder.path if _folder else None
+
+
+def _decorate(function: F, **options: Any) -> F:
+    decorated = numba.njit(**_OPTIONS, **options)(function)
+    if _folder is not None and not config.DISABLE_JIT:
+        decorated._cache = CodeCache(function, _folder)  # what `cache=True` does with numba's own cache
+    return decorated
+
+
+def njit(function: F) -> F:
+    """Compiles a function of the core at its first call and caches it on disk."""
+    return _decorate(function)
+
+
+def inline(function: F) -> F:
+    """As `njit`, and inlines the function into its callers: a call that passes arrays costs 9 ns."""
+    return _decorate(function, forceinline=True)
+
+
+def is_cold() -> bool:
+    """Whether the core still has to be compiled on this machine, which takes up to a minute."""
+    return not config.DISABLE_JIT and (_folder is None or not _folder.is_complete)
+
+
+def warm_up(steps: list[tuple[str, Callable[[], object]]]) -> None:
+    """Calls each named step so that it is compiled or loaded from the cache.
+
+    While the cache is cold each step is logged, as a warning, since the program does not respond meanwhile.
+    """
+    cold = is_cold()
+    start = time.perf_counter()
+    for number, (name, step) in enumerate(steps, 1):
+        if cold:
+            logger.warning(f"compiling {number}/{len(steps)}: {name}")
+        step()
+    if cold:
+        if _folder:
+            _folder.mark_complete()
+        problem = _folder.problem if _folder else _no_folder
+        seconds = time.perf_counter() - start
+        logger.warning(f"compiled in {seconds:.0f} s{f' (not kept: {problem})' if problem else ''}")

@@ -1,0 +1,40 @@
+"""Lines of a pipe, read by a daemon thread."""
+
+import os
+import sys
+from collections.abc import Iterator
+
+_CHUNK = 65536
+
+
+def read_lines(descriptor: int, longest: int = sys.maxsize) -> Iterator[bytes]:
+    """Yields the lines of a file descriptor without their line feeds, to its end; a last one without line feed counts.
+
+    It reads the descriptor itself: a daemon thread inside a buffered reader makes the interpreter abort at exit, and
+    `select` does not work with pipes on Windows.
+
+    Args:
+        descriptor: of a pipe or file. One that is closed has no more lines.
+        longest: bytes of a line. Of a longer one the first `longest` + 1 are yielded as soon as they are there, and the
+            rest is dropped, so that a line without end takes no more memory.
+    """
+    line = bytearray()
+    while chunk := _read(descriptor):
+        for number, part in enumerate(chunk.split(b"\n")):
+            if number:
+                if len(line) <= longest:
+                    yield bytes(line)
+                line = bytearray()
+            if len(line) <= longest:
+                line += part[: longest + 1 - len(line)]
+                if len(line) > longest:
+                    yield bytes(line)
+    if line and len(line) <= longest:
+        yield bytes(line)
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, _CHUNK)
+    except OSError:
+        return b""

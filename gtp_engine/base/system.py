@@ -1,0 +1,49 @@
+"""Facts about the machine and its conventions, and the settings that hold for a whole process."""
+
+import os
+from concurrent.futures import Future, wait
+from typing import Any
+
+from .log import log_to_stderr
+
+EXIT_INTERRUPTED = 130  # the exit status that shells report for a program that Ctrl-C has ended
+# Windows does not interrupt a blocked wait for Ctrl-C: the main thread waits in steps of this length.
+WAIT_SECONDS = 0.2
+
+
+def configure_process() -> None:
+    """Makes the settings of a process of this package's own: a command of `gtp_engine`, or one that it has started.
+
+    Logs go to stderr. Threads of torch wait quietly for each other: after every step of a layer GNU OpenMP has them
+    wait busily for a millisecond, which costs most of the speed when other programs want the CPU (measured with b4c32
+    and two threads: 200 positions/s instead of 1,400); so short a wait costs nothing on a quiet machine. It has an
+    effect only before torch is loaded; a setting of the user in this variable or in OpenMP's own is kept. Ray, which
+    self-play on a cluster uses, sends no statistics.
+    """
+    log_to_stderr()
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", "3000")
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # Ray reads it when it is imported, and sends nothing to anybody then
+
+
+def configure_torch(threads: int = 1) -> None:
+    """Sets how many threads torch uses for one operation on the CPU, in this thread and those that it starts.
+
+    Evaluators want one (`evaluate.network`): several of them work side by side. Learning wants all.
+    """
+    import torch
+
+    torch.set_num_threads(threads)
+
+
+def available_cpus() -> int:
+    """Returns the number of CPUs that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def wait_for(future: "Future[Any]") -> None:
+    """Waits until a future is done; Ctrl-C interrupts it on every system."""
+    while not future.done():
+        wait([future], timeout=WAIT_SECONDS)

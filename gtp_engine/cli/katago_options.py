@@ -1,0 +1,112 @@
+"""The options of KataGo's own command line, with which KaTrain starts what it takes for KataGo."""
+
+import functools
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..base.errors import UserError
+from ..base.fields import Range, parse_number, parse_word
+from .options import SearchOptions, add_options
+
+if TYPE_CHECKING:
+    from ..analysis.query import Defaults
+
+logger = logging.getLogger(__name__)
+
+_OPTIONS = (
+    click.option("-model", "--model", metavar="FILE", help="KataGo's name of --network."),
+    click.option(
+        "-human-model",
+        "--human-model",
+        metavar="FILE",
+        help="A second network, which imitates humans: for humanPolicy in answers to queries with a humanSLProfile.",
+    ),
+    click.option("-config", "--config", metavar="FILE", help="Accepted for KaTrain; KataGo's settings are not read."),
+    click.option(
+        "-override-config",
+        "--override-config",
+        "overrides",
+        multiple=True,
+        metavar="NAME=VALUE,...",
+        help="Set KataGo's parameters; those without a counterpart are ignored (repeatable).",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class KataGoOptions:
+    """The options as typed.
+
+    Attributes:
+        overrides: Lists of NAME=VALUE with commas between them.
+    """
+
+    model: str | None
+    human_model: str | None
+    config: str | None
+    overrides: tuple[str, ...]
+
+    def apply_to(self, search: SearchOptions) -> SearchOptions:
+        """Returns the search options with the model and the parameters set; logs what has no effect.
+
+        Raises:
+            UserError: A value is invalid.
+        """
+        from ..search.parameters import find_parameter
+
+        if self.config:
+            logger.info(f"KataGo's configuration {self.config} is not read: use --settings and -override-config")
+        changes: dict[str, Any] = {} if self.model is None else {"network": self.model}
+        settings, ignored = search.settings, []
+        for name, value in self._values():
+            if name == "maxVisits":
+                changes["visits"] = int(parse_number(name, value, Range(1, whole=True)))
+            elif name == "maxTime":
+                changes["seconds"] = parse_number(name, value, Range(0, above=True, noun="number of seconds"))
+            elif name not in _OF_DEFAULTS:
+                try:
+                    settings += (f"{find_parameter(name)}={value}",)
+                except UserError:
+                    ignored.append(name)
+        if ignored:
+            logger.info(f"KataGo's parameters without a counterpart here are ignored: {', '.join(ignored)}")
+        return replace(search, settings=settings, **changes)
+
+    def adjust(self, defaults: "Defaults") -> "Defaults":
+        """Returns the defaults of queries with the parameters of the analysis set."""
+        from ..analysis.query import PERSPECTIVES
+
+        for name, value in self._values():
+            if name == "wideRootNoise":
+                defaults = replace(defaults, wide_root_noise=parse_number(name, value, Range(0, 5)))
+            elif name == "reportAnalysisWinratesAs":
+                defaults = replace(defaults, perspective=PERSPECTIVES[parse_word(name, value.upper(), PERSPECTIVES)])
+        return defaults
+
+    def _values(self) -> list[tuple[str, str]]:
+        pairs = (item.partition("=") for text in self.overrides for item in text.split(","))
+        return [(name.strip(), value.strip()) for name, _, value in pairs if name.strip()]
+
+
+_OF_DEFAULTS = ("wideRootNoise", "reportAnalysisWinratesAs")  # they hold for queries, not for the search
+
+
+def katago_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds -model, -human-model, -config and -override-config; the command gets one argument `katago`."""
+
+    @functools.wraps(function)
+    def wrapper(
+        *args: Any,
+        model: str | None,
+        human_model: str | None,
+        config: str | None,
+        overrides: tuple[str, ...],
+        **rest: Any,
+    ) -> Any:
+        return function(*args, katago=KataGoOptions(model, human_model, config, overrides), **rest)
+
+    return add_options(wrapper, _OPTIONS)

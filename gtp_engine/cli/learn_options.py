@@ -1,0 +1,105 @@
+"""The options of `gtp_engine learn`. Most are settings of a run, and have their names (`training.settings`)."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .option_types import BoardSize, BoardWeights, Number
+from .options import DEVICES, add_options
+
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+_OPTIONS = (
+    click.argument("games", nargs=-1, type=click.Path(exists=True, path_type=Path)),
+    click.option(
+        "--out", type=_FOLDER, help="The run's folder.  [default: named after the network, in the user's data folder]"
+    ),
+    click.option("--config", "network", help="The network: blocks and channels.  [default: b6c96]"),
+    click.option("--from", "start", metavar="NETWORK", help="Start from this network instead: a file or a name."),
+    click.option(
+        "--board-size",
+        "board_sizes",
+        multiple=True,
+        type=BoardSize(),
+        help="Use only games on this board (repeatable).",
+    ),
+    click.option("--rank", help="Use only games of players of at least this rank, such as 4d or 1p."),
+    click.option("--since", help="Use only games from this day or year on, such as 2000 or 2015-03-31."),
+    click.option("--until", help="Use only games up to this day or year."),
+    click.option(
+        "--least-moves",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Use only games of at least N moves.  [default: 20]",
+    ),
+    click.option("--teacher", metavar="NETWORK", help="Learn the outputs of this larger network: a file or a name."),
+    click.option(
+        "--labels",
+        type=_FOLDER,
+        help="Folder for the teacher's outputs; any network can learn them.  [default: in the run's folder]",
+    ),
+    click.option("--positions", type=click.IntRange(1), help="Positions for the teacher to label.  [default: 100000]"),
+    click.option(
+        "--board-sizes",
+        "label_sizes",
+        type=BoardWeights(),
+        help="Board sizes of these positions and their weights, as in 9=1,19=2.  [default: 7 to 19]",
+    ),
+    click.option(
+        "--label-only", is_flag=True, help="Only fill the folder of --labels; several programs may share the work."
+    ),
+    click.option(
+        "--samples",
+        type=click.IntRange(1),
+        help="Positions to learn; a larger number prolongs a run.  [default: each once]",
+    ),
+    click.option("--batch-size", type=click.IntRange(2), help="Positions per step.  [default: 256]"),
+    click.option("--optimizer", type=click.Choice(("adamw", "sgd")), help="Optimizer.  [default: adamw]"),
+    click.option(
+        "--learning-rate", type=Number(0, min_open=True), help="Peak learning rate.  [default: 0.002; sgd: 0.05]"
+    ),
+    click.option(
+        "--warm-up",
+        type=click.IntRange(0),
+        help="Positions over which the learning rate rises at the start.  [default: 50000]",
+    ),
+    click.option(
+        "--drop-share",
+        type=Number(0, 1),
+        help="Share of the run, at its end, over which the learning rate decays.  [default: 0.5]",
+    ),
+    click.option(
+        "--seed", type=click.IntRange(0), help="Seed of the weights and of the order of positions.  [default: 1]"
+    ),
+    click.option("--validate", type=click.IntRange(1), help="Positions between two validations.  [default: 256000]"),
+    click.option("--minutes", type=Number(0), metavar="N", help="Stop after N minutes; rerun to resume."),
+    click.option("--threads", type=click.IntRange(1), help="CPU threads.  [default: all]"),
+    click.option("--device", type=click.Choice(DEVICES), help="Device for the networks.  [default: auto]"),
+    click.option(
+        "--precision",
+        type=click.Choice(("auto", "float32", "bfloat16")),
+        help="Precision of the training.  [default: auto, the faster one]",
+    ),
+)
+
+
+def learn_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options to a command."""
+    return add_options(function, _OPTIONS)
+
+
+def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the settings that the command line names, by their names; UserError for an unknown teacher."""
+    given = {name: value for name, value in options.items() if value not in (None, ())}
+    if "games" in given:
+        given["games"] = list(map(str, given["games"]))
+    if "board_sizes" in given:
+        given["board_sizes"] = [f"{width}x{height}" for width, height in given["board_sizes"]]
+    if "teacher" in given:
+        from ..network.library import find_network
+
+        given["teacher"] = str(find_network(given["teacher"]))
+    if "labels" in given:
+        given["labels"] = str(given["labels"])
+    return given

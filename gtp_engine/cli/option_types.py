@@ -1,0 +1,144 @@
+"""Types of option values: each accepts the text of one option and names what is wrong with it."""
+
+import math
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from ..base.errors import UserError
+from ..base.fields import Range, parse_board_size, parse_number
+from ..evaluate.choices import LARGEST_BOARD
+
+if TYPE_CHECKING:
+    from ..game.rules import Rules
+
+SMALLEST, LARGEST = 2, 25
+MAX_LEVEL = 10
+
+
+class BoardSize(click.ParamType):
+    """`9` or `13x9` (width x height)."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            return parse_board_size(str(value), SMALLEST, LARGEST)
+        except UserError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Komi(click.ParamType):
+    """A number of points up to LARGEST_KOMI for either side."""
+
+    name = "komi"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        from ..game.rules import LARGEST_KOMI
+
+        try:
+            return parse_number("komi", value, Range(-LARGEST_KOMI, LARGEST_KOMI))
+        except UserError as error:
+            self.fail(f"{error}, such as 7.5, 7 or -3", param, ctx)
+
+
+class Number(click.FloatRange):
+    """A finite number in a range: click's own lets nan pass."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
+
+
+class Seconds(click.ParamType):
+    """A finite time above 0."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            return parse_number("time", value, Range(0, above=True, noun="number of seconds"))
+        except UserError as error:
+            self.fail(f"{error}, such as 2 or 0.5", param, ctx)
+
+
+class Level(click.ParamType):
+    """`1` to `10`, or `max`."""
+
+    name = "level"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "int | Literal['max']":
+        if value == "max":
+            return "max"
+        try:
+            return int(parse_number("level", value, Range(1, MAX_LEVEL, whole=True)))
+        except UserError as error:
+            self.fail(f"{error}, or max", param, ctx)
+
+
+class RulesName(click.ParamType):
+    """The name of a ruleset, or its parts in KataGo's JSON."""
+
+    name = "rules"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Rules":
+        from ..game.rules import parse_rules
+
+        try:
+            return parse_rules(str(value))
+        except UserError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Profile(click.ParamType):
+    """The human style that a network imitates (`evaluate.human_profile`)."""
+
+    name = "profile"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from ..evaluate.human_profile import profile_name
+
+        try:
+            return profile_name(str(value))
+        except UserError as error:
+            self.fail(str(error), param, ctx)
+
+
+class BoardWeights(click.ParamType):
+    """Board sizes and how often each is used, as in `9=1,19=2`: weights by size."""
+
+    name = "SIZE=WEIGHT,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, float]:
+        if isinstance(value, dict):
+            return value
+        weights = {}
+        try:
+            for part in str(value).split(","):
+                size, _, weight = part.partition("=")
+                width, height = parse_board_size(size, SMALLEST, LARGEST_BOARD)
+                weights[f"{width}x{height}"] = Number(0, min_open=True).convert(weight or "1", param, ctx)
+        except UserError as error:
+            self.fail(f"{error}; expected sizes and weights, as in 9=1,19=2", param, ctx)
+        return weights
+
+
+class MoveRange(click.ParamType):
+    """`20-80`, `20-` or `80`."""
+
+    name = "moves"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int | None]:
+        if isinstance(value, tuple):
+            return value
+        match = re.fullmatch(r"(\d{1,5})(-(\d{1,5})?)?", str(value).strip(), re.ASCII)
+        first = int(match[1]) if match else 0
+        last = first if match and match[2] is None else int(match[3]) if match and match[3] else None
+        if first < 1 or (last is not None and last < first):
+            self.fail(f"invalid range of moves {value!r}: expected 20-80, 20- or 80", param, ctx)
+        return first, last

@@ -1,0 +1,85 @@
+"""The options of `gtp_engine play`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..terminal.words import SHOWN_VALUES
+from .options import add_options, game_options, search_options
+
+COLOURS = ("black", "white", "random", "both")
+
+
+@dataclass(frozen=True)
+class PlayOptions:
+    """The options of `play` in addition to those of game and search; None if an option without a default is not given.
+
+    Attributes:
+        file: The saved game to continue: a path, or a name in the folder of saved games.
+        resume: Whether to continue the latest unfinished game.
+        move: The move after which the saved game continues.
+        colour: One of `COLOURS`.
+        handicap: The number of handicap stones.
+        sgf_dir: The folder of saved games.
+        comments: Whether to save the engine's win rate, score and main line with its moves.
+        shown: One of `SHOWN_VALUES`.
+        redraw: Whether to redraw the board in place.
+        verbose: Whether to show details of the engine.
+    """
+
+    file: str | None
+    resume: bool
+    move: int | None
+    colour: str
+    handicap: int | None
+    sgf_dir: Path | None
+    comments: bool
+    shown: str
+    redraw: bool
+    verbose: bool
+
+
+_OPTIONS: tuple[Callable[..., Any], ...] = (
+    click.argument("file", required=False),
+    click.option("--resume", is_flag=True, help="Continue the unfinished game that was saved last."),
+    click.option("--move", type=click.IntRange(0), metavar="N", help="Continue the saved game after its move N."),
+    click.option(
+        "--colour",
+        type=click.Choice(COLOURS),
+        default="black",
+        show_default=True,
+        help="Your colour; `both` for two human players.",
+    ),
+    click.option("--handicap", type=click.IntRange(2, 9), help="Handicap stones for Black; komi becomes 0.5."),
+    game_options,
+    search_options,
+    click.option(
+        "--sgf-dir",
+        type=click.Path(path_type=Path),
+        help="Folder for saved games.  [default: shown by `gtp_engine doctor`]",
+    ),
+    click.option("--comments", is_flag=True, help="Save the engine's win rate, score and main line with its moves."),
+    click.option(
+        "--show",
+        "shown",
+        type=click.Choice(SHOWN_VALUES),
+        default="winrate",
+        show_default=True,
+        help="What to show after moves and with hints.",
+    ),
+    click.option(
+        "--redraw/--no-redraw",
+        default=True,
+        show_default=True,
+        help="Redraw the board in place if the terminal can, or print each position below the last.",
+    ),
+    click.option("--verbose", "-v", is_flag=True, help="Report the network, its device and its threads on stderr."),
+)
+
+
+def play_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options to a command; it receives `game`, `search` and the keywords of PlayOptions."""
+    return add_options(function, _OPTIONS)

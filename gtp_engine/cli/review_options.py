@@ -1,0 +1,148 @@
+"""The options of `gtp_engine review`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..base.errors import UserError
+from .option_types import Komi, MoveRange, RulesName
+from .options import add_options
+from .outputs import check_place
+
+if TYPE_CHECKING:
+    from ..analysis.mistakes import Unit
+    from ..game.rules import Rules
+    from ..sgf import GameRecord
+
+STANDARD = Path("-")  # standard input or output in place of a file
+
+
+@dataclass(frozen=True)
+class ReviewOptions:
+    """The options as typed; None if an option without a default is not given.
+
+    Attributes:
+        files: Game records.
+        sgf, json, csv, plot: Files to write.
+        sgf_out: The former name of `sgf`.
+        force: Whether existing files are overwritten.
+        all_moves: Whether every move is listed, and commented on in the SGF.
+        by: What mistakes are sorted by.
+        player: The player whose moves are judged: a colour or a name.
+        numbers: The first and the last move to review; None as the last for the end of the game.
+        komi: Overrides the records' komi.
+        rules: Override the records' rules.
+        verbose: Whether the network, its precision and each move are logged.
+    """
+
+    files: tuple[Path, ...]
+    sgf: Path | None
+    sgf_out: Path | None
+    json: Path | None
+    csv: Path | None
+    plot: Path | None
+    force: bool
+    all_moves: bool
+    by: "Unit"
+    player: str | None
+    numbers: tuple[int, int | None] | None
+    komi: float | None
+    rules: "Rules | None"
+    verbose: bool
+
+    @property
+    def sgf_file(self) -> Path | None:
+        """The SGF file to write."""
+        return self.sgf or self.sgf_out
+
+    @property
+    def outputs(self) -> list[Path]:
+        """All files to write, `STANDARD` for standard output."""
+        return [path for path in (self.sgf_file, self.json, self.csv, self.plot) if path is not None]
+
+    def check(self, games: int) -> None:
+        """Raises an error before the work begins if a file could not be saved after it.
+
+        Args:
+            games: The number of games to review.
+        """
+        for path in self.outputs:
+            if self.outputs.count(path) > 1:
+                place = "standard output" if path == STANDARD else path
+                raise click.UsageError(f"only one output can go to {place}")
+            if path == STANDARD:
+                continue
+            if path.exists() and not self.force:
+                raise FileExistsError(f"{path} already exists; choose another name or add --force")
+            check_place(path)
+        if self.plot is not None:
+            from ..analysis.curve import check_picture
+
+            check_picture(self.plot)
+            if games > 1:
+                raise UserError(f"--plot draws one game, but there are {games}")
+
+    def player_of(self, record: "GameRecord") -> int | None:
+        """Returns the colour of --player in a game, as `player_colour` does; None if both players' moves are judged."""
+        from ..analysis.game_review import player_colour
+
+        return None if self.player is None else player_colour(record, self.player)
+
+    def numbers_of(self, record: "GameRecord") -> range:
+        """Returns the numbers of the moves to review.
+
+        Raises:
+            UserError: The game has no moves, or ends before the first of them.
+        """
+        count = len(record.moves)
+        if not count:
+            raise UserError(f"{record.source}: there are no moves to review")
+        first, last = self.numbers or (1, None)
+        if first > count:
+            raise UserError(f"{record.source}: there is no move {first}, the game has {count}")
+        return range(first, min(count, last or count) + 1)
+
+
+_OUTPUT = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+_OPTIONS = (
+    click.argument(
+        "files",
+        metavar="FILE...",
+        nargs=-1,
+        required=True,
+        type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    ),
+    click.option(
+        "--all", "all_moves", is_flag=True, help="List every move after the summary; comment on all in the SGF."
+    ),
+    click.option(
+        "--by",
+        type=click.Choice(("points", "winrate")),
+        default="points",
+        show_default=True,
+        help="What counts as the cost of a mistake.",
+    ),
+    click.option("--player", metavar="WHO", help="Judge only the moves of black, of white, or of a player by name."),
+    click.option(
+        "--moves", "numbers", type=MoveRange(), metavar="FROM-TO", help="Review only these moves: 20-80, 20- or 80."
+    ),
+    click.option("--sgf", type=_OUTPUT, help="Write an annotated SGF with better lines as variations."),
+    click.option("--sgf-out", type=_OUTPUT, hidden=True),
+    click.option("--json", type=_OUTPUT, help="Write all facts of the review as JSON."),
+    click.option("--csv", type=_OUTPUT, help="Write a table of the moves as CSV."),
+    click.option(
+        "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw a game's curves (.png, .svg, .pdf, .jpg)."
+    ),
+    click.option("--force", is_flag=True, help="Overwrite existing files."),
+    click.option("--komi", type=Komi(), help="Override the komi in the record."),
+    click.option("--rules", type=RulesName(), help="Override the rules in the record; chinese if it has none."),
+    click.option("--verbose", "-v", is_flag=True, help="Report the network, its precision and each move on stderr."),
+)
+
+
+def review_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options to a command; it receives them as the keywords of ReviewOptions."""
+    return add_options(function, _OPTIONS)

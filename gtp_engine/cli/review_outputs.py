@@ -1,0 +1,92 @@
+"""The files that `gtp_engine review` reads and writes."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..base.errors import UserError, error_text
+from .review_options import STANDARD, ReviewOptions
+
+if TYPE_CHECKING:
+    from ..analysis.game_review import GameReview
+    from ..sgf import GameRecord
+
+
+def read_records(files: Sequence[Path]) -> "tuple[list[GameRecord], list[str]]":
+    """Returns the games of all files, and the errors of those that cannot be read."""
+    records: list[GameRecord] = []
+    errors: list[str] = []
+    for file in files:
+        try:
+            records += _games_of(file, errors)
+        except (UserError, OSError) as error:
+            errors.append(error_text(error))
+    return records, errors
+
+
+def _games_of(file: Path, errors: list[str]) -> "list[GameRecord]":
+    """Returns the games of a file; the errors of single games in a collection are added to `errors`.
+
+    Raises:
+        SgfError: The file's only game cannot be read.
+        OSError: The file cannot be read.
+    """
+    from ..sgf import read_sgf, read_sgf_games
+
+    name = "standard input" if file == STANDARD else str(file)
+    data = sys.stdin.buffer.read() if file == STANDARD else file.read_bytes()
+    found: list[str] = []
+    records = list(read_sgf_games(data, name=name, on_error=lambda error: found.append(str(error))))
+    if len(records) + len(found) > 1:
+        errors += found
+        return records
+    record = read_sgf(data if file == STANDARD else file)
+    record.source = name  # without the number of the game
+    return [record]
+
+
+def save_files(reviews: "Sequence[GameReview]", options: ReviewOptions) -> list[str]:
+    """Writes the requested files, each of them even if another one fails; returns the errors."""
+    errors = []
+    for path, write in _files(options):
+        try:
+            write(path, reviews)
+        except OSError as error:
+            errors.append(f"cannot save {error_text(error)}")
+    return errors
+
+
+def print_output(reviews: "Sequence[GameReview]", options: ReviewOptions) -> None:
+    """Writes what was requested for standard output, if anything."""
+    for path, make_text in _texts(options):
+        if path == STANDARD:
+            click.echo(make_text(reviews), nl=False)
+
+
+def _files(options: ReviewOptions) -> "list[tuple[Path, Callable[[Path, Sequence[GameReview]], None]]]":
+    """Returns the files to write, each with the function that writes it."""
+    from ..analysis.curve import plot_curve
+    from ..base.files import write_text
+
+    def writer(make_text: "Callable[[Sequence[GameReview]], str]") -> "Callable[[Path, Sequence[GameReview]], None]":
+        return lambda path, reviews: write_text(path, make_text(reviews))
+
+    files = [(path, writer(make_text)) for path, make_text in _texts(options) if path != STANDARD]
+    if options.plot is not None:
+        files.append((options.plot, lambda path, reviews: plot_curve(reviews[0], path)))
+    return files
+
+
+def _texts(options: ReviewOptions) -> "list[tuple[Path, Callable[[Sequence[GameReview]], str]]]":
+    """Returns the texts to write, each with the function that makes it."""
+    from ..analysis.review_data import to_csv, to_json
+    from ..analysis.review_sgf import annotated
+
+    def to_sgf(reviews: "Sequence[GameReview]") -> str:
+        return "".join(annotated(review, comment_all=options.all_moves).to_sgf() for review in reviews)
+
+    kinds = ((options.sgf_file, to_sgf), (options.json, to_json), (options.csv, to_csv))
+    return [(path, make_text) for path, make_text in kinds if path is not None]

@@ -1,0 +1,72 @@
+"""The saved game that `gtp_engine play` continues, and the options that it decides."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from ..base.errors import UserError
+from .options import GameOptions, SearchOptions, network_file
+from .play_options import PlayOptions
+
+if TYPE_CHECKING:
+    from ..terminal.loading import SavedGame
+
+
+def is_given(context: click.Context, option: str) -> bool:
+    """Whether an option is on the command line, and not a default or one of a settings file."""
+    return context.get_parameter_source(option) is ParameterSource.COMMANDLINE
+
+
+def saved_game(context: click.Context, options: PlayOptions, game: GameOptions, folder: Path) -> "SavedGame | None":
+    """Returns the saved game to continue, or None for a new game.
+
+    Raises:
+        click.UsageError: Options contradict each other.
+        UserError: There is no such game, or it cannot be continued.
+    """
+    if options.file is None and not options.resume:
+        if options.move is not None:
+            raise click.UsageError("--move needs a saved game: name its FILE, or add --resume")
+        return None
+    if options.file is not None and options.resume:
+        raise click.UsageError("name a FILE or use --resume, not both")
+    if options.handicap is not None:
+        raise click.UsageError("--handicap is for new games: a saved game has its own handicap")
+    from ..terminal.loading import find_game, latest_unfinished, open_game
+
+    path = latest_unfinished(folder) if options.file is None else find_game(options.file, folder)
+    rules = game.rules if is_given(context, "rules") else None
+    komi = game.komi if is_given(context, "komi") else None
+    saved = open_game(path, move=options.move, rules=rules, komi=komi)
+    size = (saved.game.width, saved.game.height)
+    if is_given(context, "board_size") and size != (game.width, game.height):
+        wanted = f"{game.width}x{game.height}"
+        raise UserError(f"{path}: the game is on {size[0]}x{size[1]}, not on {wanted}; leave out --board-size")
+    return saved
+
+
+def with_opponent(context: click.Context, search: SearchOptions, saved: "SavedGame") -> SearchOptions:
+    """Returns the options with the saved game's level and network, unless the command line has others."""
+    from ..evaluate.choices import AUTO, ROLLOUTS
+    from ..network.library import default_network, network_name
+
+    opponent = saved.opponent
+    if opponent is None:
+        return search
+    if not is_given(context, "level"):
+        search = replace(search, level=opponent.level)
+    if is_given(context, "network"):
+        return search
+    usual = default_network(saved.game.width, saved.game.height)
+    if opponent.network == (usual and network_name(usual)):
+        return replace(search, network=AUTO)
+    network = opponent.network or ROLLOUTS
+    try:
+        network_file(network)
+    except UserError as error:
+        click.echo(f"{error}; the saved game continues with --network {search.network}", err=True)
+        return search
+    return replace(search, network=network)

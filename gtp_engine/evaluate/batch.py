@@ -1,0 +1,222 @@
+"""A network for Python programs: it evaluates the positions of many games in batches, without a search."""
+
+import os
+from collections import deque
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..base.errors import UserError
+from ..base.fields import Range, invalid, parse_number
+from ..base.system import available_cpus, configure_torch
+from ..game.coords import WHITE, colour_name
+from ..game.game import Game
+from ..network.library import find_network
+from .choices import AUTO
+from .evaluator import ALL_SYMMETRIES
+from .features import new_workspace, position_of
+from .network import NetworkEvaluator
+from .policy import Policy
+from .row import EvaluationRow
+
+_SHOWN = 3  # moves in the repr of an evaluation
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """A network's evaluation of one position, for the player to move.
+
+    In a notebook it is shown as the board with the ownership and the most probable moves.
+
+    Attributes:
+        game: A copy of the game at the position.
+        row: All numbers of the network's evaluation.
+    """
+
+    game: Game
+    row: EvaluationRow
+
+    @property
+    def winrate(self) -> float:
+        """The win rate, 0 to 1; half of no result counts as a win."""
+        win, loss, _ = self.row.value.tolist()
+        return 0.5 + 0.5 * (win - loss)
+
+    @property
+    def lead(self) -> float:
+        """The points by which the player is ahead."""
+        return self.row.lead
+
+    @property
+    def score_mean(self) -> float:
+        """The mean of the final score, in points."""
+        return self.row.score_mean
+
+    @property
+    def score_stdev(self) -> float:
+        """The standard deviation of the final score, in points."""
+        return self.row.score_stdev
+
+    @property
+    def priors(self) -> np.ndarray:
+        """The policy in move-index order with the pass last, float32 [area + 1], 0 for illegal moves."""
+        return self.row.policy
+
+    @property
+    def policy(self) -> Policy:
+        """The policy by vertex: `evaluation.policy["D4"]`."""
+        return Policy(self.priors, self.game.width, self.game.height)
+
+    @property
+    def ownership(self) -> np.ndarray:
+        """The owner of each point, float32 [height, width] in -1..1, + for the player to move."""
+        return self.row.ownership.reshape(self.game.height, self.game.width)
+
+    def to_svg(self, **options: Any) -> str:
+        """Draws the position with the ownership.
+
+        Args:
+            **options: Fields of `BoardDrawing` to add or to replace.
+
+        Returns:
+            A complete SVG document.
+        """
+        ownership = -self.ownership if self.game.to_move == WHITE else self.ownership
+        return self.game.to_svg(**{"ownership": ownership, **options})
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def __repr__(self) -> str:
+        moves = ", ".join(f"{name} {100 * probability:.1f} %" for name, probability in self.policy.top(_SHOWN))
+        values = f"{100 * self.winrate:.1f} %, {self.lead:+.1f} points"
+        return f"<Evaluation: {colour_name(self.game.to_move)} to move, {values}; {moves}>"
+
+
+class Network:
+    """A network that is loaded; `load_network` makes it.
+
+    It computes on a thread of its own, so that every thread may call it and torch's settings elsewhere stay as they
+    are. `close`, or the end of a `with` block, frees its memory.
+
+    Attributes:
+        name: The name of its file.
+        takes_profile: Whether it imitates humans: `evaluate` then needs a profile.
+    """
+
+    def __init__(self, path: Path, **options: Any) -> None:
+        """Loads a network; the arguments are those of `NetworkEvaluator`."""
+        self._thread = ThreadPoolExecutor(1, "network-api", configure_torch)
+        try:
+            self._evaluator = self._thread.submit(partial(NetworkEvaluator, path, **options)).result()
+        except BaseException:
+            self._thread.shutdown(wait=False)
+            raise
+        self._is_closed = False
+        self.name = self._evaluator.name
+        self.takes_profile = self._evaluator.takes_profile
+
+    def __enter__(self) -> "Network":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Network {self.name}: {self._evaluator.device}, {self._evaluator.precision}>"
+
+    def evaluate(self, games: Iterable[Game], *, average: bool = False, profile: str = "") -> list[Evaluation]:
+        """Evaluates the present position of each game. Boards of one size share batches.
+
+        Args:
+            games: The games; those of a record are `record.to_game(number)`.
+            average: Whether to average over the eight symmetries of the board, which takes eight times as long.
+            profile: The players to imitate, such as "rank_5k", for a network that does so.
+
+        Returns:
+            The evaluations in the order of the games.
+
+        Raises:
+            UserError: A board is too large for the network, or it needs a profile or does not accept one; or something
+                else than games is given, or the network is closed.
+        """
+        if self._is_closed:
+            raise UserError(f"the network {self.name} is closed")
+        if isinstance(games, Game) or not isinstance(games, Iterable):
+            raise invalid("games", games, "a list of games, such as [game]")
+        copies = []
+        for game in games:
+            if not isinstance(game, Game):
+                raise invalid("game", game, "a Game; that of a record is record.to_game()")
+            copies.append(game.copy())
+        return self._thread.submit(self._evaluate, copies, average, profile).result()
+
+    def _evaluate(self, games: Sequence[Game], average: bool, profile: str) -> list[Evaluation]:
+        sizes: dict[tuple[int, int], list[int]] = {}
+        for number, game in enumerate(games):
+            sizes.setdefault((game.width, game.height), []).append(number)
+        found: dict[int, Evaluation] = {}
+        for numbers in sizes.values():
+            rows = self._rows([games[number] for number in numbers], average, profile)
+            for number, row in zip(numbers, rows, strict=True):
+                found[number] = Evaluation(games[number], EvaluationRow(row, games[number].area))
+        return [found[number] for number in range(len(games))]
+
+    def _rows(self, games: Sequence[Game], average: bool, profile: str) -> np.ndarray:
+        """Returns the evaluation rows of positions on boards of one size."""
+        evaluator, workspace = self._evaluator, new_workspace()
+        handle = evaluator.with_options(profile=profile)
+        boards = np.concatenate([position_of(game, workspace) for game in games])
+        symmetries = np.full(len(games), ALL_SYMMETRIES) if average else None
+        rows: list[np.ndarray] = []
+        tickets: deque[Any] = deque()
+        for start in range(0, len(games), evaluator.batch_size):
+            indices = np.arange(start, min(start + evaluator.batch_size, len(games)))
+            tickets.append(handle.submit(boards, indices, None if symmetries is None else symmetries[indices]))
+            if len(tickets) >= evaluator.overlap:
+                rows.append(handle.collect(tickets.popleft()).copy())
+        rows += [handle.collect(ticket).copy() for ticket in tickets]
+        return np.concatenate(rows)
+
+    def close(self) -> None:
+        """Frees the memory of the network, which cannot be used afterwards."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._thread.submit(self._evaluator.close).result()
+            self._thread.shutdown()
+
+
+def load_network(
+    network: str | os.PathLike[str],
+    *,
+    threads: int | None = None,
+    device: str = AUTO,
+    precision: str = AUTO,
+    batch_size: int | None = None,
+) -> Network:
+    """Loads a network to evaluate positions without a search.
+
+    Args:
+        network: A network's file, or its name among the installed ones (`network.library`).
+        threads: CPU threads; None for all.
+        device: "auto", "cpu", "cuda" or "mps".
+        precision: "auto", "float32", "bfloat16" or "float16".
+        batch_size: Positions evaluated together; None for 8 on a CPU and 64 on a GPU.
+
+    Raises:
+        UserError: There is no such network, or another argument is invalid.
+        OSError: The file cannot be read.
+    """
+    if not isinstance(network, str | os.PathLike):
+        raise invalid("network", network, "a name or a file")
+    for name, value in (("number of threads", threads), ("batch size", batch_size)):
+        if value is not None:
+            parse_number(name, value, Range(1, whole=True), from_text=False)
+    path = find_network(os.fspath(network))
+    threads = threads or available_cpus()
+    return Network(path, threads=threads, device=device, precision=precision, batch_size=batch_size)

@@ -1,0 +1,97 @@
+"""The interface between search and evaluators."""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+ALL_SYMMETRIES = 8  # no symmetry's number: the mean over all of them
+
+
+class EvaluatorHandle(Protocol):
+    """An evaluator together with the options by which it is to evaluate: `Evaluator.with_options`.
+
+    Positions that are submitted through equal handles may share a batch.
+    """
+
+    def submit(
+        self,
+        boards: np.ndarray,
+        indices: np.ndarray,
+        symmetries: np.ndarray | None = None,
+        ladders: np.ndarray | None = None,
+    ) -> Any:
+        """Begins to evaluate `boards[indices]`, positions on boards of one size, and returns a ticket.
+
+        Args:
+            boards: a `board.BOARD` array. It is only read, and must not change before the batch is collected.
+            indices: int [n].
+            symmetries: int [n], one of the eight for each position (`game.symmetry`), or ALL_SYMMETRIES for the mean
+                over the eight. None for the identity. Evaluators without a network ignore them.
+            ladders: uint8 [n, (area + 7) // 8 or more], written by evaluators that read ladders: a bit for each stone
+                that a ladder catches now, in move-index order, the lowest bit of a byte first. None if it is not
+                wanted.
+        """
+        ...
+
+    def collect(self, ticket: Any) -> np.ndarray:
+        """Waits for a batch and returns its evaluations in the order of its indices.
+
+        Returns:
+            C-contiguous float32 [n, columns], laid out as `evaluate.row` tells, valid until the next `submit`. The
+            search overwrites AMAF statistics when it backs them up.
+        """
+        ...
+
+
+class Evaluator(EvaluatorHandle, Protocol):
+    """Evaluates positions. One evaluator belongs to one thread.
+
+    Several batches may be in flight (`overlap`), so that the next one is prepared while a device or other threads work;
+    an evaluator that blocks does its work in `submit`. They are collected in the order of their submission. An
+    evaluator is its own handle, with the default options.
+    """
+
+    batch_size: int
+    """The number of positions in a batch that suits one search; `submit` accepts more."""
+
+    largest_board: int
+    """The largest width or height of a board that it evaluates, in points."""
+
+    overlap: int
+    """The number of batches that are best in flight at once: those that are evaluated side by side and one that waits;
+    1 if `submit` returns only when its work is done.
+    """
+
+    is_rollout: bool
+    """Whether it plays rollouts: its rows have AMAF statistics, and its evaluations are rough."""
+
+    reads_ladders: bool
+    """Whether it needs positions complete as `evaluate.features` reads them, with superko's marks and the ladders of
+    earlier boards, and returns the ladders of this one.
+    """
+
+    takes_profile: bool
+    """Whether it imitates humans and needs a profile that tells which."""
+
+    name: str
+    """Its name for users: "rollouts", or the network's name."""
+
+    def with_options(self, *, optimism: float = 0.0, profile: str = "") -> EvaluatorHandle:
+        """Returns a handle of this evaluator; a cheap call.
+
+        Args:
+            optimism: the share of the optimistic policy, 0..1. Evaluators that have none ignore it.
+            profile: the humans to imitate (`evaluate.human_profile`), "" for none.
+
+        Raises:
+            UserError: this evaluator needs a profile and none was given, or the other way round.
+        """
+        ...
+
+    def clear_cache(self) -> None:
+        """Forgets the evaluations of earlier positions."""
+        ...
+
+    def close(self) -> None:
+        """Ends its threads and releases its memory."""
+        ...

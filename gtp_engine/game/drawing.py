@@ -1,0 +1,281 @@
+"""Boards as SVG: the drawing that files, notebooks and web pages show.
+
+A drawing is made of plain data. The groups of the document have classes (`black`, `white`, `ownership`, `labels`,
+`candidates`, ...), so that a web page can restyle them. Everything lies on a board of wood, which looks the same on a
+light and on a dark page.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from ..base.fields import Range, invalid, parse_number
+from .coords import (
+    BLACK,
+    COLUMNS,
+    EMPTY,
+    MAX_SIZE,
+    MIN_SIZE,
+    PASS,
+    WHITE,
+    as_point,
+    colour_name,
+    opponent,
+    point_at,
+    vertex,
+    xy,
+)
+from .diagram import star_points
+
+# Lengths in units of the drawing; two neighbouring lines are 20 units apart.
+_CELL, _MARGIN, _STONE = 20, 27, 9.5
+_COORDINATES = 9.5  # from the edge of the drawing to the middle of the letters
+# Pixels between two lines, as long as the drawing does not become wider than the second number.
+_CELL_PIXELS, _WIDEST = 40, 600
+_LEAST_OWNERSHIP = 0.1  # below it nothing is drawn
+
+_INK, _WOOD = "#5b3d14", "#e3bd74"
+_SOLID = {BLACK: "#1b1b1b", WHITE: "#f7f5f0"}
+_EDGES = {BLACK: 'stroke="#000" stroke-width="0.3"', WHITE: 'stroke="#8d8577" stroke-width="0.4"'}
+# Wood, and stones lit from the top left.
+_GRADIENTS = """<defs>
+<linearGradient id="{name}-wood" x2="0.3" y2="1">
+<stop stop-color="#ecc983"/><stop offset="1" stop-color="#dcb065"/>
+</linearGradient>
+<radialGradient id="{name}-black" cx="0.35" cy="0.3" r="0.75">
+<stop stop-color="#6a6a6a"/><stop offset="0.45" stop-color="#2b2b2b"/><stop offset="1" stop-color="#0c0c0c"/>
+</radialGradient>
+<radialGradient id="{name}-white" cx="0.35" cy="0.3" r="0.85">
+<stop stop-color="#fff"/><stop offset="0.55" stop-color="#f3f0ea"/><stop offset="1" stop-color="#c9c4ba"/>
+</radialGradient>
+</defs>"""
+_FONT = 'font-family="Helvetica, Arial, sans-serif" text-anchor="middle"'
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A move to consider, drawn as a coloured disc.
+
+    Attributes:
+        point: Where it is played; a pass is not drawn.
+        colour: The colour of the disc, "#rrggbb".
+        text: Up to two short lines on the disc, the first one larger.
+        is_best: Whether the disc has a ring.
+    """
+
+    point: int | str
+    colour: str
+    text: tuple[str, ...] = ()
+    is_best: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class BoardDrawing:
+    """A position, and what is drawn on it.
+
+    Points are numbers of the padded grid or vertices such as "D4" (`coords`).
+
+    Attributes:
+        stones: int8 [height, width] of EMPTY, BLACK and WHITE, row 0 at the top.
+        last_move: The point of the last move, whose stone is marked.
+        candidates: Moves to consider.
+        ownership: float [height, width] in -1..1, + for Black. It is drawn as squares of the owner's colour, whose size
+            grows with certainty, except on the owner's own stones.
+        labels: Short texts by point, on stones or on empty points: letters, or the numbers of moves.
+        title: What the drawing shows, for screen readers and as a tooltip; by default the number of stones.
+        pixels: The width of the drawing; by default 40 for each line, up to 600. It shrinks to fit into a page.
+
+    Raises:
+        UserError: A point is off the board, or an array does not have the board's shape.
+    """
+
+    stones: np.ndarray
+    last_move: int | str = PASS
+    candidates: Sequence[Candidate] = ()
+    ownership: np.ndarray | None = None
+    labels: Mapping[Any, str] = field(default_factory=dict)
+    title: str = ""
+    pixels: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stones", np.asarray(self.stones))
+        shape = self.stones.shape
+        if len(shape) != 2 or not all(MIN_SIZE <= side <= MAX_SIZE for side in shape):
+            raise invalid("stones", shape, "an array of [height, width]")
+        if self.ownership is not None:
+            object.__setattr__(self, "ownership", np.asarray(self.ownership))
+            if np.shape(self.ownership) != shape:
+                raise invalid("ownership", np.shape(self.ownership), f"an array of {list(shape)}")
+        if not isinstance(self.labels, Mapping):
+            raise invalid("labels", self.labels, 'a text for each point, such as {"D4": "1"}')
+        if not all(isinstance(candidate, Candidate) for candidate in self.candidates):
+            raise invalid("candidates", self.candidates, 'a list such as [Candidate("D4", "#5cc48d")]')
+        if self.pixels is not None:
+            parse_number("number of pixels", self.pixels, Range(0, above=True), from_text=False)
+        for point in (self.last_move, *self.labels, *(candidate.point for candidate in self.candidates)):
+            self._point(point)
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return int(self.stones.shape[1])
+
+    @property
+    def height(self) -> int:
+        """The number of rows."""
+        return int(self.stones.shape[0])
+
+    def _point(self, point: int | str) -> int:
+        return as_point(point, self.width, self.height)
+
+    def _stone_at(self, point: int) -> int:
+        column, row = xy(point, self.width)
+        return int(self.stones[row, column])
+
+    def to_svg(self) -> str:
+        """Returns a complete SVG document."""
+        width, height = (2 * _MARGIN + _CELL * (side - 1) for side in (self.width, self.height))
+        pixels = self.pixels or min(_CELL_PIXELS / _CELL * width, _WIDEST)
+        # The names of gradients hold in a whole page. If drawings shared them, hiding one would spoil the others.
+        content = (self.stones.tolist(), self.last_move, self.candidates, dict(self.labels), self.ownership)
+        name = f"go{zlib.crc32(repr(content).encode()):08x}"
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{pixels:.0f}" '
+            f'height="{pixels * height / width:.0f}" style="max-width:100%;height:auto" role="img">',
+            f"<title>{escape(self.title or self._description())}</title>",
+            _GRADIENTS.format(name=name),
+            f'<rect class="wood" width="{width}" height="{height}" rx="5" fill="url(#{name}-wood) {_WOOD}"/>',
+            *self._grid(),
+            *self._stones(name),
+            *self._owners(),
+            *self._labels(),
+            *self._mark(),
+            *self._candidates(),
+            "</svg>",
+        ]
+        return "\n".join(parts)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def __repr__(self) -> str:
+        return f"<BoardDrawing: {self.title or self._description()}>"
+
+    def _description(self) -> str:
+        counts = [f"{np.count_nonzero(self.stones == colour)} {colour_name(colour)}" for colour in (BLACK, WHITE)]
+        text = f"{self.width}x{self.height} Go board, {' and '.join(counts)} stones"
+        last = self._point(self.last_move)
+        return text if last == PASS else f"{text}, last move {vertex(last, self.width, self.height)}"
+
+    def _grid(self) -> Iterator[str]:
+        """Yields lines, star points and coordinates."""
+        left, top = _MARGIN, _MARGIN
+        right, bottom = left + _CELL * (self.width - 1), top + _CELL * (self.height - 1)
+        lines = [f"M{left} {top + _CELL * row}H{right}" for row in range(self.height)]
+        lines += [f"M{left + _CELL * column} {top}V{bottom}" for column in range(self.width)]
+        frame = f"M{left} {top}H{right}V{bottom}H{left}Z"
+        grid = f'd="{"".join(lines)}{frame}" stroke="{_INK}" stroke-width="0.8" stroke-linecap="square" fill="none"'
+        yield f'<path class="grid" {grid}/>'
+        stars = [_circle(*_centre(point, self.width), 2) for point in sorted(star_points(self.width, self.height))]
+        yield _group("stars", f'fill="{_INK}"', stars)
+        letters = [
+            _text(left + _CELL * column, y, 9, COLUMNS[column])
+            for column in range(self.width)
+            for y in (_COORDINATES, bottom + _MARGIN - _COORDINATES)
+        ]
+        numbers = [
+            _text(x, top + _CELL * row, 9, str(self.height - row))
+            for row in range(self.height)
+            for x in (_COORDINATES, right + _MARGIN - _COORDINATES)
+        ]
+        yield _group("coordinates", f'{_FONT} fill="{_INK}"', [*letters, *numbers])
+
+    def _points_of(self, colour: int) -> list[int]:
+        rows, columns = np.nonzero(self.stones == colour)
+        return [point_at(int(column), int(row), self.width) for row, column in zip(rows, columns, strict=True)]
+
+    def _stones(self, name: str) -> Iterator[str]:
+        """Yields the stones' shadows, then the stones; `name` is that of the gradients."""
+        centres = {colour: [_centre(point, self.width) for point in self._points_of(colour)] for colour in _SOLID}
+        shadows = [_circle(x + 0.7, y + 1, _STONE) for places in centres.values() for x, y in places]
+        yield _group("shadows", 'fill="#3a2407" opacity="0.3"', shadows)
+        for colour, places in centres.items():
+            fill = f'fill="url(#{name}-{colour_name(colour)}) {_SOLID[colour]}" {_EDGES[colour]}'
+            yield _group(colour_name(colour), fill, [_circle(x, y, _STONE) for x, y in places])
+
+    def _owners(self) -> Iterator[str]:
+        if self.ownership is None:
+            return
+        squares = []
+        for point in range(self.width * self.height):
+            row, column = divmod(point, self.width)
+            value = float(self.ownership[row, column])
+            owner = BLACK if value > 0 else WHITE
+            if abs(value) < _LEAST_OWNERSHIP or self.stones[row, column] == owner:
+                continue
+            side = 0.5 * _CELL * min(1.0, abs(value))
+            x, y = _MARGIN + _CELL * column - side / 2, _MARGIN + _CELL * row - side / 2
+            size = f'x="{x:g}" y="{y:g}" width="{side:g}" height="{side:g}"'
+            squares.append(f'<rect {size} fill="{_SOLID[owner]}"/>')
+        yield _group("ownership", 'opacity="0.85"', squares)
+
+    def _labels(self) -> Iterator[str]:
+        texts = []
+        for given, content in self.labels.items():
+            point, label = self._point(given), str(content)
+            if point == PASS or not label:
+                continue
+            x, y = _centre(point, self.width)
+            stone = self._stone_at(point)
+            if stone == EMPTY:
+                texts.append(_circle(x, y, 7.5, f' fill="{_WOOD}"'))  # hides the lines
+            fill = _SOLID[WHITE if stone == BLACK else BLACK]
+            texts.append(_text(x, y, 11 if len(label) < 3 else 26 / len(label), label, f' fill="{fill}"'))
+        yield _group("labels", f'{_FONT} font-weight="bold"', texts)
+
+    def _mark(self) -> Iterator[str]:
+        """Yields a ring on the stone of the last move, unless it has a label."""
+        point = self._point(self.last_move)
+        if point == PASS or self._stone_at(point) == EMPTY or point in map(self._point, self.labels):
+            return
+        ring = f' fill="none" stroke="{_SOLID[opponent(self._stone_at(point))]}" stroke-width="1.6"'
+        yield _group("last-move", "", [_circle(*_centre(point, self.width), 5, ring)])
+
+    def _candidates(self) -> Iterator[str]:
+        discs = []
+        for candidate in self.candidates:
+            point = self._point(candidate.point)
+            if point == PASS:
+                continue
+            x, y = _centre(point, self.width)
+            edge = 'stroke="#123a63" stroke-width="1.6"' if candidate.is_best else 'stroke="#6b5a3a" stroke-width="0.5"'
+            discs.append(_circle(x, y, _STONE, f' fill="{escape(candidate.colour)}" {edge}'))
+            if len(candidate.text) == 1:
+                discs.append(_text(x, y, 9.5, candidate.text[0]))
+            elif candidate.text:
+                discs += [_text(x, y - 2.6, 9, candidate.text[0]), _text(x, y + 5, 6, candidate.text[1])]
+        yield _group("candidates", f'{_FONT} fill="#141414"', discs)
+
+
+def _centre(point: int, width: int) -> tuple[int, int]:
+    """Returns the place of a point in the drawing."""
+    column, row = xy(point, width)
+    return _MARGIN + _CELL * column, _MARGIN + _CELL * row
+
+
+def _group(name: str, attributes: str, parts: Iterable[str]) -> str:
+    """Returns a group with a class; it may be empty."""
+    return f'<g class="{name}"{" " if attributes else ""}{attributes}>{"".join(parts)}</g>'
+
+
+def _circle(x: float, y: float, radius: float, attributes: str = "") -> str:
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}"{attributes}/>'
+
+
+def _text(x: float, y: float, size: float, text: str, attributes: str = "") -> str:
+    """Returns a text in the middle of a place; capitals and digits are 0.72 times as high as their font."""
+    return f'<text x="{x:g}" y="{y + 0.36 * size:g}" font-size="{size:g}"{attributes}>{escape(text)}</text>'

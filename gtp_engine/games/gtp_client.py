@@ -1,0 +1,311 @@
+"""A client of a GTP engine: another program, started by its command line and controlled through pipes."""
+
+import contextlib
+import os
+import queue
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from types import TracebackType
+from typing import IO
+
+from ..base.errors import UserError
+from ..base.lines import read_lines
+
+# How long an engine may take to end after `quit` (Sabaki waits as long), and after a termination signal.
+QUIT_SECONDS = 3.0
+TERMINATE_SECONDS = 1.0
+# Lines of stderr that are kept to report why an engine died.
+STDERR_LINES = 20
+STDERR_BYTES = 500  # of each line, its end
+# Limits on a response's characters and on unread lines; beyond them the engine writes endless output. The largest real
+# responses have some 100 kB.
+LONGEST_REPLY = 16 * 2**20
+MOST_UNREAD_LINES = 100_000
+
+
+class EngineError(UserError):
+    """An engine failed. The message names the engine and what happened, in one line."""
+
+
+class EngineStartError(EngineError):
+    """The command line does not start a working engine."""
+
+
+class EngineDiedError(EngineError):
+    """The program ended unexpectedly."""
+
+
+class EngineSilentError(EngineError):
+    """There was no response within the time allowed."""
+
+
+class EngineGarbageError(EngineError):
+    """The engine's output is not a response to the command."""
+
+
+class CommandError(EngineError):
+    """The engine returned an error response (`? ...`)."""
+
+
+class GtpClient:
+    """One engine process. Only one thread at a time may send commands. A context manager that connects and closes.
+
+    After EngineDiedError, EngineSilentError or EngineGarbageError the engine is out of step and no longer usable; it
+    can only be closed.
+
+    Args:
+        command: The command line. It is split as by a POSIX shell (passed unchanged on Windows); no shell runs it.
+        timeout: Seconds that a command may take unless `send` sets another limit.
+
+    Attributes:
+        name: The name that the engine reports; before `connect` its command line.
+        version: The version that the engine reports.
+        commands: The commands that the engine supports.
+        usable: Whether commands can be sent.
+    """
+
+    def __init__(self, command: str, *, timeout: float = 60.0) -> None:
+        self.command = command
+        self.timeout = timeout
+        self.name, self.version, self.commands = command, "", frozenset[str]()
+        self._stderr: deque[str] = deque(maxlen=STDERR_LINES)
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self.usable = True
+        self._floods = False
+        self._process = self._start()
+        self._readers = [
+            threading.Thread(target=self._read_stdout, daemon=True),
+            threading.Thread(target=self._read_stderr, daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def connect(self) -> "GtpClient":
+        """Asks for name, version and commands. If that fails, ends the process and raises EngineStartError."""
+        try:
+            self.name = self.send("name") or self.command
+            self.version = self._optional("version")
+            self.commands = frozenset(self.send("list_commands").split())
+        except EngineError as error:
+            self.close()
+            raise EngineStartError(str(error)) from error
+        return self
+
+    def __enter__(self) -> "GtpClient":
+        return self.connect()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def send(self, command: str, timeout: float | None = None) -> str:
+        """Sends a command and waits for the response.
+
+        Args:
+            command: The command with its arguments.
+            timeout: Seconds to wait; None for the client's own limit.
+
+        Returns:
+            The response without the `=`; lines are separated by line feeds and have no trailing blanks.
+
+        Raises:
+            CommandError: The engine returned an error.
+            EngineDiedError: The program ended.
+            EngineSilentError: There was no response in time.
+            EngineGarbageError: The output is not a response.
+        """
+        try:
+            reply = self._exchange(command, self.timeout if timeout is None else timeout)
+        except EngineError:
+            self.usable = False
+            raise
+        if reply.startswith("?"):
+            raise CommandError(f"{self._label} answered {command!r} with an error: {_first_line(reply[1:])}")
+        return reply[1:].strip()
+
+    def knows(self, command: str) -> bool:
+        """Whether the engine supports the command."""
+        return command in self.commands
+
+    def close(self) -> None:
+        """Asks the engine to quit, then forces it to. May be called twice, and after any error."""
+        if self.usable:
+            self.usable = False
+            with contextlib.suppress(OSError):  # it may be gone
+                self._stdin.write(b"quit\n")
+            self._end(QUIT_SECONDS)
+        else:
+            self._end(0.0)
+
+    def abort(self) -> None:
+        """Ends the process at once, from any thread; a `send` waiting in another thread raises EngineDiedError."""
+        self.usable = False
+        self._terminate()
+
+    @property
+    def _label(self) -> str:
+        return f"engine {self.name!r}"
+
+    @property
+    def _stdin(self) -> IO[bytes]:
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        try:
+            arguments = self.command if os.name == "nt" else shlex.split(self.command)
+        except ValueError as error:
+            raise EngineStartError(f"engine command {self.command!r}: {error}") from error
+        if not arguments:
+            raise EngineStartError("the engine command is empty")
+        # In a process group of its own, so that Ctrl-C reaches this program alone, which then ends its engines.
+        flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+        pipe = subprocess.PIPE
+        try:
+            return subprocess.Popen(
+                arguments,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                bufsize=0,
+                start_new_session=os.name != "nt",
+                creationflags=flags,
+            )
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the command
+            reason = getattr(error, "strerror", None) or error
+            raise EngineStartError(f"engine command {self.command!r} doesn't start: {reason}") from error
+
+    def _read_stdout(self) -> None:
+        # os.read with our own splitting: a thread that hangs in a buffered reader would block the exit.
+        assert self._process.stdout is not None
+        for line in read_lines(self._process.stdout.fileno(), LONGEST_REPLY):
+            self._lines.put(_text(line))
+            self._floods = self._lines.qsize() > MOST_UNREAD_LINES
+            if self._floods:
+                break
+        self._lines.put(None)
+
+    def _read_stderr(self) -> None:
+        assert self._process.stderr is not None
+        for line in read_lines(self._process.stderr.fileno(), LONGEST_REPLY):
+            if text := _text(line[-STDERR_BYTES:]):
+                self._stderr.append(text)
+
+    def _exchange(self, command: str, timeout: float) -> str:
+        stray = self._stray_line(command)
+        with contextlib.suppress(OSError):  # it has ended: its last output is more informative
+            self._stdin.write(f"{command}\n".encode())
+        return self._reply(command, timeout, stray)
+
+    def _stray_line(self, command: str) -> str:
+        """Returns the first stray line; a stray response is an error, since all later ones would be shifted."""
+        stray = ""
+        while True:
+            try:
+                line = self._lines.get_nowait()
+            except queue.Empty:
+                return stray
+            if line is None:
+                raise self._lost(command, stray)
+            if line.startswith(("=", "?")):
+                raise EngineGarbageError(f"{self._label} wrote {line[:60]!r} without being asked")
+            stray = stray or line
+
+    def _reply(self, command: str, timeout: float, stray: str) -> str:
+        """Returns the next response with its status character; stray lines before it are skipped, as GUIs do."""
+        deadline = time.monotonic() + timeout
+        reply: list[str] = []
+        size = 0
+        while True:
+            try:
+                line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                wrote = f" (it wrote {(reply[0] if reply else stray)[:60]!r})" if reply or stray else ""
+                kind = EngineGarbageError if stray and not reply else EngineSilentError
+                raise kind(f"{self._label} gave no answer to {command!r} within {timeout:g} s{wrote}") from None
+            if line is None:
+                raise self._lost(command, stray)
+            size += len(line)
+            if size > LONGEST_REPLY:
+                raise EngineGarbageError(
+                    f"{self._label} answered {command!r} with more than {LONGEST_REPLY} characters"
+                )
+            if not reply and not line.startswith(("=", "?")):
+                stray = stray or line
+            elif line:
+                reply.append(line)
+            else:
+                return "\n".join(reply)
+
+    def _lost(self, command: str, wrote: str = "") -> EngineDiedError | EngineGarbageError:
+        """Returns the error for a lost engine; what it `wrote` instead of a response replaces an empty stderr."""
+        self._lines.put(None)  # for the next command that is tried
+        if self._floods:
+            return EngineGarbageError(f"{self._label} writes without end, last at {command!r}")
+        try:
+            status = self._process.wait(timeout=TERMINATE_SECONDS)
+        except subprocess.TimeoutExpired:
+            how = "closed its output"
+        else:
+            how = f"ended with exit status {status}" if status >= 0 else f"was killed by signal {-status}"
+        self._readers[1].join(timeout=TERMINATE_SECONDS)
+        last_words = self._stderr[-1] if self._stderr else wrote[:200]
+        return EngineDiedError(f"{self._label} {how} at {command!r}" + (f": {last_words}" if last_words else ""))
+
+    def _optional(self, command: str) -> str:
+        try:
+            return self.send(command)
+        except CommandError:
+            return ""
+
+    def _end(self, patience: float) -> None:
+        """Waits for the process, then ends it, then frees its resources."""
+        if not self._ended(patience):
+            self._terminate()
+            self._ended(TERMINATE_SECONDS)
+        self._kill()
+        self._process.wait()
+        for reader in self._readers:
+            reader.join(timeout=TERMINATE_SECONDS)
+        if not any(reader.is_alive() for reader in self._readers):  # otherwise a grandchild holds the pipes open
+            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+                if pipe is not None:
+                    pipe.close()
+
+    def _ended(self, seconds: float) -> bool:
+        try:
+            self._process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    # On systems with process groups, the children of the process (the engine behind a script) end with it.
+
+    def _terminate(self) -> None:
+        if os.name == "nt":
+            self._process.terminate()
+        else:
+            self._signal(signal.SIGTERM)
+
+    def _kill(self) -> None:
+        if os.name == "nt":
+            self._process.kill()
+        else:
+            self._signal(signal.SIGKILL)
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(OSError):  # all have ended
+            os.killpg(self._process.pid, number)
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", errors="replace").rstrip()
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]

@@ -1,0 +1,158 @@
+"""Openings of a match: a few moves played before the engines choose their own, so that no game repeats another."""
+
+import logging
+import random
+import threading
+from collections.abc import Iterable, Iterator
+from itertools import cycle
+from pathlib import Path
+
+from ..base.errors import UserError
+from ..base.messages import plural
+from ..game import symmetry
+from ..game.coords import PASS, point_at
+from ..game.game import Game, Move
+from ..sgf import SgfError, read_sgf_games
+
+logger = logging.getLogger(__name__)
+
+Opening = tuple[Move, ...]
+
+# Attempts to find a new opening; when all fail, the board has hardly any left, and earlier ones may be repeated.
+TRIES = 200
+
+
+def random_openings(width: int, height: int, moves: int, seed: int) -> Iterator[Opening]:
+    """Yields openings without end: random legal moves away from the edge, Black first.
+
+    No opening is repeated, not even in another symmetry, as long as the board has others.
+
+    Args:
+        width: Width of the board.
+        height: Height of the board.
+        moves: Number of moves of an opening.
+        seed: The same seed yields the same openings.
+    """
+    generator = random.Random(f"openings {seed}")
+    inner = _inner_points(width, height)
+    seen: set[tuple[int, ...]] = set()
+    while True:
+        for _ in range(TRIES):
+            opening = _random_opening(width, height, moves, inner, generator)
+            key = _canonical(opening, width, height)
+            if key not in seen:
+                break
+        else:
+            seen.clear()
+        seen.add(key)
+        yield opening
+
+
+def sgf_openings(source: Path, width: int, height: int, moves: int) -> list[Opening]:
+    """Returns the first moves of each game in an SGF file, or in all SGF files of a folder, without repetitions.
+
+    Games of another size, from a set-up position, with fewer moves or with passes among the first moves are skipped.
+    An unreadable file in a folder is only logged.
+
+    Args:
+        source: The file or folder.
+        width: Width of the board.
+        height: Height of the board.
+        moves: Number of moves of an opening.
+
+    Raises:
+        SgfError: The file cannot be read.
+        UserError: No game is suitable.
+    """
+    files = (
+        sorted(file for file in source.rglob("*") if file.suffix in (".sgf", ".sgfs")) if source.is_dir() else [source]
+    )
+    openings: dict[Opening, None] = {}
+    for file in files:
+        try:
+            games = [record.to_game(moves) for record in read_sgf_games(file)]
+        except SgfError as error:
+            if not source.is_dir():
+                raise
+            logger.warning(f"no opening from {error}")
+            continue
+        for game in games:
+            if _fits(game, width, height, moves):
+                openings[tuple(game.moves)] = None
+    if not openings:
+        wanted = f"{width}x{height} game from the empty board with {plural(moves, 'move')} without a pass"
+        raise UserError(f"{source}: no {wanted}")
+    return list(openings)
+
+
+def _fits(game: Game, width: int, height: int, moves: int) -> bool:
+    same_size = (game.width, game.height) == (width, height)
+    return (
+        same_size
+        and not game.setup_stones
+        and len(game.moves) == moves
+        and all(move.point != PASS for move in game.moves)
+    )
+
+
+class Openings:
+    """The openings of a match by number. Each is found when it is first asked for; any thread may ask.
+
+    Args:
+        source: Yields openings without end.
+    """
+
+    def __init__(self, source: Iterable[Opening]) -> None:
+        self._source = iter(source)
+        self._found: list[Opening] = []
+        self._lock = threading.Lock()
+
+    def __getitem__(self, number: int) -> Opening:
+        with self._lock:
+            while len(self._found) <= number:
+                self._found.append(next(self._source))
+            return self._found[number]
+
+
+def choose_openings(source: Path | None, width: int, height: int, moves: int, seed: int) -> Openings:
+    """Returns the openings of a match. Those of files are repeated if there are too few.
+
+    Args:
+        source: An SGF file or a folder of SGF files; None for random openings.
+        width: Width of the board.
+        height: Height of the board.
+        moves: Number of moves of an opening.
+        seed: Seed of random openings.
+
+    Raises:
+        UserError: `moves` is negative, or no game in `source` is suitable.
+    """
+    if moves < 0:
+        raise UserError(f"opening moves must be 0 or more, not {moves}")
+    if source is None:
+        return Openings(random_openings(width, height, moves, seed))
+    return Openings(cycle(sgf_openings(source, width, height, moves)))
+
+
+def _inner_points(width: int, height: int) -> list[int]:
+    """Returns the points from the third line on; on smaller boards those inside the first line, or all points."""
+    edge = 2 if min(width, height) >= 7 else 1 if min(width, height) >= 4 else 0
+    return [point_at(x, y, width) for y in range(edge, height - edge) for x in range(edge, width - edge)]
+
+
+def _random_opening(width: int, height: int, moves: int, inner: list[int], generator: random.Random) -> Opening:
+    game = Game(width, height)
+    for _ in range(moves):
+        shuffled = generator.sample(inner, len(inner))
+        point = next((point for point in shuffled if game.is_legal(point)), None)
+        if point is not None:
+            game.play(game.to_move, point)
+    return tuple(game.moves)
+
+
+def _canonical(opening: Opening, width: int, height: int) -> tuple[int, ...]:
+    """Returns the smallest of an opening's symmetric forms, as points: a key that all of them share."""
+    symmetries = range(symmetry.COUNT if width == height else symmetry.TRANSPOSE)  # others exchange width and height
+    return min(
+        tuple(symmetry.transform_point(move.point, number, width, height) for move in opening) for number in symmetries
+    )

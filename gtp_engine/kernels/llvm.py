@@ -1,0 +1,466 @@
+"""The innermost loops of `matmul` and `winograd` as LLVM code: matrix products, tile transforms, rotations.
+
+numba has no expression for a block of sums that stays in registers, nor for products of bfloat16. Hence the functions
+here build LLVM's intermediate representation themselves, with llvmlite.
+
+Compiled code calls them with addresses, and distances in bytes. A vector has 16 float32 values; LLVM splits it on CPUs
+with shorter vectors. The argument `like` is an array whose type says what is multiplied, float32 or bfloat16 (seen as
+uint16); sums are always float32.
+
+llvmlite's objects are created by the callbacks that numba calls while it compiles, and have no types that mypy knows:
+`builder`, values and addresses are `Any`.
+"""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import chain
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from .scalars import llvm_function
+
+LANES = 16  # float32 values in a vector of 512 bits
+
+_FEATURES = llvm.get_host_cpu_features()
+HAS_FLOAT32 = bool(_FEATURES.get("avx2") and _FEATURES.get("fma"))
+# Products of bfloat16 take vectors of that type since LLVM 16.
+HAS_BFLOAT16 = bool(_FEATURES.get("avx512bf16")) and llvm.llvm_version_info >= (16,)
+# By vectors per row, the most rows whose sums fit into the registers together with their factors: AVX-512 has 32
+# registers of 16 values, AVX2 has 16 of 8.
+MAX_ROWS = {4: 6, 3: 8, 2: 8, 1: 8} if _FEATURES.get("avx512f") else {1: 6}
+
+
+class _BFloat16(ir.Type):
+    """LLVM's type `bfloat`, which llvmlite does not know."""
+
+    # llvmlite hands its code to LLVM as text, so that a type needs no more than a name.
+    def __str__(self) -> str:
+        return "bfloat"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _BFloat16)
+
+    def __hash__(self) -> int:
+        return hash(_BFloat16)
+
+
+_I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
+# Vectors of 16 float32, int32 and int16, of 16 bfloat16, and of 16 pairs of bfloat16.
+_FLOATS, _INTEGERS, _SHORTS = (ir.VectorType(kind, LANES) for kind in (ir.FloatType(), _I32, _I16))
+_HALVES, _PAIRS = ir.VectorType(_BFloat16(), LANES), ir.VectorType(_BFloat16(), 2 * LANES)
+
+
+Matrix = list[list[Fraction]]
+
+
+def winograd_matrices(side: int, points: Sequence[Fraction]) -> tuple[Matrix, Matrix, Matrix]:
+    """Constructs the transforms of F(side x side, 3 x 3), exactly, by Toom-Cook interpolation.
+
+    A tile of the output is output @ ((weights @ g @ weights.T) * (input @ d @ input.T)) @ output.T for a kernel g and
+    a tile d of the input (Lavin and Gray 2016).
+
+    Args:
+        side: The side of the output tiles.
+        points: The side + 1 interpolation points; infinity is added to them.
+
+    Returns:
+        The matrices output, weights and input.
+    """
+    count = len(points) + 1
+    kernel, result = _powers(points, 3), _powers(points, side)
+    # The inverse of the matrix of powers has the coefficients of Lagrange's polynomials. Their denominators go to the
+    # kernel's matrix instead: it is applied once, when a network is loaded.
+    rows = []
+    for number, point in enumerate(points):
+        others = [other for other in points if other != point]
+        denominator = Fraction(1)
+        for other in others:
+            denominator *= point - other
+        kernel[number] = [value / denominator for value in kernel[number]]
+        rows.append([*_polynomial_with_roots(others), Fraction(0)])
+    rows.append(_polynomial_with_roots(points))
+    assert all(len(row) == count for row in rows)
+    return [list(column) for column in zip(*result, strict=True)], kernel, rows
+
+
+def _powers(points: Sequence[Fraction], count: int) -> Matrix:
+    """Returns rows of the powers of each point, and one for the point at infinity, which has the last power alone."""
+    finite = [[point**power for power in range(count)] for point in points]
+    return [*finite, [Fraction(0)] * (count - 1) + [Fraction(1)]]
+
+
+def _polynomial_with_roots(roots: Sequence[Fraction]) -> list[Fraction]:
+    """Returns the coefficients of the monic polynomial with these roots, from the constant on."""
+    polynomial = [Fraction(1)]
+    for root in roots:
+        shifted = [Fraction(0), *polynomial]
+        polynomial = [a - root * b for a, b in zip(shifted, [*polynomial, Fraction(0)], strict=True)]
+    return polynomial
+
+
+# Interpolation points by the side of the tiles. Of those tried these lose least to rounding: with bfloat16 0.5 and
+# 0.8 % of a convolution's outputs, where 0, 1, -1, 2 (and -2) lose 1.2 and 2 %, and no transform 0.2 %.
+_POINTS = {
+    3: (Fraction(1, 2), Fraction(-1, 2), Fraction(5, 4), Fraction(-5, 4)),
+    4: (Fraction(0), Fraction(5, 8), Fraction(-5, 8), Fraction(3, 2), Fraction(-3, 2)),
+}
+WINOGRAD_MATRICES = {side: winograd_matrices(side, points) for side, points in _POINTS.items()}
+
+
+@llvm_function
+def multiply_panel(
+    typing: Any,
+    like: Any,
+    rows: Any,
+    vectors: Any,
+    left: Any,
+    stride: Any,
+    right: Any,
+    ahead: Any,
+    start: Any,
+    start_stride: Any,
+    out: Any,
+    out_stride: Any,
+    steps: Any,
+) -> Any:
+    """Computes out[rows, 16 * vectors] = start[rows, ...] + left[rows, ...] @ right.
+
+    Args:
+        like: An array of the type of `left` and `right`; `start` and `out` are float32.
+        rows: At most MAX_ROWS[vectors].
+        vectors: The number of vectors in a row of the result.
+        left: Address of the left factor.
+        stride: Distance of its rows.
+        right: Address of the right factor [steps, 16 * vectors], of a float32 or a pair of bfloat16 each.
+        ahead: Address of the next call's `right`, which is prefetched.
+        start: Address of what the sums start from.
+        start_stride: Distance of its rows.
+        out: Address of the result.
+        out_stride: Distance of its rows.
+        steps: Length of a row of `left` in units of 4 bytes: one float32, or two bfloat16.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _, rows, vectors, *operands = arguments
+        half = _is_half(like)
+        # The number of registers has to be known when code is generated: one loop for each shape, and a switch. Rows
+        # are fewer than 16, so that the key is unique.
+        shapes = {v * 16 + r: (half, r, v) for v, most in MAX_ROWS.items() for r in range(1, most + 1)}
+        key = _add(builder, _scale(builder, vectors, 16), rows)
+        _emit_switch(builder, key, {number: _panel_loop(*shape, *operands) for number, shape in shapes.items()})
+        return context.get_dummy_value()
+
+    return types.void(like, *[types.int64] * 11), code
+
+
+@llvm_function
+def transform_input_tile(
+    typing: Any, like: Any, side: Any, source: Any, row: Any, column: Any, target: Any, step: Any
+) -> Any:
+    """Transforms 16 channels of a tile of the input, with its margin, for a product cell by cell.
+
+    Args:
+        like: An array of the type of the input and the result.
+        side: The side of the output tiles, a key of WINOGRAD_MATRICES.
+        source: Address of the tile's first point.
+        row: Distance of its rows.
+        column: Distance of its columns.
+        target: Address of the result's first cell.
+        step: Distance of its cells.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _, side, source, row, column, target, step = arguments
+        half = _is_half(like)
+
+        def emit_for(matrix: Matrix) -> Callable[[Any], None]:
+            def emit(builder: Any) -> None:
+                # The whole tile is loaded into values of LLVM, which spills to the stack what exceeds the registers.
+                size = range(len(matrix))
+                square = [
+                    [_load_f32(builder, _cell_address(builder, source, i, row, j, column), half) for j in size]
+                    for i in size
+                ]
+                for number, value in enumerate(chain(*_transform_both_sides(builder, matrix, square))):
+                    _store(builder, value, _add(builder, target, _scale(builder, step, number)), half)
+
+            return emit
+
+        _emit_switch(builder, side, {number: emit_for(parts[2]) for number, parts in WINOGRAD_MATRICES.items()})
+        return context.get_dummy_value()
+
+    return types.void(like, *[types.int64] * 6), code
+
+
+@llvm_function
+def transform_output_tile(
+    typing: Any,
+    side: Any,
+    source: Any,
+    step: Any,
+    start: Any,
+    start_row: Any,
+    start_column: Any,
+    out: Any,
+    row: Any,
+    column: Any,
+    rows: Any,
+    columns: Any,
+) -> Any:
+    """Transforms 16 channels of a tile of products to points, and adds what lies at `start`. All are float32.
+
+    Args:
+        side: The side of the output tiles, a key of WINOGRAD_MATRICES.
+        source: Address of the tile's first cell.
+        step: Distance of its cells.
+        start: Address of what is added at the first point.
+        start_row: Distance of its rows.
+        start_column: Distance of its columns.
+        out: Address of the tile's first point.
+        row: Distance of the rows of points.
+        column: Distance of the columns of points.
+        rows: How many rows to write; further ones lie off the board.
+        columns: How many columns to write.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        side, source, step, start, start_row, start_column, out, row, column, rows, columns = arguments
+
+        def emit_for(matrix: Matrix) -> Callable[[Any], None]:
+            def emit(builder: Any) -> None:
+                size = len(matrix[0])
+                cells = [
+                    _load(builder, _add(builder, source, _scale(builder, step, k)), _FLOATS) for k in range(size**2)
+                ]
+                square = [cells[i * size : (i + 1) * size] for i in range(size)]
+                for i, line in enumerate(_transform_both_sides(builder, matrix, square)):
+                    for j, value in enumerate(line):
+                        inside = builder.and_(
+                            builder.icmp_signed(">", rows, _int64(i)), builder.icmp_signed(">", columns, _int64(j))
+                        )
+                        with builder.if_then(inside):
+                            at_start = _cell_address(builder, start, i, start_row, j, start_column)
+                            total = builder.fadd(value, _load(builder, at_start, _FLOATS))
+                            _store(builder, total, _cell_address(builder, out, i, row, j, column), False)
+
+            return emit
+
+        _emit_switch(builder, side, {number: emit_for(parts[0]) for number, parts in WINOGRAD_MATRICES.items()})
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 11), code
+
+
+@llvm_function
+def rotate_pairs(typing: Any, x: Any, cosine: Any, sine: Any, out: Any, distance: Any) -> Any:
+    """Rotates 16 pairs of float32 values by their angles, as rotary position embedding does.
+
+    Args:
+        x: Address of the pairs' first values.
+        cosine: Address of the angles' cosines.
+        sine: Address of the angles' sines.
+        out: Address of the result.
+        distance: Distance of the two values of a pair, in x and in the result.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        x, cosine, sine, out, distance = arguments
+        addresses = x, _add(builder, x, distance), cosine, sine
+        a, b, cos, sin = (_load(builder, address, _FLOATS) for address in addresses)
+        first = builder.fsub(builder.fmul(a, cos), builder.fmul(b, sin))
+        second = _fused_multiply_add(builder, a, sin, builder.fmul(b, cos))
+        _store(builder, first, out, False)
+        _store(builder, second, _add(builder, out, distance), False)
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 5), code
+
+
+def _is_half(like: Any) -> bool:
+    return bool(like.dtype == types.uint16)
+
+
+def _emit_switch(builder: Any, key: Any, cases: dict[int, Callable[[Any], None]]) -> None:
+    """Emits code that executes the case with the number `key`."""
+    end = builder.append_basic_block("end")
+    switch = builder.switch(key, end)
+    for number, emit in cases.items():
+        block = builder.append_basic_block(f"case{number}")
+        switch.add_case(_int64(number), block)
+        builder.position_at_end(block)
+        emit(builder)
+        builder.branch(end)
+    builder.position_at_end(end)
+
+
+def _panel_loop(
+    half: bool,
+    rows: int,
+    vectors: int,
+    left: Any,
+    stride: Any,
+    right: Any,
+    ahead: Any,
+    start: Any,
+    start_stride: Any,
+    out: Any,
+    out_stride: Any,
+    steps: Any,
+) -> Callable[[Any], None]:
+    """Returns what emits the loop of `multiply_panel` for one shape. Its sums stay in registers until the end."""
+
+    def emit(builder: Any) -> None:
+        entry, loop, done = builder.block, builder.append_basic_block("loop"), builder.append_basic_block("done")
+        lines = [_add(builder, left, _scale(builder, stride, row)) for row in range(rows)]
+        starts = []
+        for row in range(rows):
+            address = _add(builder, start, _scale(builder, start_stride, row))
+            starts += [_load(builder, _add(builder, address, _int64(64 * v)), _FLOATS) for v in range(vectors)]
+        builder.branch(loop)
+        builder.position_at_end(loop)
+        # LLVM's values are never assigned twice. A sum that changes is a phi node: the start when the loop is entered,
+        # and the previous total after that.
+        step = builder.phi(_I64)
+        sums = [[builder.phi(_FLOATS) for _ in range(vectors)] for _ in range(rows)]
+        columns = _add(builder, right, _scale(builder, step, 4 * LANES * vectors))
+        _prefetch(builder, _add(builder, ahead, _scale(builder, step, 4 * LANES * vectors)), vectors)
+        factors = [
+            _load(builder, _add(builder, columns, _int64(64 * v)), _PAIRS if half else _FLOATS) for v in range(vectors)
+        ]
+        totals = []
+        for line, row_sums in zip(lines, sums, strict=True):
+            address = _add(builder, line, _scale(builder, step, 4))
+            totals.append(_multiply_accumulate(builder, half, row_sums, address, factors))
+        next_step = _add(builder, step, _int64(1))
+        step.add_incoming(_int64(0), entry)
+        step.add_incoming(next_step, loop)
+        for value, first, total in zip(chain(*sums), starts, chain(*totals), strict=True):
+            value.add_incoming(first, entry)
+            value.add_incoming(total, loop)
+        builder.cbranch(builder.icmp_signed("<", next_step, steps), loop, done)
+        builder.position_at_end(done)
+        for row, row_totals in enumerate(totals):
+            target = _add(builder, out, _scale(builder, out_stride, row))
+            for v, total in enumerate(row_totals):
+                _store(builder, total, _add(builder, target, _int64(64 * v)), False)
+
+    return emit
+
+
+def _prefetch(builder: Any, address: Any, lines: int) -> None:
+    """Emits the prefetch of cache lines of 64 bytes."""
+    pointer = _I16.as_pointer()
+    # The suffix p0 is that of opaque pointers, which LLVM has since version 15: the type pointed to is not in the name.
+    signature = ir.FunctionType(ir.VoidType(), [pointer, _I32, _I32, _I32])
+    prefetch = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0")
+    # Reading (0), of data (1), to all levels of cache but the first (locality 2), which a block of weights would fill.
+    read, locality, data = (ir.Constant(_I32, value) for value in (0, 2, 1))
+    for line in range(lines):
+        target = builder.inttoptr(_add(builder, address, _int64(64 * line)), pointer)
+        builder.call(prefetch, [target, read, locality, data])
+
+
+def _multiply_accumulate(builder: Any, half: bool, sums: list[Any], address: Any, factors: list[Any]) -> list[Any]:
+    """Returns each sum plus its factor times the value (or the pair of bfloat16) at `address`, in all lanes."""
+    kind = _INTEGERS if half else _FLOATS
+    undefined = ir.Constant(kind, ir.Undefined)
+    # LLVM's idiom of a broadcast, which becomes part of the instruction that loads.
+    first = builder.insert_element(undefined, _load(builder, address, kind.element), ir.Constant(_I32, 0))
+    value = builder.shuffle_vector(first, undefined, ir.Constant(_INTEGERS, [0] * LANES))
+    if not half:
+        return [_fused_multiply_add(builder, value, factor, total) for total, factor in zip(sums, factors, strict=True)]
+    value = builder.bitcast(value, _PAIRS)
+    # AVX512_BF16's dot product: it adds both products of a pair to the float32 sum of its lane.
+    name, signature = "llvm.x86.avx512bf16.dpbf16ps.512", ir.FunctionType(_FLOATS, [_FLOATS, _PAIRS, _PAIRS])
+    dot_product = cgutils.get_or_insert_function(builder.module, signature, name)
+    return [builder.call(dot_product, [total, value, factor]) for total, factor in zip(sums, factors, strict=True)]
+
+
+def _transform_both_sides(builder: Any, matrix: Matrix, square: list[list[Any]]) -> list[list[Any]]:
+    """Returns matrix @ square @ matrix.T for a square of vectors."""
+    # Columns first, then rows of the result: a product of three matrices with two passes over vectors.
+    columns = [_multiply_by(builder, matrix, list(column)) for column in zip(*square, strict=True)]
+    return [_multiply_by(builder, matrix, list(row)) for row in zip(*columns, strict=True)]
+
+
+def _multiply_by(builder: Any, matrix: Matrix, vectors: list[Any]) -> list[Any]:
+    """Returns matrix @ vectors. Rows that differ only in signs share their work.
+
+    Interpolation points p and -p make such rows, which is why they come in pairs: with the terms of equal sign in one
+    sum and the others in a second, one row is their sum, the other their difference.
+    """
+    found: dict[int, Any] = {}
+    for i, row in enumerate(matrix):
+        for j, other in enumerate(matrix[:i]):
+            if j not in found and [abs(value) for value in row] == [abs(value) for value in other]:
+                pairs = list(zip(row, other, strict=True))
+                same = _linear_combination(builder, [a if a == b else Fraction(0) for a, b in pairs], vectors)
+                rest = _linear_combination(builder, [a if a != b else Fraction(0) for a, b in pairs], vectors)
+                found[i], found[j] = builder.fadd(same, rest), builder.fsub(same, rest)
+    return [found[i] if i in found else _linear_combination(builder, row, vectors) for i, row in enumerate(matrix)]
+
+
+def _linear_combination(builder: Any, factors: Sequence[Fraction], vectors: list[Any]) -> Any:
+    """Returns the sum of factor * vector, without products by 0 and 1."""
+    total = None
+    for factor, vector in zip(factors, vectors, strict=True):
+        if factor == 0:
+            continue
+        if total is None:
+            total = vector if factor == 1 else builder.fmul(vector, _splat(float(factor)))
+        elif factor == 1:
+            total = builder.fadd(total, vector)
+        else:
+            total = _fused_multiply_add(builder, vector, _splat(float(factor)), total)
+    return total
+
+
+def _fused_multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    # One instruction for certain: this code is used only if HAS_FLOAT32 holds.
+    signature = ir.FunctionType(_FLOATS, [_FLOATS] * 3)
+    return builder.call(cgutils.get_or_insert_function(builder.module, signature, "llvm.fma.v16f32"), [a, b, c])
+
+
+def _int64(value: int) -> Any:
+    return ir.Constant(_I64, value)
+
+
+def _splat(value: float) -> Any:
+    """Returns a vector with the same value in all lanes."""
+    return ir.Constant(_FLOATS, [value] * LANES)
+
+
+def _add(builder: Any, a: Any, b: Any) -> Any:
+    return builder.add(a, b)
+
+
+def _scale(builder: Any, value: Any, factor: int) -> Any:
+    return builder.mul(value, _int64(factor))
+
+
+def _cell_address(builder: Any, base: Any, i: int, row: Any, j: int, column: Any) -> Any:
+    """Returns base + i * row + j * column."""
+    return _add(builder, base, _add(builder, _scale(builder, row, i), _scale(builder, column, j)))
+
+
+def _load(builder: Any, address: Any, kind: Any) -> Any:
+    # Aligned to 2 bytes, a bfloat16: rows of a network's arrays begin anywhere, and unaligned loads cost nothing unless
+    # they cross a cache line.
+    return builder.load(builder.inttoptr(address, kind.as_pointer()), align=2)
+
+
+def _load_f32(builder: Any, address: Any, half: bool) -> Any:
+    """Returns 16 values as float32."""
+    if not half:
+        return _load(builder, address, _FLOATS)
+    bits = builder.zext(_load(builder, address, _SHORTS), _INTEGERS)
+    return builder.bitcast(builder.shl(bits, ir.Constant(_INTEGERS, [16] * LANES)), _FLOATS)
+
+
+def _store(builder: Any, value: Any, address: Any, half: bool) -> None:
+    value = builder.fptrunc(value, _HALVES) if half else value
+    builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=2)

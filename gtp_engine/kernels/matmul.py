@@ -1,0 +1,219 @@
+"""Matrix products for networks on a CPU: 1x1 convolutions, and the building block of all others.
+
+Factors are float32, or bfloat16 seen as uint16; sums are float32. Everything runs on the thread that calls it.
+
+The weights are packed once (`pack_matrices`) in the order in which the innermost loop reads them: in blocks of a few
+vectors of columns. The left factor is read in chunks of rows that stay in the cache while all blocks are multiplied
+with them, as in Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008).
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..base.jit import njit
+from .activations import activate
+from .llvm import LANES, MAX_ROWS, multiply_panel
+
+# Points that are worked on together: what is computed for them stays in a second-level cache of 1 MiB.
+CHUNK = 48
+
+# `MAX_ROWS` for compiled code, indexed by vectors per row; 0 for widths that are not used.
+_MAX_ROWS = np.array([MAX_ROWS.get(vectors, 0) for vectors in range(5)])
+
+
+@njit
+def matmul(left: np.ndarray, rows: int, weights: np.ndarray, start: np.ndarray, out: np.ndarray) -> None:
+    """Computes out = start + left @ weights for the first rows.
+
+    Args:
+        left: [rows or more, inputs], of the type of the weights.
+        rows: How many rows to compute.
+        weights: [blocks, steps, columns], as `pack_matrix` makes them.
+        start: float32 [rows or more, outputs or more], or with a single row that all rows start from.
+        out: float32 [rows or more, outputs or more].
+    """
+    block_bytes = 4 * block_width(weights)
+    single = left.reshape((1, len(left), left.shape[1]))
+    multiply_blocks(single, rows, weights, start, data_address(out), block_bytes, out.strides[0])
+
+
+@njit
+def multiply_blocks(
+    left: np.ndarray, rows: int, weights: np.ndarray, start: np.ndarray, out: int, out_step: int, out_stride: int
+) -> None:
+    """Computes start + left @ weights for each block of the weights, into float32 memory.
+
+    Args:
+        left: [blocks, rows or more, inputs], or [1, ...] if it is the same for all blocks.
+        rows: How many rows to compute.
+        weights: [blocks, steps, columns].
+        start: [rows or more, columns of all blocks], or one row that all rows start from, or the columns of one block.
+        out: The address of the result.
+        out_step: The distance of its blocks in bytes.
+        out_stride: The distance of its rows in bytes.
+    """
+    blocks, steps, _ = weights.shape
+    columns, left_stride = block_width(weights), left.strides[1]
+    # Addresses instead of slices: a slice for each panel would build an array structure each time. A stride of 0 makes
+    # all blocks or rows read the same memory.
+    left_step = left.strides[0] if len(left) > 1 else 0
+    start_step = 4 * columns if start.shape[1] > columns else 0
+    start_stride = start.strides[0] if len(start) > 1 else 0
+    max_rows = _MAX_ROWS[columns // LANES]
+    for block in range(blocks):
+        line, begin, target = data_address(left) + block * left_step, data_address(start) + block * start_step, out
+        right, remaining = data_address(weights) + block * weights.strides[0], rows
+        # The first panel prefetches the next block of weights; later panels prefetch their own block, which is in the
+        # cache by then and costs nothing.
+        ahead = right + weights.strides[0]
+        # Panels as even as can be: 13 rows are 6 and 7, not 8 and 5, since short panels use the registers badly.
+        for panels_left in range((rows + max_rows - 1) // max_rows, 0, -1):
+            panel_rows = remaining // panels_left
+            multiply_panel(
+                weights,
+                panel_rows,
+                columns // LANES,
+                line,
+                left_stride,
+                right,
+                ahead,
+                begin,
+                start_stride,
+                target,
+                out_stride,
+                steps,
+            )
+            ahead = right
+            line, begin = line + panel_rows * left_stride, begin + panel_rows * start_stride
+            target += panel_rows * out_stride
+            remaining -= panel_rows
+        out += out_step
+
+
+@njit
+def block_width(weights: np.ndarray) -> int:
+    """Returns the number of output columns in a block of packed matrices [blocks, steps, columns].
+
+    A step is 4 bytes per column: a float32, or a pair of bfloat16.
+    """
+    return weights.shape[2] * weights.itemsize // 4
+
+
+@njit
+def data_address(array: np.ndarray) -> Any:
+    """Returns the address of an array's first element, as the functions of `llvm` take it.
+
+    The caller has to keep the array alive.
+    """
+    return np.int64(array.ctypes.data)
+
+
+@njit
+def convolve_1x1(
+    x: np.ndarray,
+    on_board: np.ndarray,
+    scale: np.ndarray,
+    shift: np.ndarray,
+    kind: int,
+    weights: np.ndarray,
+    bias: np.ndarray,
+    adds: bool,
+    out: np.ndarray,
+) -> None:
+    """Computes a 1x1 convolution of an activation: a matrix product with a row for each point.
+
+    The arguments are those of `winograd.convolve_3x3`, except for the weights [blocks, steps, columns].
+    """
+    count, height, width, _ = x.shape
+    points = height * width
+    bias_row = bias.reshape((1, len(bias)))
+    # Every point is an image row of its own, as `activate` has it.
+    source, target = x.reshape((count * points, 1, x.shape[3])), out.reshape((count * points, out.shape[3]))
+    mask = on_board.reshape((on_board.size, 1))
+    # One chunk of activated points, allocated once. Zeros: columns beyond the channels meet weights of 0, and have to
+    # be finite.
+    left = np.zeros((CHUNK, weights.shape[1] * 4 // weights.itemsize), weights.dtype)
+    activated = left.reshape((CHUNK, 1, left.shape[1]))
+    # Chunks end with the image, because each image may have its own shift.
+    for image in range(count):
+        for start in range(image * points, (image + 1) * points, CHUNK):
+            end = min(start + CHUNK, (image + 1) * points)
+            image_shift = shift[min(image, len(shift) - 1)]
+            activate(source[start:end], 0, scale, image_shift, kind, mask[start:end], activated, 0)
+            matmul(left, end - start, weights, target[start:] if adds else bias_row, target[start:])
+
+
+@njit
+def convolve_im2col(x: np.ndarray, weights: np.ndarray, side: int, out: np.ndarray) -> None:
+    """Computes a convolution of few channels as a matrix product: each row is the window around a point (im2col).
+
+    All arrays are float32.
+
+    Args:
+        x: [n, h, w, channels].
+        weights: [blocks, steps, columns], packed from a kernel [outputs, side * side * channels].
+        side: The side of the kernel, an odd number.
+        out: [n, h, w, outputs].
+    """
+    count, height, width, channels = x.shape
+    margin = side // 2
+    left = np.zeros((CHUNK, weights.shape[1]), np.float32)
+    # One image with a margin of zeros. Column and channel are one axis, so that a row of a window is contiguous.
+    padded = np.zeros((height + 2 * margin, (width + 2 * margin) * channels), np.float32)
+    zeros = np.zeros((1, out.shape[3]), np.float32)
+    target = out.reshape((count * height * width, out.shape[3]))
+    for image in range(count):
+        for row in range(height):
+            for column in range(width):
+                for k in range(channels):
+                    padded[row + margin, (column + margin) * channels + k] = x[image, row, column, k]
+        for start in range(0, height * width, CHUNK):
+            end = min(start + CHUNK, height * width)
+            # Copying windows is cheap next to the products: each value is multiplied with every output.
+            for point in range(start, end):
+                row, first = point // width, point % width * channels
+                for line in range(side):
+                    for k in range(side * channels):
+                        left[point - start, line * side * channels + k] = padded[row + line, first + k]
+            matmul(left, end - start, weights, zeros, target[image * height * width + start :])
+
+
+@njit
+def choose_block_width(outputs: int) -> int:
+    """Returns how many columns to multiply together, for a matrix with this multiple of `LANES` of them.
+
+    It is the widest block that divides them: the more columns, the fewer loads of the left factor per product.
+    """
+    for vectors in range(len(_MAX_ROWS) - 1, 1, -1):
+        if _MAX_ROWS[vectors] > 0 and outputs % (LANES * vectors) == 0:
+            return LANES * vectors
+    return LANES
+
+
+def pack_matrix(weight: Tensor, half: bool) -> np.ndarray:
+    """Packs a matrix [outputs, inputs] for `matmul`: [blocks, steps, columns], padded with zeros to multiples of 16."""
+    return pack_matrices(weight[None], half)[:, 0]
+
+
+def pack_matrices(weight: Tensor, half: bool) -> np.ndarray:
+    """Packs several matrices of one shape.
+
+    Args:
+        weight: float32 [matrices, outputs, inputs].
+        half: Whether to convert to bfloat16.
+
+    Returns:
+        [blocks of columns, matrices, steps, columns], padded with zeros to multiples of 16. A step is one input in
+        float32, or two adjacent ones in bfloat16, as uint16: AVX-512's dot product adds the products of pairs.
+    """
+    matrices, outputs, inputs = weight.shape
+    padded = torch.zeros(matrices, inputs + -inputs % LANES, outputs + -outputs % LANES)
+    padded[:, :inputs, :outputs] = weight.transpose(1, 2)
+    blocks = padded.unflatten(2, (-1, choose_block_width(padded.shape[2]))).permute(2, 0, 1, 3)
+    if not half:
+        return blocks.contiguous().numpy()
+    pairs = blocks.bfloat16().unflatten(2, (-1, 2)).transpose(3, 4)
+    return pairs.flatten(3).contiguous().view(torch.uint16).numpy()

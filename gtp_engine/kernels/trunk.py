@@ -1,0 +1,365 @@
+"""Runs of a trunk's blocks as compiled calls over a few buffers.
+
+The convolutions and poolings between two transformer blocks become a table of steps, which one compiled call executes.
+Such calls keep Python, and its global lock, out of the way of threads that evaluate side by side, and make small
+batches quick.
+
+Buffers have levels: level 0 holds the tensor that passes from block to block, level 1 what is inside a block, and so on
+for blocks inside blocks.
+"""
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import Tensor, nn
+
+from ..base.jit import njit
+from ..network.blocks import AttentionBlock, BottleneckBlock, FeedForwardBlock, OrdinaryBlock, PoolingBlock
+from ..network.layers import Board, Conv
+from .activations import to_array, to_tensor
+from .layers import ActivatedConv, Linear, activation_kind, board_mask, global_pool, multiply_add
+from .matmul import convolve_1x1
+from .transformer import Attention, FeedForward
+from .winograd import best_tile_side, convolve_3x3
+
+# A large batch is evaluated in portions whose tensors stay in the last-level cache: 6 blocks of 96 channels are 9 %
+# faster so with 64 boards of 19x19, 6 % with 100 of 9x9 (Zen 5), and smaller networks no slower. Weights that are
+# larger than the cache are read from memory again for every portion, which therefore has a few boards at least.
+_PORTION_VALUES, _PORTION_BOARDS = 750_000, 8
+
+_CONVOLUTION, _POOLING = 0, 1
+_POOLED_SHIFT = -1  # as a step's `shift`: the result of the last pooling
+
+# One row of the table of steps. Scales, shifts, biases and small matrices lie one after the other in the array
+# `values`, packed kernels in `weights`: a step has the index where each begins.
+_STEP = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            "kind",
+            "source",  # level of the buffer that is read
+            "source_channels",  # the number of its channels
+            "outputs",  # number of output channels
+            "activation",
+            "bias",
+            # Of convolutions:
+            "target",  # level of the buffer that is written
+            "adds",  # whether the result is added to what the target holds
+            "inputs",  # the number of channels read, from the first on
+            "scale",
+            "shift",
+            "tile_side",  # 1 for 1x1 kernels
+            "weights",
+            "blocks",  # the next four: shape of the packed kernel
+            "cells",
+            "lines",
+            "columns",
+            # Of poolings:
+            "first",  # the first channel to pool
+            "pooled",  # the number of channels to pool
+            "matrix",
+        )
+    ]
+)
+
+
+@njit
+def run_steps(
+    steps: np.ndarray,
+    weights: np.ndarray,
+    values: np.ndarray,
+    count: int,
+    height: int,
+    width: int,
+    on_board: np.ndarray,
+    buffers: np.ndarray,
+) -> None:
+    """Executes steps over `buffers`.
+
+    Args:
+        steps: _STEP [n].
+        weights: float32, or bfloat16 seen as uint16: the packed kernels.
+        values: float32: all other parameters.
+        count: The number of boards.
+        height: Their height.
+        width: Their width.
+        on_board: bool [count, height, width], or [0, ...] if all points are on the board.
+        buffers: float32 [levels, capacity], each of which holds [count, height, width, channels].
+    """
+    points = count * height * width
+    pooled = np.zeros((count, 1), np.float32)
+    for index in range(len(steps)):
+        step = steps[index]
+        channels = step["source_channels"]
+        # A buffer's shape changes with the step that uses it: its tensor is a view of its beginning.
+        source = buffers[step["source"], : points * channels].reshape((count, height, width, channels))
+        if step["kind"] == _POOLING:
+            pooled = _pool(step, values, source, on_board)
+        else:
+            outputs = step["outputs"]
+            out = buffers[step["target"], : points * outputs].reshape((count, height, width, outputs))
+            _convolve(step, weights, values, pooled, source, on_board, out)
+
+
+@njit
+def _convolve(
+    step: Any,
+    weights: np.ndarray,
+    values: np.ndarray,
+    pooled: np.ndarray,
+    x: np.ndarray,
+    on_board: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    adds, inputs, outputs = step["adds"] > 0, step["inputs"], step["outputs"]
+    kind, side, start = step["activation"], step["tile_side"], step["weights"]
+    blocks, cells, lines, columns = step["blocks"], step["cells"], step["lines"], step["columns"]
+    scale = values[step["scale"] : step["scale"] + inputs]
+    bias = values[step["bias"] : step["bias"] + outputs]
+    if step["shift"] == _POOLED_SHIFT:
+        shift = pooled
+    else:
+        shift = values[step["shift"] : step["shift"] + inputs].reshape((1, inputs))
+    # numba needs one number of axes for all kernels: those of 1x1 have a single cell.
+    kernels = weights[start : start + blocks * cells * lines * columns].reshape((blocks, cells, lines, columns))
+    if side == 1:
+        matrix = kernels.reshape((blocks, lines, columns))
+        convolve_1x1(x, on_board, scale, shift, kind, matrix, bias, adds, out)
+    else:
+        convolve_3x3(x, on_board, scale, shift, kind, side, kernels, bias, adds, out)
+
+
+@njit
+def _pool(step: Any, values: np.ndarray, x: np.ndarray, on_board: np.ndarray) -> np.ndarray:
+    """Returns what a pooling adds to the next convolution's inputs: float32 [n, outputs]."""
+    pooled, outputs = step["pooled"], step["outputs"]
+    features = np.empty((len(x), 3 * pooled), np.float32)
+    global_pool(x, step["first"], pooled, step["activation"], on_board, True, features)
+    shift = np.empty((len(x), outputs), np.float32)
+    matrix = values[step["matrix"] : step["matrix"] + 3 * pooled * outputs].reshape((3 * pooled, outputs))
+    multiply_add(features, matrix, values[step["bias"] : step["bias"] + outputs], shift)
+    return shift
+
+
+@dataclass(frozen=True)
+class _Convolution:
+    """A convolution from one buffer to another.
+
+    Attributes:
+        conv: The convolution with its activation.
+        source: Level of the buffer that is read.
+        channels: Number of the source's channels, which may be more than the convolution reads.
+        target: Level of the buffer that is written.
+        adds: Whether the result is added to what the target holds.
+        shifted: Whether the result of the last pooling is added before the activation.
+    """
+
+    conv: ActivatedConv
+    source: int
+    channels: int
+    target: int
+    adds: bool = False
+    shifted: bool = False
+
+
+@dataclass(frozen=True)
+class _Pooling:
+    """Global pooling of a buffer's channels from `first` on, with a matrix after it.
+
+    Attributes:
+        linear: The matrix.
+        kind: The activation of the channels, a value of `activations.KINDS`.
+        source: Level of the buffer.
+        channels: Number of its channels.
+        first: The first channel that is pooled.
+    """
+
+    linear: Linear
+    kind: int
+    source: int
+    channels: int
+    first: int
+
+
+class _Run:
+    """Steps that are executed by one compiled call.
+
+    Args:
+        half: Whether products are of bfloat16.
+    """
+
+    def __init__(self, half: bool) -> None:
+        self.steps: list[_Convolution | _Pooling] = []
+        self._half = half
+        self._tables: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}  # by the side of the tiles
+        self._lock = threading.Lock()
+
+    def __call__(self, buffers: np.ndarray, shape: tuple[int, int, int], on_board: np.ndarray) -> None:
+        """Executes the steps; shape: the number of boards, their height and width."""
+        side = best_tile_side(*shape[1:])
+        with self._lock:  # otherwise each thread would pack the weights for itself
+            if side not in self._tables:
+                self._tables[side] = self._make_tables(*shape[1:])
+        run_steps(*self._tables[side], *shape, on_board, buffers)
+
+    def _make_tables(self, height: int, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns steps, weights and values as `run_steps` takes them, for boards of this size."""
+        values = _Concatenation()
+        convs = [step.conv for step in self.steps if isinstance(step, _Convolution)]
+        size = sum(conv.packed_size(height, width) for conv in convs)
+        # Filled kernel by kernel: a second copy of all of them would double the memory for a while.
+        weights, used = np.empty(size, np.uint16 if self._half else np.float32), 0
+        table = np.zeros(len(self.steps), _STEP)
+        for row, step in zip(table, self.steps, strict=True):
+            row["source"], row["source_channels"] = step.source, step.channels
+            if isinstance(step, _Pooling):
+                _write_pooling(row, step, values)
+                continue
+            side, kernel = step.conv.packed(height, width)
+            _write_convolution(row, step, values)
+            row["tile_side"], row["weights"] = side, used
+            row["blocks"], *cells, row["lines"], row["columns"] = kernel.shape
+            row["cells"] = cells[0] if cells else 1
+            weights[used : used + kernel.size] = kernel.ravel()
+            used += kernel.size
+        return table, weights, values.array()
+
+
+def _write_pooling(row: Any, step: _Pooling, values: "_Concatenation") -> None:
+    row["kind"] = _POOLING
+    row["first"], row["pooled"], row["activation"] = step.first, step.channels - step.first, step.kind
+    row["matrix"], row["bias"] = values.add(step.linear.weight), values.add(step.linear.bias)
+    row["outputs"] = len(step.linear.bias)
+
+
+def _write_convolution(row: Any, step: _Convolution, values: "_Concatenation") -> None:
+    """Writes everything but the kernel and its shape."""
+    conv = step.conv
+    row["kind"] = _CONVOLUTION
+    row["target"], row["adds"], row["activation"] = step.target, step.adds, conv.kind
+    row["inputs"], row["outputs"] = len(conv.scale), len(conv.bias)
+    row["scale"], row["bias"] = values.add(conv.scale), values.add(conv.bias)
+    row["shift"] = _POOLED_SHIFT if step.shifted else values.add(conv.shift)
+
+
+@dataclass(frozen=True)
+class _Transformer:
+    """A transformer block that works on a buffer in place."""
+
+    block: Attention | FeedForward
+    level: int
+    channels: int
+
+    def __call__(self, buffers: np.ndarray, shape: tuple[int, int, int], on_board: np.ndarray) -> None:
+        size = shape[0] * shape[1] * shape[2] * self.channels
+        self.block(buffers[self.level, :size].reshape(*shape, self.channels), on_board)
+
+
+class CompiledBlocks(nn.Module):
+    """Adjacent blocks whose norms are folded and whose channels are multiples of `LANES`.
+
+    Args:
+        blocks: The blocks, in order.
+        half: Whether products are of bfloat16.
+    """
+
+    def __init__(self, blocks: Iterable[nn.Module], half: bool) -> None:
+        super().__init__()
+        self._half = half
+        self._parts: list[_Run | _Transformer] = []
+        self._levels = self._max_channels = 1
+        for block in blocks:
+            self._add(block, 0)
+
+    def forward(self, x: Tensor, board: Board) -> Tensor:
+        source, on_board = to_array(x), board_mask(board)
+        count, height, width, _ = source.shape
+        size = height * width * self._max_channels
+        portions = -(-count // max(_PORTION_BOARDS, _PORTION_VALUES // (self._levels * size)))
+        # Allocated for each call: threads that evaluate side by side must not share them.
+        buffers = np.empty((self._levels, -(-count // portions) * size), np.float32)
+        out = np.empty_like(source)
+        split = (np.array_split(array, portions) for array in (source, on_board, out))
+        for portion, mask, target in zip(*split, strict=True):
+            shape = len(portion), height, width
+            buffers[0, : portion.size] = portion.reshape(-1)
+            for part in self._parts:
+                part(buffers, shape, mask)
+            target.reshape(-1)[:] = buffers[0, : portion.size]
+        return to_tensor(out)
+
+    def _add(self, block: nn.Module, level: int) -> None:
+        """Adds the steps of a block that works on the buffer of a level."""
+        if isinstance(block, BottleneckBlock):
+            self._add_convolution(block.pre_act, [block.pre_conv], level, level + 1)
+            for inner in block.blocks:
+                self._add(inner, level + 1)
+            self._add_convolution(block.post_act, [block.post_conv], level + 1, level, adds=True)
+        elif isinstance(block, PoolingBlock):
+            # Both convolutions in one: the regular channels first, then those that are pooled. The second convolution
+            # reads the regular ones alone, shifted by the pooled ones' result.
+            regular, pooled = len(block.conv1.weight), len(block.pool_conv.weight)
+            self._add_convolution(block.pre_act, [block.conv1, block.pool_conv], level, level + 1)
+            linear, kind = Linear(block.pool_matmul), activation_kind(block.pool_act)
+            self._steps().append(_Pooling(linear, kind, level + 1, regular + pooled, regular))
+            self._add_convolution(
+                block.mid_act, [block.conv2], level + 1, level, channels=regular + pooled, adds=True, shifted=True
+            )
+        elif isinstance(block, AttentionBlock):
+            self._add_transformer(Attention(block, self._half), block.query.weight.shape[1], level)
+        elif isinstance(block, FeedForwardBlock):
+            self._add_transformer(FeedForward(block, self._half), block.first.weight.shape[1], level)
+        else:
+            assert isinstance(block, OrdinaryBlock)
+            self._add_convolution(block.pre_act, [block.conv1], level, level + 1)
+            self._add_convolution(block.mid_act, [block.conv2], level + 1, level, adds=True)
+
+    def _add_convolution(
+        self,
+        activation: nn.Module,
+        convs: list[Conv],
+        source: int,
+        target: int,
+        *,
+        channels: int | None = None,
+        adds: bool = False,
+        shifted: bool = False,
+    ) -> None:
+        """Adds a convolution; see `_Convolution`. The default of `channels` is what the convolution reads."""
+        conv = ActivatedConv(activation, convs, self._half)
+        step = _Convolution(conv, source, channels or len(conv.scale), target, adds, shifted)
+        self._levels = max(self._levels, target + 1)
+        self._max_channels = max(self._max_channels, step.channels, len(conv.bias))
+        self._steps().append(step)
+
+    def _add_transformer(self, block: Attention | FeedForward, channels: int, level: int) -> None:
+        self._max_channels = max(self._max_channels, channels)
+        self._parts.append(_Transformer(block, level, channels))
+
+    def _steps(self) -> list[_Convolution | _Pooling]:
+        """Returns the list of steps to append to: the last run's, or that of a new run after a transformer block."""
+        if not self._parts or not isinstance(self._parts[-1], _Run):
+            self._parts.append(_Run(self._half))
+        run = self._parts[-1]
+        assert isinstance(run, _Run)
+        return run.steps
+
+
+class _Concatenation:
+    """Arrays one after the other in a single one."""
+
+    def __init__(self) -> None:
+        self._parts: list[np.ndarray] = []
+        self._size = 0
+
+    def add(self, part: np.ndarray) -> int:
+        """Appends an array; returns where it begins."""
+        self._parts.append(part.ravel())
+        self._size += part.size
+        return self._size - part.size
+
+    def array(self) -> np.ndarray:
+        return np.concatenate(self._parts)

@@ -1,1 +1,0 @@
-"""Games between engines or networks: a GTP client, a referee, openings, the matches, Elo and its sequential test."""

@@ -1,0 +1,440 @@
+"""Descriptions of the parts of a network, as frozen dataclasses: layers, blocks and heads.
+
+They mirror KataGo's files, and have its names for them (*desc*). Their fields are in the file's order, so that reading,
+writing and building modules are one walk over the fields each (`katago_file`, `blocks`). A field's metadata define when
+it is in a file:
+
+- `since`: From this file version on; before it the field has its default.
+- `zeros`: (version, count): from that version on, this number of reserved zeros follows the field.
+- `choose`: A function of the values read so far (of this description, of the whole network) that returns the class of
+  the description to read, or None if there is none.
+- `in_file`: False if files never have it.
+
+Shapes are those of the file: convolutions [y, x, in, out], matrices [in, out].
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, NamedTuple
+
+from ..base.errors import UserError
+
+RELU, MISH, SILU, IDENTITY = "ACTIVATION_RELU", "ACTIVATION_MISH", "ACTIVATION_SILU", "ACTIVATION_IDENTITY"
+ACTIVATIONS = (IDENTITY, RELU, MISH, SILU)
+
+BATCH_NORM, RMS_NORM = 0, 1  # kinds of the norm at the trunk's tip
+
+METADATA = 192  # length of the description of the players, in version 1 of the metadata
+LARGEST = 1 << 20  # the limit of any count: far above those of real networks
+
+Values = Mapping[str, Any]
+
+
+class Floats(NamedTuple):
+    """A block of values of a layer.
+
+    Attributes:
+        name: Its name in the module.
+        shape: Its shape in the file.
+        axes: The file's axes in the order of the module.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    axes: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return math.prod(self.shape)
+
+
+def _since(version: int) -> Values:
+    return {"since": version}
+
+
+def _zeros(since: int, count: int) -> Values:
+    return {"since": since, "zeros": (since, count)}
+
+
+def _chosen(choose: Callable[[Values, Values], type | None]) -> Values:
+    return {"choose": choose}
+
+
+def _check_counts(desc: object, *names: str) -> None:
+    for name in names:
+        value = getattr(desc, name)
+        if not 1 <= value <= LARGEST:
+            raise UserError(f"{name} is {value}; expected 1 to {LARGEST}")
+
+
+def _check_epsilon(epsilon: float) -> None:
+    if not 0 <= epsilon < 1:
+        raise UserError(f"epsilon is {epsilon}; expected 0 to 1")
+
+
+class Layer:
+    """A description of something that has values of its own."""
+
+    @property
+    def floats(self) -> tuple[Floats, ...]:
+        """The blocks of values that follow the fields in a file."""
+        return ()
+
+
+@dataclass(frozen=True)
+class ConvDesc(Layer):
+    """A convolution without bias, padded with zeros so that the board keeps its size."""
+
+    name: str
+    height: int
+    width: int
+    in_channels: int
+    out_channels: int
+    dilation_y: int = 1
+    dilation_x: int = 1
+
+    def __post_init__(self) -> None:
+        _check_counts(self, "height", "width", "in_channels", "out_channels", "dilation_y", "dilation_x")
+        if self.height % 2 == 0 or self.width % 2 == 0:
+            raise UserError(f"a kernel of {self.height}x{self.width}; both sides must be odd")
+
+    @property
+    def floats(self) -> tuple[Floats, ...]:
+        return (Floats("weight", (self.height, self.width, self.in_channels, self.out_channels), (3, 2, 0, 1)),)
+
+
+@dataclass(frozen=True)
+class BatchNormDesc(Layer):
+    """(x - mean) / sqrt(variance + epsilon), times the scale, plus the bias, if it has them."""
+
+    name: str
+    channels: int
+    epsilon: float
+    has_scale: bool
+    has_bias: bool
+
+    def __post_init__(self) -> None:
+        _check_counts(self, "channels")
+        _check_epsilon(self.epsilon)
+
+    @property
+    def floats(self) -> tuple[Floats, ...]:
+        names = ["running_mean", "running_var"] + ["weight"] * self.has_scale + ["bias"] * self.has_bias
+        return tuple(Floats(name, (self.channels,), (0,)) for name in names)
+
+
+@dataclass(frozen=True)
+class ActivationDesc(Layer):
+    """One of `ACTIVATIONS`; files before version 11 have relu only."""
+
+    name: str
+    kind: str = field(default=RELU, metadata=_since(11))
+
+    def __post_init__(self) -> None:
+        if self.kind not in ACTIVATIONS:
+            raise UserError(f"unknown activation {self.kind}; known are {', '.join(ACTIVATIONS)}")
+
+
+@dataclass(frozen=True)
+class MatMulDesc(Layer):
+    """A linear layer without bias."""
+
+    name: str
+    in_channels: int
+    out_channels: int
+
+    def __post_init__(self) -> None:
+        _check_counts(self, "in_channels", "out_channels")
+
+    @property
+    def floats(self) -> tuple[Floats, ...]:
+        return (Floats("weight", (self.in_channels, self.out_channels), (1, 0)),)
+
+
+@dataclass(frozen=True)
+class BiasDesc(Layer):
+    """x + bias."""
+
+    name: str
+    channels: int
+
+    def __post_init__(self) -> None:
+        _check_counts(self, "channels")
+
+    @property
+    def floats(self) -> tuple[Floats, ...]:
+        return (Floats("bias", (self.channels,), (0,)),)
+
+
+@dataclass(frozen=True)
+class RMSNormDesc(Layer):
+    """Root mean square norm over each point's channels, inside transformer blocks."""
+
+    name: str
+    channels: int
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        _check_counts(self, "channels")
+        _check_epsilon(self.epsilon)
+
+    @property
+    def floats(self) -> tuple[Floats, ...]:
+        return (Floats("weight", (self.channels,), (0,)),)
+
+
+@dataclass(frozen=True)
+class TipRMSNormDesc(Layer):
+    """Root mean square norm at the trunk's tip, over channels, or over channels and points together if `spatial`."""
+
+    name: str
+    channels: int
+    epsilon: float
+    spatial: bool
+    group_size: int = 0
+
+    def __post_init__(self) -> None:
+        _check_counts(self, "channels")
+        _check_epsilon(self.epsilon)
+        if self.group_size != 0:
+            raise UserError(f"a norm with groups of {self.group_size}; only 0 (no groups) is known")
+
+    @property
+    def floats(self) -> tuple[Floats, ...]:
+        return (Floats("weight", (self.channels,), (0,)), Floats("bias", (self.channels,), (0,)))
+
+
+@dataclass(frozen=True)
+class LearnedRopeDesc(Layer):
+    """Rotary position embedding with learned frequencies, for x and y of each pair of channels."""
+
+    name: str
+    heads: int
+    pairs: int
+    axes: int = 2
+
+    def __post_init__(self) -> None:
+        _check_counts(self, "heads", "pairs")
+        if self.axes != 2:
+            raise UserError(f"positions of {self.axes} coordinates; a board has 2")
+
+    @property
+    def floats(self) -> tuple[Floats, ...]:
+        return (Floats("frequencies", (self.heads, self.pairs, self.axes), (0, 1, 2)),)
+
+
+@dataclass(frozen=True)
+class FixedRopeDesc(Layer):
+    """Rotary position embedding: the first half of the pairs is rotated by y, the other half by x."""
+
+    name: str
+    theta: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.theta < math.inf:
+            raise UserError(f"theta is {self.theta}; expected a number above 0")
+
+
+@dataclass(frozen=True)
+class OrdinaryBlockDesc:
+    """x + conv2(act(norm(conv1(act(norm(x))))))."""
+
+    name: str
+    pre_norm: BatchNormDesc
+    pre_act: ActivationDesc
+    conv1: ConvDesc
+    mid_norm: BatchNormDesc
+    mid_act: ActivationDesc
+    conv2: ConvDesc
+
+
+@dataclass(frozen=True)
+class PoolingBlockDesc:
+    """An ordinary block in which some channels, pooled over the whole board, shift the others."""
+
+    name: str
+    pre_norm: BatchNormDesc
+    pre_act: ActivationDesc
+    conv1: ConvDesc
+    pool_conv: ConvDesc
+    pool_norm: BatchNormDesc
+    pool_act: ActivationDesc
+    pool_matmul: MatMulDesc
+    mid_norm: BatchNormDesc
+    mid_act: ActivationDesc
+    conv2: ConvDesc
+
+
+@dataclass(frozen=True)
+class BottleneckBlockDesc:
+    """Blocks in a narrower trunk, between two 1x1 convolutions."""
+
+    name: str
+    block_count: int
+    pre_norm: BatchNormDesc
+    pre_act: ActivationDesc
+    pre_conv: ConvDesc
+    blocks: tuple["BlockDesc", ...]
+    post_norm: BatchNormDesc
+    post_act: ActivationDesc
+    post_conv: ConvDesc
+
+    def __post_init__(self) -> None:
+        _check_counts(self, "block_count")
+
+
+def _rope(values: Values, _: Values) -> type | None:
+    if not values["use_rope"]:
+        return None
+    return LearnedRopeDesc if values["learnable_rope"] else FixedRopeDesc
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionBlockDesc:
+    """x + attention over the board's points; several query heads may share a key and value head."""
+
+    name: str
+    heads: int
+    kv_heads: int
+    query_channels: int
+    value_channels: int
+    use_rope: bool
+    learnable_rope: bool
+    norm: RMSNormDesc
+    query: MatMulDesc
+    key: MatMulDesc
+    value: MatMulDesc
+    out: MatMulDesc
+    rope: LearnedRopeDesc | FixedRopeDesc | None = field(metadata=_chosen(_rope))
+
+    def __post_init__(self) -> None:
+        _check_counts(self, "heads", "kv_heads", "query_channels", "value_channels")
+        if self.heads % self.kv_heads:
+            raise UserError(f"{self.heads} query heads do not share {self.kv_heads} key heads evenly")
+        if isinstance(self.rope, FixedRopeDesc) and self.query_channels % 4:
+            raise UserError(f"heads of {self.query_channels} channels cannot rotate by x and y; use a multiple of 4")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedForwardBlockDesc:
+    """x + (silu(first) * gate) @ second, of the normalised x."""
+
+    name: str
+    channels: int
+    hidden: int
+    use_gate: bool
+    norm: RMSNormDesc
+    first: MatMulDesc
+    gate: MatMulDesc | None = field(metadata=_chosen(lambda values, _: MatMulDesc if values["use_gate"] else None))
+    second: MatMulDesc
+
+
+BlockDesc = (
+    OrdinaryBlockDesc | PoolingBlockDesc | BottleneckBlockDesc | AttentionBlockDesc | FeedForwardBlockDesc
+)
+
+BLOCK_KINDS: dict[str, type] = {
+    "ordinary_block": OrdinaryBlockDesc,
+    "gpool_block": PoolingBlockDesc,
+    "nested_bottleneck_block": BottleneckBlockDesc,
+    "transformer_attention_block": AttentionBlockDesc,
+    "transformer_ffn_block": FeedForwardBlockDesc,
+}
+
+
+@dataclass(frozen=True)
+class MetadataEncoderDesc:
+    """Encodes who plays: ranks, time, date and server (in networks that imitate humans)."""
+
+    name: str
+    inputs: int
+    matmul1: MatMulDesc
+    bias1: BiasDesc
+    act1: ActivationDesc
+    matmul2: MatMulDesc
+    bias2: BiasDesc
+    act2: ActivationDesc
+    matmul3: MatMulDesc
+
+    def __post_init__(self) -> None:
+        if self.inputs != METADATA:
+            raise UserError(f"{self.inputs} inputs; metadata of version 1 are {METADATA}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrunkDesc:
+    """Everything before the heads. The channel counts are informative: the layers have their own."""
+
+    name: str
+    block_count: int
+    channels: int
+    mid_channels: int
+    regular_channels: int
+    dilated_channels: int
+    pool_channels: int
+    tip_norm_kind: int = field(default=BATCH_NORM, metadata=_zeros(15, 5))
+    conv: ConvDesc
+    matmul: MatMulDesc
+    metadata: MetadataEncoderDesc | None = field(
+        metadata=_chosen(lambda _, network: MetadataEncoderDesc if network["metadata_version"] else None)
+    )
+    blocks: tuple[BlockDesc, ...]
+    tip_norm: BatchNormDesc | TipRMSNormDesc = field(
+        metadata=_chosen(lambda own, _: TipRMSNormDesc if own["tip_norm_kind"] == RMS_NORM else BatchNormDesc)
+    )
+    tip_act: ActivationDesc
+
+    def __post_init__(self) -> None:
+        _check_counts(self, "block_count")
+        if self.tip_norm_kind not in (BATCH_NORM, RMS_NORM):
+            raise UserError(f"unknown kind of norm {self.tip_norm_kind} at the trunk's tip; 0 and 1 are known")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyHeadDesc:
+    """Logits of policy, and of an optimistic policy in channel 1. `declared_channels` is 0 before version 17."""
+
+    name: str
+    declared_channels: int = field(default=0, metadata=_zeros(17, 3))
+    conv: ConvDesc
+    pool_conv: ConvDesc
+    pool_norm: BatchNormDesc
+    pool_act: ActivationDesc
+    pool_matmul: MatMulDesc
+    norm: BatchNormDesc
+    act: ActivationDesc
+    out_conv: ConvDesc
+    pass_matmul: MatMulDesc
+    pass_bias: BiasDesc | None = field(default=None, metadata=_since(15))
+    pass_act: ActivationDesc | None = field(default=None, metadata=_since(15))
+    pass_out: MatMulDesc | None = field(default=None, metadata=_since(15))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueHeadDesc:
+    """Result, score values and ownership."""
+
+    name: str = field(metadata={"zeros": (17, 3)})
+    conv: ConvDesc
+    norm: BatchNormDesc
+    act: ActivationDesc
+    matmul: MatMulDesc
+    bias: BiasDesc
+    hidden_act: ActivationDesc
+    value_matmul: MatMulDesc
+    value_bias: BiasDesc
+    score_matmul: MatMulDesc
+    score_bias: BiasDesc
+    ownership: ConvDesc
+
+
+def walk(desc: Any) -> Iterator[Any]:
+    """Yields a description and all descriptions in it, in the order of the file."""
+    yield desc
+    for entry in fields(desc):
+        value = getattr(desc, entry.name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if is_dataclass(part):
+                yield from walk(part)

@@ -1,0 +1,190 @@
+"""Which move to play after a search: the best one, one of the level's, or a pass when the game is over."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..game.coords import PASS
+from ..search.parameters import SearchParameters
+from ..search.report import SearchReport
+from ..search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
+from .endgame import (
+    EndgameStatus,
+    assess_endgame,
+    capturing_moves,
+    costs_nothing,
+    has_filled_up,
+    is_better,
+    is_nearly_over,
+    may_be_over,
+    should_pass,
+    useful_move,
+)
+from .levels import Level, choose_at
+from .worker import SearchWorker
+
+# Near the end up to two more searches, on trees of their own, examine a pass (the opponent to move) and captures.
+_MORE_SEARCHES = 2
+_SHARE_OF_EACH = 0.125  # of the time for the move
+_FIRST_SHARE = 1 - _MORE_SEARCHES * _SHARE_OF_EACH
+_LEAST_VISITS = 64
+_NO_HOPE = 0.05  # win rate
+
+
+@dataclass(frozen=True)
+class PlayStyle:
+    """How to choose a move.
+
+    Attributes:
+        level: The playing strength.
+        cleanup: Capture all dead stones before a pass.
+        calm: Choose without randomness.
+    """
+
+    level: Level = "max"
+    cleanup: bool = False
+    calm: bool = False
+
+
+def choose_move(worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> tuple[int, SearchReport]:
+    """Searches and chooses the move of the player to move.
+
+    The search's choice is final if the request restricts the moves at the root, and if no time is left, unless the
+    opponent has just passed.
+
+    Args:
+        worker: Searches.
+        request: What to search.
+        style: How to choose.
+
+    Returns:
+        The point to play, or `PASS`, and the report behind it.
+    """
+    game = request.game
+    at_once = request.limits.seconds == 0 and game.passes == 0
+    looks_for_end = style.cleanup or (may_be_over(game) and not at_once)
+    if request.root_moves != ANY_MOVE or not looks_for_end:
+        report = worker.search(request)
+        return _pick(worker, request, report, style), report
+    return _Ending(worker, request, style).choose()
+
+
+def _pick(worker: SearchWorker, request: SearchRequest, report: SearchReport, style: PlayStyle) -> int:
+    """Returns the search's choice in this style."""
+    if report.moves and not style.calm and style.level != "max":
+        return choose_at(style.level, report, worker.random)
+    parameters = request.parameters or SearchParameters()
+    temperature = 0.0 if style.calm else parameters.temperature_after(len(request.game.moves))
+    return report.choose(temperature, worker.random)
+
+
+class _Ending:
+    """One move in a position where the game may be over."""
+
+    def __init__(self, worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> None:
+        self._worker, self._style, self._game = worker, style, request.game
+        self._request = replace(request, ownership=True)
+        self._to_capture = style.cleanup or self._game.rules.stones_stand
+        self._after_pass = self._game.passes > 0
+
+    def choose(self) -> tuple[int, SearchReport]:
+        """Returns the point to play, and the report behind it."""
+        report = self._first_search()
+        if self._request.is_stopped:
+            return self._pick(report), report
+        moving = self._own_view(report)
+        if not self._looks_over(moving):
+            report = self._rest_of_search(report)
+            return self._pick(report), report
+        after_pass = self._worker.opponents_view(replace(self._request, limits=self._more_limits()))
+        assert after_pass.ownership is not None
+        if self._request.is_stopped:
+            return self._pick(report), report
+        status = assess_endgame(self._game, moving, -after_pass.ownership)
+        # A lost count is not accepted while the search sees a way to win, nor because of an early pass.
+        has_hope = status.score < 0 and (report.winrate > _NO_HOPE or not has_filled_up(self._game))
+        if not has_hope and should_pass(self._game, status, cleanup=self._style.cleanup):
+            return PASS, report
+        return self._play_on(report, after_pass, status), report
+
+    def _pick(self, report: SearchReport) -> int:
+        return _pick(self._worker, self._request, report, self._style)
+
+    def _own_view(self, report: SearchReport) -> np.ndarray:
+        """Returns the search's ownership, or that of a longer search if this one had too few visits."""
+        if report.visits < _LEAST_VISITS or report.ownership is None:
+            report = self._worker.look(replace(self._request, limits=self._more_limits()))
+        assert report.ownership is not None
+        return report.ownership
+
+    def _looks_over(self, ownership: np.ndarray) -> bool:
+        """Returns whether a search of the position after a pass is worth its time."""
+        status = assess_endgame(self._game, ownership, ownership)
+        return is_nearly_over(self._game, status) or should_pass(self._game, status, cleanup=self._style.cleanup)
+
+    def _first_search(self) -> SearchReport:
+        """Searches, but leaves a share of the time for the searches that may follow."""
+        limits = self._request.limits
+        if limits.seconds is not None:
+            limits = replace(limits, seconds=limits.seconds * _FIRST_SHARE)
+        return self._worker.search(replace(self._request, limits=limits, root_moves=self._no_pass()))
+
+    def _rest_of_search(self, report: SearchReport) -> SearchReport:
+        """Searches for the time that was left."""
+        limits = self._request.limits
+        if limits.seconds is None or (limits.visits is not None and report.visits >= limits.visits):
+            return report
+        limits = replace(limits, seconds=limits.seconds * (1 - _FIRST_SHARE))
+        return self._worker.search(replace(self._request, limits=limits, root_moves=self._no_pass()))
+
+    def _no_pass(self) -> RootMoves:
+        """Returns the moves that the tree may consider.
+
+        After a pass the tree would end the game with a second one and count dead stones as alive. If the rules do not
+        count them so, the tree must not evaluate a pass.
+        """
+        if not self._after_pass or self._to_capture:
+            return ANY_MOVE
+        return RootMoves(avoid=((self._game.to_move, PASS, 1),))
+
+    def _play_on(self, report: SearchReport, after_pass: SearchReport, status: EndgameStatus) -> int:
+        """Returns the search's choice, unless it passes too early or makes a needless move that rollouts miss.
+
+        A network does: its choice stands, except after a pass, since the tree does not know the count that follows.
+        """
+        choice = self._pick(report)
+        is_reliable = not self._worker.is_rollout(self._game)
+        if choice in status.open or (is_reliable and choice != PASS and not self._after_pass):
+            return choice
+        useful = None if is_reliable else useful_move(report, status)
+        if useful is not None:
+            return useful.point
+        if self._to_capture and status.prisoners_to_take:
+            return self._capture(status)
+        if is_reliable and not self._after_pass:
+            return choice
+        if not report.moves:  # with one visit nothing is known about a move that is not open
+            return PASS
+        if self._after_pass and not self._to_capture:
+            gains = status.score <= 0 and is_better(report.moves[0], status.score, is_reliable=is_reliable)
+        else:
+            gains = not costs_nothing(report, after_pass)
+        return choice if gains else PASS
+
+    def _capture(self, status: EndgameStatus) -> int:
+        """Returns the best move that captures dead stones or prepares it; a pass if there is none."""
+        moves = capturing_moves(self._game, status)
+        if not moves:
+            return PASS
+        root_moves = RootMoves(allow=tuple((self._game.to_move, point, 1) for point in moves))
+        request = replace(self._request, limits=self._more_limits(), root_moves=root_moves)
+        found = self._worker.look(request)
+        return found.moves[0].point if found.moves else min(moves)
+
+    def _more_limits(self) -> Limits:
+        """Returns the limits of another search."""
+        limits = self._request.limits
+        # Without any time left they are bounded by visits: a wrong pass would be worse.
+        seconds = limits.seconds * _SHARE_OF_EACH if limits.seconds else None
+        visits = max(limits.visits, _LEAST_VISITS) if limits.visits is not None else None
+        return Limits(visits, seconds)

@@ -1,0 +1,657 @@
+"""One game being played: position, clock, search and the decision what to play.
+
+The position belongs to the calling thread. Searches run on a thread of the engine, on a copy of the game, and return
+futures. That thread also imports and compiles the core and loads the evaluator, so an engine is made at once, and size,
+komi and rules can be set while the thread is busy.
+"""
+
+import functools
+import os
+import threading
+import time
+import weakref
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..base.errors import UserError
+from ..base.fields import Range, invalid, parse_number, parse_word, unknown
+from ..base.messages import plural
+from ..base.system import available_cpus
+from ..evaluate.choices import AUTO, DEVICES, LARGEST_BOARD, PRECISIONS, network_on, too_large
+from ..evaluate.human_profile import check_profile
+from ..game.coords import BLACK, PASS, WHITE, check_board_size, colour_letter, colour_name
+from ..game.rules import Rules, as_rules, check_komi, default_komi, rules_name
+from ..network.library import find_network, network_name
+from ..search.parameters import WITHOUT_NETWORK, SearchParameters, default_parameters, find_parameter, parameter_names
+from ..search.request import Limits, SearchRequest
+from .clock import Clock
+from .levels import Level, check_level, visits_at
+from .search_thread import SearchThread
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..game.game import Game
+    from ..game.scoring import Score
+    from ..search.report import SearchReport
+    from .worker import RawEvaluation, SearchWorker
+
+DEFAULT_SECONDS = 5.0
+# Seconds that the end of the program waits for the batch in flight of an engine that was not closed.
+_LAST_WAIT = 0.5
+# Our names and KataGo's of the limits, which are settings of the engine and not of the search.
+_LIMIT_NAMES = {"visits": "visits", "maxVisits": "visits", "seconds": "seconds", "maxTime": "seconds"}
+# The numbers among the settings, and those that may be None.
+_RANGES = {
+    "threads": Range(1, whole=True),
+    "resign_threshold": Range(0, 1),
+    "resign_moves": Range(1, whole=True),
+    "seed": Range(0, whole=True),
+    "visits": Range(1, whole=True),
+    "seconds": Range(0),
+}
+_OPTIONAL = ("seed", "visits", "seconds")
+
+
+def new_worker(settings: "EngineSettings") -> "SearchWorker":
+    """Returns a worker for these settings, which name a network and not AUTO (`EngineSettings.on_board`)."""
+    from .worker import SearchWorker  # imports numba
+
+    machine = settings.threads, settings.seed, settings.device, settings.precision
+    return SearchWorker(settings.network, *machine, strict=settings.strict)
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """How an engine searches and behaves.
+
+    Attributes:
+        network: The evaluator (`evaluate.factory`): a network's file or name, or "none" for rollouts; "auto" for the
+            shipped network for the board's size, or rollouts if there is none.
+        threads: The number of CPU threads.
+        device: The device of a network (`evaluate.network`).
+        precision: The precision of a network (`evaluate.network`).
+        strict: Whether boards too large for the network are refused; otherwise rollouts play on them.
+        seed: The seed of everything random. With it, fixed visits and one thread a game repeats exactly; None for
+            another one each time.
+        visits: The maximum number of visits for a move; None for no limit. Without visits, seconds and a clock a move
+            takes 5 s.
+        seconds: The maximum time for a move; None for no limit.
+        level: 1 (weakest) to 10, or "max".
+        ponder: Whether to search in the opponent's time.
+        resign: Whether to resign a game when the win rate was below `resign_threshold` for `resign_moves` moves in a
+            row.
+        resign_threshold: The win rate below which a position counts as hopeless.
+        resign_moves: The number of hopeless positions in a row at which the engine resigns.
+        parameters: Search parameters, by name, that differ from the network's defaults.
+
+    Raises:
+        UserError: There is no such network, or another setting or a parameter is invalid.
+    """
+
+    network: str = AUTO
+    threads: int = field(default_factory=available_cpus)
+    device: str = AUTO
+    precision: str = AUTO
+    strict: bool = False
+    seed: int | None = None
+    visits: int | None = None
+    seconds: float | None = None
+    level: Level = "max"
+    ponder: bool = False
+    resign: bool = True
+    resign_threshold: float = 0.05
+    resign_moves: int = 3
+    parameters: Mapping[str, str | float | bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, str | os.PathLike):
+            raise invalid("network", self.network, "a name or a file")
+        object.__setattr__(self, "network", os.fspath(self.network))
+        if self.network not in (AUTO, *WITHOUT_NETWORK):
+            find_network(self.network)
+        if not isinstance(self.parameters, Mapping):
+            raise invalid("parameters", self.parameters, 'a value for each name, such as {"c_puct": 1.1}')
+        for name, accepted in _RANGES.items():
+            value = getattr(self, name)
+            if value is not None or name not in _OPTIONAL:
+                parse_number(name, value, accepted, from_text=False)
+        parse_word("device", self.device, (AUTO, *DEVICES))
+        parse_word("precision", self.precision, (AUTO, *PRECISIONS))
+        check_level(self.level)
+        profile = self.search_parameters(self.network).profile
+        if profile and self.network in (AUTO, *WITHOUT_NETWORK):
+            raise UserError(f"the profile {profile} needs a network that imitates humans: --network FILE")
+
+    def search_parameters(self, network: str) -> SearchParameters:
+        """Returns the parameters that suit this network, with the changes of these settings.
+
+        Raises:
+            UserError: A parameter is unknown or its value invalid.
+        """
+        parameters = default_parameters(network)
+        for name, value in self.parameters.items():
+            parameters = parameters.with_value(name, value)
+        return parameters
+
+    def on_board(self, width: int, height: int) -> "EngineSettings":
+        """Returns these settings with the name of the network for a board of this size."""
+        return replace(self, network=network_on(self.network, width, height))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A move that the engine has decided on.
+
+    Attributes:
+        colour: The player.
+        point: The point to play, or `PASS`; PASS as well if it resigns.
+        resign: Whether to resign.
+        report: The search behind the decision.
+        started: The time of the request, by `time.monotonic()`.
+        budget: The seconds that the move was meant to take; None without a clock.
+        hopeless: Whether the position counts as one to resign.
+    """
+
+    colour: int
+    point: int
+    resign: bool = False
+    report: "SearchReport | None" = None
+    started: float = 0.0
+    budget: float | None = None
+    hopeless: bool = False
+
+    @property
+    def vertex(self) -> str:
+        """The name of the move, "pass" for a pass, "resign" if it resigns."""
+        if self.resign:
+            return "resign"
+        return self.report.vertex(self.point) if self.report is not None else f"point {self.point}"
+
+    def __repr__(self) -> str:
+        searched = "" if self.report is None else f"; {self.report}"
+        return f"<Decision: {colour_name(self.colour)} {self.vertex}{searched}>"
+
+
+class Engine:
+    """One game against or by the engine.
+
+    Methods that change the state take effect at once and end pondering; `genmove`, `analyze` and the other searches
+    return futures. Points may be given as vertices ("D4"), and colours as "black" or "white".
+
+    An engine belongs to the thread that made it: other threads may only call `stop` and `close`, and get a UserError
+    otherwise; use one engine for each thread. `close`, or the end of a `with` block, ends the search thread.
+
+    Attributes:
+        settings: How it searches and behaves.
+        clock: The clocks of both players.
+        games_begun: The number of times that a game was begun or its starting position changed. A search belongs to
+            the game being played if this number is still the same.
+        ready: Done when the core is compiled and the board's evaluator is loaded; has the error if that failed.
+    """
+
+    def __init__(
+        self,
+        settings: EngineSettings | None = None,
+        *,
+        width: int = 19,
+        height: int | None = None,
+        rules: Rules | str = "chinese",
+        komi: float | None = None,
+    ) -> None:
+        """Makes an engine with a new game, and starts its search thread.
+
+        Args:
+            settings: How it searches and behaves; None for the defaults.
+            width: The board's columns.
+            height: The board's rows; None for a square board.
+            rules: The rules, or their name.
+            komi: White's komi; None for the usual one of the board's size.
+
+        Raises:
+            UserError: An argument is of the wrong type or out of range.
+        """
+        if not isinstance(settings, EngineSettings | None):
+            raise invalid("settings", settings, "EngineSettings, such as EngineSettings(visits=100)")
+        if komi is not None:
+            check_komi(komi)
+        self._owner = threading.get_ident()
+        self.settings = settings or EngineSettings()
+        self.clock = Clock()
+        self._rules = as_rules(rules)
+        self._sent_komi = komi
+        self._game: Game | None = None
+        self._hopeless_moves = {BLACK: 0, WHITE: 0}
+        self.games_begun = 0
+        self._thread = SearchThread(functools.partial(new_worker, self.settings))
+        weakref.finalize(self, self._thread.close, _LAST_WAIT)
+        self._network = ""
+        self._evaluator: Future[tuple[str, bool]]  # its name, and whether it imitates humans
+        self.ready: Future[None]
+        self.set_board_size(width, height)
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        name = self._network if self._network in WITHOUT_NETWORK else network_name(Path(self._network))
+        moves, turn = (0, BLACK) if self._game is None else (len(self._game.moves), self._game.to_move)
+        position = f"{self._width}x{self._height}, {plural(moves, 'move')}, {colour_letter(turn)} to move"
+        return f"<Engine {name}: {position}, komi {self.komi:g}, {rules_name(self._rules) or 'other'} rules>"
+
+    def _repr_svg_(self) -> str:
+        return self.game.to_svg()
+
+    @property
+    def name(self) -> str:
+        """The name for game records: the program with its network and its level."""
+        network, level = self._network, self.settings.level
+        words = ["gtp_engine"]
+        if network not in WITHOUT_NETWORK:
+            words.append(network_name(Path(network)))
+        if level != "max":
+            words.append(f"level {level}")
+        return " ".join(words)
+
+    # The game.
+
+    @property
+    def width(self) -> int:
+        """The board's columns."""
+        return self._width
+
+    @property
+    def height(self) -> int:
+        """The board's rows."""
+        return self._height
+
+    @property
+    def komi(self) -> float:
+        """White's komi: the one that was set, or the usual one for the board's size."""
+        return self.komi_on(self._width, self._height)
+
+    def komi_on(self, width: int, height: int) -> float:
+        """Returns White's komi on a board of this size: the one that was set, or the usual one."""
+        return default_komi(width, height) if self._sent_komi is None else self._sent_komi
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the game."""
+        return self._rules
+
+    @property
+    def game(self) -> "Game":
+        """The game so far. Only the engine's methods may change it. The first access imports the compiled board."""
+        if self._game is None:
+            from ..game.game import Game
+
+            self._game = Game(self._width, self._height, rules=self._rules, komi=self.komi)
+        return self._game
+
+    def set_board_size(self, width: int, height: int | None = None) -> None:
+        """Begins a game on an empty board of this size. A komi that was set stays.
+
+        Raises:
+            UserError: The size is out of range.
+        """
+        self._check_thread()
+        height = width if height is None else height
+        check_board_size(width, height)
+        network = network_on(self.settings.network, width, height)
+        if self.settings.strict and network not in WITHOUT_NETWORK and max(width, height) > LARGEST_BOARD:
+            raise UserError(f"unacceptable size {width}x{height}: {too_large('the network', LARGEST_BOARD)}")
+        self._width, self._height = width, height
+        self.clear_board()
+        self._use(network)
+
+    def _use(self, network: str) -> None:
+        """Loads this evaluator on the search thread, unless it is in use already."""
+        if network == self._network:
+            return
+        self._network = network
+        parameters = self.parameters
+
+        def load(worker: "SearchWorker") -> tuple[str, bool]:
+            worker.change_network(network)
+            worker.warm_up()
+            worker.announce(parameters)
+            evaluator = worker.evaluator()
+            return evaluator.name, evaluator.takes_profile
+
+        self._evaluator = loaded = self._thread.submit(load)
+        self.ready = self._thread.submit(lambda _: check_profile(*loaded.result(), parameters.profile))
+
+    def clear_board(self) -> None:
+        """Begins a game with full clocks on the empty board; komi, rules and time settings stay."""
+        self._change()
+        self.games_begun += 1
+        self._game = None
+        self.clock.restart()
+
+    def set_komi(self, komi: float) -> None:
+        """Changes the komi, also during a game."""
+        check_komi(komi)
+        self._change()
+        self._sent_komi = komi
+        if self._game is not None:
+            self._game.set_komi(komi)
+
+    def set_rules(self, rules: Rules | str) -> None:
+        """Changes the rules, also during a game."""
+        rules = as_rules(rules)
+        self._change()
+        self._rules = rules
+        if self._game is not None:
+            self._game.set_rules(rules)
+
+    def play(self, colour: int | str, point: int | str) -> None:
+        """Plays a move in the game, as `Game.play` does."""
+        self._end_pondering()
+        self.game.play(colour, point)
+
+    def undo(self) -> None:
+        """Takes back the last move, as `Game.undo` does."""
+        self._change()
+        self.game.undo()
+
+    def set_up(
+        self, black: Iterable[int | str], white: Iterable[int | str], to_move: int | str = BLACK
+    ) -> None:
+        """Sets up a position, as `Game.set_up` does."""
+        self._change()
+        self.game.set_up(black, white, to_move)
+        self.games_begun += 1
+
+    def set_to_move(self, colour: int | str) -> None:
+        """Makes it this player's turn, without a move of the other."""
+        self._change()
+        self.game.to_move = colour
+        self.games_begun += 1
+
+    def place_handicap(self, points: Iterable[int | str]) -> None:
+        """Places handicap stones, as `Game.place_handicap` does."""
+        self._change()
+        self.game.place_handicap(points)
+        self.games_begun += 1
+
+    def load(self, game: "Game") -> None:
+        """Continues from a copy of `game`, with its size, komi and rules; the clocks are full."""
+        from ..game.game import Game
+
+        if not isinstance(game, Game):
+            raise invalid("game", game, "a Game; that of a record is record.to_game()")
+        self._change()
+        self.games_begun += 1
+        self._game = game.copy()
+        self._width, self._height = game.width, game.height
+        self._rules, self._sent_komi = game.rules, game.komi
+        self.clock.restart()
+        self._use(network_on(self.settings.network, game.width, game.height))
+
+    def _change(self) -> None:
+        """Prepares for a change of the game other than a move: restarts the count of hopeless positions."""
+        self._end_pondering()
+        self._hopeless_moves = {BLACK: 0, WHITE: 0}
+
+    # Parameters.
+
+    @property
+    def parameters(self) -> SearchParameters:
+        """The search's parameters; `set_parameter` changes them."""
+        return self.settings.search_parameters(self._network)
+
+    @staticmethod
+    def parameter_names() -> list[str]:
+        """Returns the names that `set_parameter` and `parameter` accept: limits of a move and search parameters."""
+        return ["visits", "seconds", *parameter_names()]
+
+    def parameter(self, name: str) -> Any:
+        """Returns a parameter by its name or KataGo's; None for a limit that is not set.
+
+        Raises:
+            UserError: The name is unknown.
+        """
+        _check_parameter(name)
+        if name in _LIMIT_NAMES:
+            return getattr(self.settings, _LIMIT_NAMES[name])
+        return getattr(self.parameters, find_parameter(name))
+
+    def set_parameter(self, name: str, value: str | float | bool) -> None:
+        """Changes a parameter from the next search on, by its name or KataGo's.
+
+        Raises:
+            UserError: The name is unknown or the value invalid.
+        """
+        _check_parameter(name)
+        self._end_pondering()
+        if name in _LIMIT_NAMES:
+            change: dict[str, Any] = {_LIMIT_NAMES[name]: _limit(name, value)}
+        else:
+            change = {"parameters": {**self.settings.parameters, find_parameter(name): value}}
+        settings = replace(self.settings, **change)
+        profile = settings.search_parameters(self._network).profile
+        is_loaded = self._evaluator.done() and self._evaluator.exception() is None
+        if is_loaded and profile != self.parameters.profile:
+            check_profile(*self._evaluator.result(), profile)
+        self.settings = settings
+
+    # Searches.
+
+    def request(self, colour: int | str | None = None, **options: Any) -> SearchRequest:
+        """Returns a request to search the present position, for `analyze` or `genmove`; `stop` ends it.
+
+        Args:
+            colour: The player to search for; None for the player to move.
+            **options: Other fields of the request (`SearchRequest`), such as `limits`, `root_moves`, `ownership`,
+                `on_report` and `interval`.
+        """
+        self._check_thread()
+        game = self.game.copy()
+        game.to_move = game.to_move if colour is None else colour
+        values: dict[str, Any] = {"parameters": self.parameters, "stop": self._thread.stop_event} | options
+        return SearchRequest(game, **values)
+
+    def genmove(
+        self,
+        request: SearchRequest | None = None,
+        *,
+        play: bool = True,
+        cleanup: bool = False,
+        level: Level | None = None,
+    ) -> "Future[Decision]":
+        """Decides what to play; `commit` plays it.
+
+        Args:
+            request: What to search, from `Engine.request`; None for the present position. A request without limits is
+                searched within those of the settings and of the clock.
+            play: Whether the move is to be played; otherwise the decision is without randomness, resignation and clock.
+            cleanup: Whether to capture all dead stones before a pass.
+            level: The level of this move; None for that of the settings.
+        """
+        started = time.monotonic()
+        self._end_pondering()
+        request = _checked(request) or self.request()
+        game, colour = request.game, request.game.to_move
+        settings = self.settings if level is None else replace(self.settings, level=level)
+        clock, network = self.clock, self._network
+        hopeless_before = self._hopeless_moves[colour]
+
+        def decide(worker: "SearchWorker") -> Decision:
+            from .decision import PlayStyle, choose_move  # imports numba
+            from .endgame import is_hopeless
+
+            limits, budget, waited = request.limits, None, time.monotonic() - started
+            if limits.is_endless:
+                budget = clock.budget(colour, game.area, len(game.moves), waited) if play else None
+                limits = _move_limits(settings, network, budget)
+            style = PlayStyle(settings.level, cleanup, calm=not play)
+            point, report = choose_move(worker, replace(request, limits=limits), style)
+            hopeless = is_hopeless(game, report, settings.resign_threshold)
+            resign = play and settings.resign and hopeless and hopeless_before + 1 >= settings.resign_moves
+            planned = None if budget is None else waited + budget
+            return Decision(colour, PASS if resign else point, resign, report, started, planned, hopeless)
+
+        return self._thread.submit(decide)
+
+    def commit(self, decision: Decision) -> None:
+        """Plays a decision of `genmove` and charges its time to the clock; does nothing if it resigns."""
+        self._end_pondering()
+        self._hopeless_moves[decision.colour] = self._hopeless_moves[decision.colour] + 1 if decision.hopeless else 0
+        if decision.resign:
+            return
+        self.game.play(decision.colour, decision.point)
+        self.clock.charge(decision.colour, time.monotonic() - decision.started, decision.budget)
+
+    def analyze(self, request: SearchRequest | None = None) -> "Future[SearchReport]":
+        """Searches up to the request's limits.
+
+        Args:
+            request: What to search, from `Engine.request`. If it has no limits, as `engine.request()`, the search runs
+                until `stop` is called. None for the present position within the limits of the settings.
+        """
+        self._end_pondering()
+        search_request = _checked(request) or self._limited_request()
+        return self._thread.submit(lambda worker: worker.search(search_request))
+
+    def raw_evaluations(
+        self, colour: int | str | None = None, *, symmetries: Iterable[int] = (0,), optimism: float | None = None
+    ) -> "Future[list[RawEvaluation]]":
+        """Returns the network's evaluations of the present position under these symmetries, without a search.
+
+        Args:
+            colour: The player to evaluate for; None for the player to move. The other player has no history of moves.
+            symmetries: Numbers of symmetries, 0 to 7.
+            optimism: Share of the optimistic policy, if the network has one; None for that of a search's root.
+
+        Raises:
+            UserError: There is no network, or the board is too large for it (from the future).
+        """
+        self._end_pondering()
+        game, parameters = self.request(colour).game, self.parameters
+        share = parameters.root_policy_optimism if optimism is None else optimism
+        return self._thread.submit(lambda worker: worker.raw_evaluations(game, symmetries, share, parameters.profile))
+
+    def ownership(self) -> "Future[np.ndarray]":
+        """Returns the ownership of each point, float32 [height, width] in -1..1, + for Black."""
+        self._end_pondering()
+        request = self.request()
+        return self._thread.submit(lambda worker: worker.ownership(request))
+
+    def dead_stones(self) -> "Future[set[int]]":
+        """Returns the points of the stones that are removed for the count.
+
+        Two searches, one with each player to move first, find the ownership of each point; what is pass-alive overrides
+        it. There are no dead stones once a game is over under rules that count stones as they stand (Tromp-Taylor).
+        """
+        self._end_pondering()
+        request = self.request()
+        return self._thread.submit(lambda worker: worker.dead_stones(request))
+
+    def final_score(self) -> "Future[Score]":
+        """Returns the score under the rules of the present board without the dead stones.
+
+        The game is not played to its end: an empty region next to both colours counts for neither, so the score of an
+        unfinished game is only rough.
+        """
+        self._end_pondering()
+        request = self.request()
+        return self._thread.submit(lambda worker: worker.final_score(request))
+
+    def statuses(self) -> "Future[dict[str, list[list[int]]]]":
+        """Returns the chains by their status: "alive", "dead" or "seki"."""
+        self._end_pondering()
+        request = self.request()
+        return self._thread.submit(lambda worker: worker.statuses(request))
+
+    def ponder(self) -> None:
+        """Searches in the opponent's time, if the settings ask for it, until any other method is called."""
+        if self.settings.ponder and not self.game.is_over:
+            self._end_pondering()
+            request = self.request(stop=self._thread.pondering_stop)
+            self._thread.submit(lambda worker: worker.search(request))
+
+    def stop(self) -> None:
+        """Ends all searches requested so far, whose futures get the results found until then; returns at once.
+
+        Any thread may call it.
+        """
+        self._thread.stop()
+
+    def _end_pondering(self) -> None:
+        """Begins every call that changes or searches something."""
+        self._check_thread()
+        self._thread.stop_pondering()
+
+    def _check_thread(self) -> None:
+        """Raises UserError in another thread than the engine's."""
+        if threading.get_ident() != self._owner:
+            raise UserError("this engine belongs to the thread that made it: make one engine for each thread")
+
+    def clear_cache(self) -> None:
+        """Clears the search tree and the cache of evaluations."""
+        self._end_pondering()
+        self._thread.submit(lambda worker: worker.clear())
+
+    def close(self) -> None:
+        """Ends the search thread and waits for it. Later searches raise UserError. Any thread may call it."""
+        if not self._thread.is_closed:
+            self._thread.submit(lambda worker: worker.close())
+        self._thread.close()
+
+    def best_move(self, colour: int | str | None = None, *, level: Level | None = None) -> Decision:
+        """Decides on a move, plays it and returns the decision.
+
+        Args:
+            colour: The player; None for the player to move.
+            level: The level of this move; None for that of the settings.
+        """
+        decision = self.genmove(self.request(colour), level=level).result()
+        self.commit(decision)
+        return decision
+
+    def evaluate(self) -> "SearchReport":
+        """Searches within the settings' limits and returns the report, with ownership, for the player to move."""
+        return self.analyze(self._limited_request(ownership=True)).result()
+
+    def _limited_request(self, **options: Any) -> SearchRequest:
+        """Returns a request within the limits of the settings."""
+        return self.request(limits=_move_limits(self.settings, self._network, None), **options)
+
+
+def _checked(request: SearchRequest | None) -> SearchRequest | None:
+    """Returns the request; raises UserError if it is something else."""
+    if not isinstance(request, SearchRequest | None):
+        raise invalid("request", request, "a SearchRequest, such as engine.request(limits=Limits(visits=100))")
+    return request
+
+
+def _check_parameter(name: str) -> None:
+    """Raises UserError if a name is neither that of a limit nor of a search parameter."""
+    searched = [item for one in fields(SearchParameters) for item in (one.name, one.metadata["katago"]) if item]
+    if name not in (*_LIMIT_NAMES, *searched):
+        raise unknown("parameter", name, [*_LIMIT_NAMES, *searched], accepted=Engine.parameter_names())
+
+
+def _limit(name: str, value: str | float | bool) -> int | float | None:
+    """Returns a limit from a client's text: a positive number, whole for visits; None for "none" or ""."""
+    if str(value).strip().lower() in ("", "none"):
+        return None
+    return parse_number(name, value, Range(0, above=True, whole=_LIMIT_NAMES[name] == "visits"))
+
+
+def _move_limits(settings: EngineSettings, network: str, budget: float | None) -> Limits:
+    """Returns the limits of one move with this network: those of settings and level, and the clock's budget (s)."""
+    if budget == 0.0:
+        return Limits(visits=1, seconds=0.0)
+    of_level = visits_at(settings.level, with_network=network not in WITHOUT_NETWORK)
+    visits = [limit for limit in (settings.visits, of_level) if limit is not None]
+    seconds = [limit for limit in (settings.seconds, budget) if limit is not None]
+    if not seconds and settings.visits is None:
+        seconds = [DEFAULT_SECONDS]
+    return Limits(min(visits, default=None), min(seconds, default=None))

@@ -1,0 +1,84 @@
+"""The thread on which an engine searches.
+
+torch is fast on one thread only, and compiling takes a while. So the worker is made and used on this thread, and the
+thread that talks to a user stays free. Importing this module imports neither numba nor torch.
+"""
+
+import functools
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from ..base.errors import UserError
+
+if TYPE_CHECKING:
+    from .worker import SearchWorker
+
+T = TypeVar("T")
+_Job: TypeAlias = "Callable[[Callable[[], SearchWorker]], None]"
+
+
+class SearchThread:
+    """Runs jobs one after the other in a daemon thread: an endless search must not keep a program running.
+
+    A search gets one of two events when it is requested: `stop_event`, or `pondering_stop`, which is set whenever
+    anything else is requested.
+    """
+
+    def __init__(self, make_worker: "Callable[[], SearchWorker]") -> None:
+        """Starts the thread. It calls `make_worker` before its first job."""
+        self.stop_event = threading.Event()
+        self.pondering_stop = threading.Event()
+        self.is_closed = False
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        # Not a bound method: the thread must not keep this object, and so its engine, alive.
+        self._thread = threading.Thread(target=_work, args=(self._jobs, make_worker), name="search", daemon=True)
+        self._thread.start()
+
+    def submit(self, function: "Callable[[SearchWorker], T]") -> "Future[T]":
+        """Calls `function` with the worker, after everything that was submitted before.
+
+        Raises:
+            UserError: The thread is closed.
+        """
+        if self.is_closed:
+            raise UserError("the engine is closed")
+        future: Future[T] = Future()
+
+        def job(worker: "Callable[[], SearchWorker]") -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(function(worker()))
+            except BaseException as error:
+                future.set_exception(error)
+
+        self._jobs.put(job)
+        return future
+
+    def stop(self) -> None:
+        """Ends all searches requested so far, those that wait as soon as they have begun."""
+        self.stop_event.set()
+        self.stop_event = threading.Event()
+        self.stop_pondering()
+
+    def stop_pondering(self) -> None:
+        """Ends all pondering requested so far."""
+        self.pondering_stop.set()
+        self.pondering_stop = threading.Event()
+
+    def close(self, timeout: float | None = None) -> None:
+        """Ends the thread after the jobs that wait, and waits for it up to `timeout` seconds."""
+        self.is_closed = True
+        self.stop()
+        self._jobs.put(None)
+        self._thread.join(timeout)
+
+
+def _work(jobs: "queue.SimpleQueue[_Job | None]", make_worker: "Callable[[], SearchWorker]") -> None:
+    worker = functools.cache(make_worker)
+    while (job := jobs.get()) is not None:
+        job(worker)
+        del job  # what it holds must not live on until the next one comes

@@ -1,0 +1,338 @@
+"""The evaluator and the tree of an engine, which belong to its search thread."""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.errors import UserError
+from ..base.jit import is_cold, warm_up
+from ..base.messages import plural
+from ..base.system import configure_torch
+from ..evaluate.choices import AUTO, too_large
+from ..evaluate.evaluator import Evaluator
+from ..evaluate.factory import UNIFORM, make_evaluator
+from ..evaluate.features import new_workspace, position_of
+from ..evaluate.human_profile import check_profile
+from ..evaluate.uniform import UniformEvaluator
+from ..game.coords import BLACK, WHITE, opponent, point_at
+from ..game.game import Game
+from ..game.rules import RULESETS
+from ..game.scoring import Score, final_score
+from ..network.library import default_network
+from ..search.parameters import WITHOUT_NETWORK, SearchParameters, default_parameters
+from ..search.report import SearchReport
+from ..search.request import ANY_MOVE, Limits, SearchRequest
+from ..search.search import Search
+from .endgame import assess_endgame, chain_statuses, find_dead, in_their_own_turn
+
+if TYPE_CHECKING:
+    from ..evaluate.network import NetworkEvaluator
+
+logger = logging.getLogger(__name__)
+
+# Limits of each of the two searches for dead stones.
+_OWNERSHIP_VISITS, _OWNERSHIP_SECONDS = 2000, 1.5
+_ANY_PROFILE = "rank_1d"  # for warming up
+
+
+@dataclass(frozen=True)
+class RawEvaluation:
+    """A network's evaluation of one position under one symmetry, for the player to move.
+
+    Attributes:
+        symmetry: The number of the symmetry (`game.symmetry`).
+        to_move: The player to move.
+        value: Probabilities of win, loss and no result.
+        lead: The points by which the player is ahead.
+        score_mean: The mean of the final score, in points.
+        score_mean_square: The mean of its square.
+        variance_time: The number of turns until the value settles.
+        value_error: The expected error of win minus loss in the short term; None if the network does not predict it.
+        score_error: The expected error of the score in the short term, in points; None likewise.
+        policy: float32 [area+1], move-index order, NaN for illegal moves.
+        ownership: float32 [height, width].
+    """
+
+    symmetry: int
+    to_move: int
+    value: tuple[float, float, float]
+    lead: float
+    score_mean: float
+    score_mean_square: float
+    variance_time: float
+    value_error: float | None
+    score_error: float | None
+    policy: np.ndarray
+    ownership: np.ndarray
+
+
+class SearchWorker:
+    """The evaluator and the tree of an engine. It belongs to the thread that made it.
+
+    Attributes:
+        random: The generator for the choice of moves.
+    """
+
+    def __init__(
+        self,
+        network: str,
+        threads: int,
+        seed: int | None,
+        device: str = AUTO,
+        precision: str = AUTO,
+        *,
+        strict: bool = False,
+    ) -> None:
+        """Makes a worker without evaluator and tree, which are made when they are first needed.
+
+        Args:
+            network: The evaluator (`evaluate.factory`).
+            threads: The number of CPU threads of the evaluator.
+            seed: The seed of everything random; None for another one each time.
+            device: The device of a network (`evaluate.network`).
+            precision: The precision of a network (`evaluate.network`).
+            strict: Whether a board too large for the network is a UserError; otherwise rollouts play on it.
+        """
+        self._network, self._threads, self._seed = network, threads, seed
+        self._device, self._precision, self._strict = device, precision, strict
+        self._evaluator: Evaluator | None = None
+        self._large_boards: Evaluator | None = None  # for boards too large for the network
+        self._search: Search | None = None
+        self.random = np.random.default_rng(seed)
+        self._ownership: tuple[tuple[object, ...], np.ndarray] | None = None  # with its position
+
+    def evaluator(self) -> Evaluator:
+        """Returns the evaluator, which is made at the first call.
+
+        Raises:
+            UserError: The network does not exist or cannot be used.
+            OSError: Its file cannot be read.
+        """
+        if self._evaluator is None:
+            if self._network not in WITHOUT_NETWORK:
+                configure_torch()
+            self._evaluator = make_evaluator(
+                self._network,
+                threads=self._threads,
+                seed=self._seed,
+                device=self._device,
+                precision=self._precision,
+            )
+        return self._evaluator
+
+    def change_network(self, network: str) -> None:
+        """Switches to another evaluator (`evaluate.factory`) and frees the memory of the last one."""
+        self.close()
+        self._network = network
+
+    def network(self) -> "NetworkEvaluator":
+        """Returns the evaluator, which must be a network.
+
+        Raises:
+            UserError: There is no network; or as `evaluator`.
+        """
+        if self._network in WITHOUT_NETWORK:
+            raise UserError("there is no network to ask: start the engine with --network FILE")
+        from ..evaluate.network import NetworkEvaluator  # imports torch, which rollouts do not need
+
+        evaluator = self.evaluator()
+        assert isinstance(evaluator, NetworkEvaluator)
+        return evaluator
+
+    def check_profile(self, profile: str) -> None:
+        """Raises UserError if the evaluator needs a profile and there is none, or the other way round."""
+        evaluator = self.evaluator()
+        check_profile(evaluator.name, evaluator.takes_profile, profile)
+
+    def announce(self, parameters: SearchParameters) -> None:
+        """Logs the network, its device and precision, the threads and the batch size; nothing without a network."""
+        if self._network in WITHOUT_NETWORK:
+            return
+        evaluator = self.network()
+        batch = parameters.batch_size or evaluator.batch_size
+        threads = plural(self._threads, "thread")
+        logger.info(f"{evaluator.name}: {evaluator.device}, {evaluator.precision}, {threads}, batches of {batch}")
+
+    def _evaluator_of(self, game: Game) -> Evaluator:
+        """Returns the evaluator for the game's board: rollouts if it is too large for the network."""
+        evaluator = self.evaluator()
+        if max(game.width, game.height) <= evaluator.largest_board:
+            return evaluator
+        if self._strict:
+            raise UserError(too_large(evaluator.name, evaluator.largest_board))
+        if self._large_boards is None:
+            logger.warning(f"{too_large(evaluator.name, evaluator.largest_board)}: larger ones are played by rollouts")
+            self._large_boards = make_evaluator(threads=self._threads, seed=self._seed)
+        return self._large_boards
+
+    def is_rollout(self, game: Game) -> bool:
+        """Returns whether the game's board is evaluated by rollouts, which are noisy."""
+        return self._evaluator_of(game).is_rollout
+
+    def search(self, request: SearchRequest) -> SearchReport:
+        """Searches in the tree of earlier searches, or in a new one if parameters or evaluator differ."""
+        evaluator, request = self._fitted(request)
+        search = self._search
+        if search is None or search.parameters != request.parameters or search.evaluator is not evaluator:
+            self._search = search = Search(evaluator, request.parameters, self._seed)
+        return search.run(request)
+
+    def look(self, request: SearchRequest) -> SearchReport:
+        """Searches in a tree of its own, with ownership and without reports on the way."""
+        evaluator, request = self._fitted(replace(request, ownership=True, on_report=None))
+        return Search(evaluator, request.parameters, self._seed).run(request)
+
+    def _fitted(self, request: SearchRequest) -> tuple[Evaluator, SearchRequest]:
+        """Returns the evaluator for a request's board, and the request with parameters that suit it."""
+        evaluator = self._evaluator_of(request.game)
+        parameters = request.parameters or default_parameters(self._network)
+        if evaluator is not self._evaluator:
+            parameters = default_parameters("none")
+        return evaluator, replace(request, parameters=parameters)
+
+    def opponents_view(self, request: SearchRequest) -> SearchReport:
+        """Searches as `look` does, but with the opponent of the player to move to move first."""
+        game = request.game.copy()
+        game.to_move = opponent(game.to_move)
+        return self.look(replace(request, game=game, root_moves=ANY_MOVE))
+
+    def warm_up(self) -> None:
+        """Compiles the core, or loads it from the cache, and makes the evaluator."""
+        warm_up(
+            [
+                ("the rules", _use_board),
+                ("the evaluator", self._use_evaluator),
+                ("the search", self._use_search),
+                ("the count", _use_count),
+            ]
+        )
+
+    def _use_evaluator(self) -> None:
+        """Makes the evaluator and evaluates a position on 19x19."""
+        evaluator = self.evaluator()
+        handle = evaluator.with_options(profile=_ANY_PROFILE if evaluator.takes_profile else "")
+        handle.collect(handle.submit(Game(19).board.copy(), np.arange(1)))
+
+    def _use_search(self) -> None:
+        """Searches a small board with an evaluator that needs no time."""
+        # Not the game's search, whose random numbers would then depend on whether it was warmed up.
+        search = Search(UniformEvaluator(), SearchParameters(tree_megabytes=0.25), self._seed)
+        game = Game(5)
+        report = search.run(SearchRequest(game, Limits(visits=600), ownership=True))
+        # The arena has space for about 1,100 nodes: with 600 in use, the next position copies its subtree.
+        game.play(BLACK, report.moves[0].point)
+        search.run(SearchRequest(game, Limits(visits=610)))
+
+    def raw_evaluations(
+        self, game: Game, symmetries: Iterable[int], optimism: float, profile: str
+    ) -> list[RawEvaluation]:
+        """Returns the network's evaluations of the game's position under each of these symmetries (`game.symmetry`).
+
+        Args:
+            game: The position.
+            symmetries: Numbers of symmetries, 0 to 7.
+            optimism: Share of the optimistic policy, 0..1, if the network has one.
+            profile: As in `Evaluator.with_options`.
+
+        Raises:
+            UserError: There is no network, or the board is too large for it.
+        """
+        handle = self.network().with_options(optimism=optimism, profile=profile)
+        position, legal = position_of(game, new_workspace()), game.legal_moves()
+        evaluations = []
+        for symmetry in symmetries:
+            outputs = handle.predict(position, symmetry)
+            win, loss, no_result = outputs.value[0].tolist()
+            evaluation = RawEvaluation(
+                symmetry,
+                game.to_move,
+                (win, loss, no_result),
+                lead=outputs.lead.item(),
+                score_mean=outputs.score_mean.item(),
+                score_mean_square=outputs.score_mean_square.item(),
+                variance_time=outputs.variance_time.item(),
+                value_error=None if outputs.value_error is None else outputs.value_error.item(),
+                score_error=None if outputs.score_error is None else outputs.score_error.item(),
+                policy=np.where(legal, outputs.policy[0].numpy(), np.float32(np.nan)),
+                ownership=outputs.ownership[0].numpy().reshape(game.height, game.width),
+            )
+            evaluations.append(evaluation)
+        return evaluations
+
+    def ownership(self, request: SearchRequest) -> np.ndarray:
+        """Returns the ownership of each point for Black (`endgame.in_their_own_turn`), once found for a position.
+
+        Two searches find it, one with each player to move first. They have limits of their own.
+        """
+        game = request.game
+        position = (game.width, game.height, game.rules, game.komi, *game.setup_stones, *game.moves)
+        if self._ownership is not None and self._ownership[0] == position:
+            return self._ownership[1]
+        # With a seed the rest of the game must not depend on the speed of the machine.
+        limits = Limits(_OWNERSHIP_VISITS, _OWNERSHIP_SECONDS if self._seed is None else None)
+        ownerships = []
+        for colour in (BLACK, WHITE):
+            turn = game.copy()
+            turn.to_move = colour
+            report = self.look(replace(request, game=turn, limits=limits, root_moves=ANY_MOVE))
+            assert report.ownership is not None
+            ownerships.append(report.ownership if colour == BLACK else -report.ownership)
+        combined = in_their_own_turn(game, *ownerships)
+        if not request.is_stopped:
+            self._ownership = (position, combined)
+        return combined
+
+    def dead_stones(self, request: SearchRequest) -> set[int]:
+        """Returns the points of the dead stones (`endgame.find_dead`)."""
+        return find_dead(request.game, self.ownership(request))
+
+    def final_score(self, request: SearchRequest) -> Score:
+        """Returns the score of the present board without the dead stones."""
+        return Score(final_score(request.game, self.dead_stones(request)))
+
+    def statuses(self, request: SearchRequest) -> dict[str, list[list[int]]]:
+        """Returns the chains by their status (`endgame.chain_statuses`)."""
+        return chain_statuses(request.game, self.dead_stones(request))
+
+    def clear(self) -> None:
+        """Clears the tree and the cache of evaluations."""
+        if self._search is not None:
+            self._search.clear()
+        if self._evaluator is not None:
+            self._evaluator.clear_cache()
+
+    def close(self) -> None:
+        """Frees the evaluator's memory."""
+        self._search = None
+        for evaluator in (self._evaluator, self._large_boards):
+            if evaluator is not None:
+                evaluator.close()
+        self._evaluator = self._large_boards = None
+
+
+def compile_ahead() -> None:
+    """Compiles what playing with networks needs, before several processes start that would each compile it."""
+    if is_cold():
+        network = default_network(9, 9)
+        worker = SearchWorker(str(network) if network else UNIFORM, 1, None)
+        worker.warm_up()
+        worker.close()
+
+
+def _use_board() -> None:
+    """Compiles the rules of the board."""
+    game = Game(5, rules=RULESETS["tromp-taylor"])
+    for x, y in ((1, 0), (0, 0), (0, 1), (4, 4)):
+        game.play(game.to_move, point_at(x, y, 5))
+    game.is_legal(point_at(0, 0, 5))
+    game.legal_moves()
+    game.set_up([point_at(0, 0, 5)], [point_at(1, 1, 5)])
+
+
+def _use_count() -> None:
+    """Compiles the count at the end of a game."""
+    neutral = np.zeros((5, 5))
+    assess_endgame(Game(5), neutral, neutral)

@@ -1,0 +1,424 @@
+"""Searches whose leaves share the batches of one evaluator.
+
+A small network evaluates a batch in less time than Python needs for a few calls. So everything that each search needs
+for each batch is done here, in a few calls of compiled code for all searches together: finding how many leaves each may
+add, selecting these, and backing up their evaluations.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..base.jit import List, inline, njit
+from ..evaluate.evaluator import ALL_SYMMETRIES, Evaluator, EvaluatorHandle
+from ..evaluate.features import LADDER_BYTES
+from ..evaluate.rollouts.rollout import random_below
+from ..game.board import BOARD
+from .averaging import Averaging
+from .game_tree import GameTree
+from .gumbel import NO_HALVING
+from .ownership import add_ownership, no_ownership, write_ownership
+from .parameters import SearchParameters
+from .selection import Root, Rule
+from .tree import NO_NODE, NODE, UNEVALUATED, Tree
+from .utility import Utility
+from .value_bias import new_biases
+from .visits import SearchState, expand_and_back_up, select_leaves
+
+# At most a quarter of the visits is in flight: leaves that are selected before earlier ones are backed up are poor.
+_SHARE_IN_FLIGHT = 4
+NO_SLOT = -1
+
+# How a search stands in its slot.
+SLOT_STATUS = np.dtype(
+    [
+        # Written by whoever drives the batcher.
+        ("is_ending", np.bool_),  # no more leaves: it ends when those under way are back
+        ("is_waiting", np.bool_),  # no more leaves, but the search stays open until it is stopped
+        ("ends", np.float64),  # time by the clock that `survey` is called with, infinite for never; so is the next
+        ("next_report", np.float64),
+        # Written by `survey`.
+        ("is_evaluated", np.bool_),  # whether the evaluator has seen the root
+        ("is_full", np.bool_),  # whether the arena has no space for `quota` more leaves
+        ("left", np.int64),  # visits to the limit, which counts the root's visits except those of banned moves
+        ("in_flight", np.int64),  # leaves under way
+        ("quota", np.int64),  # visits that may begin now; 0 or less for none
+        ("is_asking", np.bool_),  # whether some are to begin
+        ("is_done", np.bool_),  # whether it is to end now
+        ("is_due", np.bool_),  # whether it is to report now
+    ],
+    align=True,
+)
+
+
+class Survey(NamedTuple):
+    """How many searches are asking for leaves, done, or to report: see SLOT_STATUS."""
+
+    asking: int
+    done: int
+    due: int
+
+
+@dataclass
+class Batch:
+    """Leaves under way, one per row; the search in slots[i] has the rows from starts[i] to before starts[i + 1].
+
+    Attributes:
+        boards: BOARD [size], the positions.
+        leaves: int32 [size], their nodes.
+        symmetries: int [size], the symmetry of each evaluation if the parameters ask for random ones.
+        ladders: uint8 [size, LADDER_BYTES], written by evaluators that read ladders.
+        slots: int64, the searches with leaves in the batch; NO_SLOT for one that has been removed since.
+        starts: int64, one longer than `slots`.
+        roots: int64, indices into `slots` of the searches whose row is their root.
+        ticket: The evaluator's ticket for the batch.
+    """
+
+    boards: np.ndarray
+    leaves: np.ndarray
+    symmetries: np.ndarray
+    ladders: np.ndarray
+    slots: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    starts: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
+    roots: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    ticket: Any = None
+
+    @property
+    def count(self) -> int:
+        """The number of rows in use."""
+        return int(self.starts[-1])
+
+
+class BatchedSearch(Protocol):
+    """The interface of a search to the batcher (`search.ActiveSearch`)."""
+
+    parameters: SearchParameters
+    tree: GameTree
+    root_handle: EvaluatorHandle
+    tree_handle: EvaluatorHandle
+
+    def state(self) -> SearchState:
+        """Returns the search as compiled code sees it."""
+
+    def change_evaluator(self, evaluator: Evaluator) -> None:
+        """Continues with another evaluator of the same kind."""
+
+    def on_root_evaluated(self, row: np.ndarray) -> None:
+        """Called with the root's evaluation row after it has been backed up; may change the state."""
+
+
+class LeafBatcher:
+    """Selects, evaluates and backs up the leaves of many searches.
+
+    A search has a slot between `add` and `remove`; meanwhile only the batcher may change its tree.
+
+    Attributes:
+        searches: The search in each slot, None if it is free.
+        statuses: SLOT_STATUS of each slot; `survey` brings it up to date.
+    """
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.searches: list[BatchedSearch | None] = []
+        self.statuses = np.zeros(0, SLOT_STATUS)
+        self.pending: deque[Batch] = deque()
+        """The batches under way, the oldest first."""
+        self._search_states: Any = None  # List[SearchState], as of the last `_refresh`
+        self._changed: set[int] = set()  # slots whose search state has been replaced since
+        self._some_are_full = False  # whether an arena in the last survey was
+        self._free: list[Batch] = []
+
+    def add(self, search: BatchedSearch) -> int:
+        """Returns the slot of a search that has begun (`Search.begin`)."""
+        if None in self.searches:
+            slot = self.searches.index(None)
+            self.searches[slot] = search
+        else:
+            slot = len(self.searches)
+            self.searches.append(search)
+            self.statuses = np.append(self.statuses, np.zeros(1, SLOT_STATUS))
+        self.statuses[slot] = np.zeros((), SLOT_STATUS)
+        self.statuses["ends"][slot] = self.statuses["next_report"][slot] = np.inf
+        self._changed.add(slot)
+        return slot
+
+    def remove(self, slot: int) -> None:
+        """Frees a slot. The search's leaves that are still under way are dropped when they come back."""
+        self.searches[slot] = None
+        self._changed.add(slot)
+        for batch in self.pending:
+            batch.slots[batch.slots == slot] = NO_SLOT
+        if not any(self.searches):
+            self._refresh()  # it may be long until the next one
+
+    def _refresh(self) -> None:
+        """Copies the search states that have been replaced to compiled code; contents of arrays are shared."""
+        if not self._changed:
+            return
+        for slot in sorted(self._changed):
+            search = self.searches[slot]
+            state = search.state() if search is not None else _EMPTY_STATE
+            if self._search_states is None:
+                self._search_states = _new_states(state)
+            else:
+                _put(self._search_states, slot, state)
+        self._changed.clear()
+
+    def change_evaluator(self, evaluator: Evaluator) -> None:
+        """Continues with another evaluator of the same kind. No batch may be under way."""
+        assert not self.pending
+        self.evaluator = evaluator
+        for search in self.searches:
+            if search is not None:
+                search.change_evaluator(evaluator)
+
+    def survey(self, slots: np.ndarray, now: float, side_by_side: int = 0) -> Survey:
+        """Brings `statuses` of these slots up to date.
+
+        Args:
+            slots: int64, taken slots.
+            now: The time, by any clock.
+            side_by_side: If a search has the evaluator to itself, the number of batches that the evaluator works on at
+                once: each gets an equal share of the leaves that may be under way, and at least one.
+        """
+        self._refresh()
+        if not len(slots):
+            return Survey(0, 0, 0)
+        *found, full = _survey(self._search_states, slots, now, self.evaluator.batch_size, side_by_side, self.statuses)
+        self._some_are_full = full > 0
+        return Survey(*found)
+
+    def select(self, slots: np.ndarray, size: int) -> tuple[Batch, np.ndarray, np.ndarray]:
+        """Selects leaves for a batch of up to `size`, from these searches in turn.
+
+        Each search adds at most its share of the rows that are left, and at most its `quota` in the last `survey`.
+
+        Returns:
+            The batch, how many positions each search has in it, and how many visits ended at finished games and are
+            backed up already. Both numbers are -1 if the batch was full before. Both are 0 if the tree is full, nothing
+            is allowed at its root, or everything worth a visit is under way.
+        """
+        if self._some_are_full:
+            self._grow_arenas(slots)
+        batch = self._free.pop() if self._free else _new_batch(size)
+        if len(batch.boards) < size:
+            batch = _new_batch(max(size, self.evaluator.batch_size))  # a lone search sometimes asks for more
+        counts, done, batch.slots, batch.starts, batch.roots = _select_in_turn(
+            self._search_states, self.statuses, slots, size, batch.boards, batch.leaves, batch.symmetries
+        )
+        return batch, counts, done
+
+    def _grow_arenas(self, slots: np.ndarray) -> None:
+        """Lets the arenas of these searches grow, if they are full."""
+        for slot in slots[self.statuses["is_full"][slots]].tolist():
+            search = self.searches[slot]
+            assert search is not None
+            search.tree.make_room(int(self.statuses["quota"][slot]), ownership=False)
+            self._changed.add(slot)
+        self._refresh()
+
+    def submit(self, batch: Batch) -> None:
+        """Hands a batch to the evaluator. All of it has one board size, one symmetry and equal handles."""
+        search = self.searches[batch.slots[0]]
+        assert search is not None
+        symmetries = None
+        if search.parameters.symmetry == "average":
+            symmetries = np.full(batch.count, ALL_SYMMETRIES)
+        elif search.parameters.symmetry == "random":
+            symmetries = batch.symmetries[: batch.count]
+        handle = search.root_handle if 0 in batch.roots else search.tree_handle
+        batch.ticket = handle.submit(batch.boards, np.arange(batch.count), symmetries, batch.ladders)
+        self.pending.append(batch)
+
+    def collect(self) -> None:
+        """Waits for the oldest batch and backs up its evaluations, each search's in its own tree."""
+        batch = self.pending.popleft()
+        rows = self.evaluator.collect(batch.ticket)
+        self._refresh()
+        _absorb(self._search_states, batch.slots, batch.starts, batch.boards, batch.leaves, rows, batch.ladders)
+        for number in batch.roots:
+            slot = int(batch.slots[number])
+            if slot != NO_SLOT:
+                search = self.searches[slot]
+                assert search is not None
+                search.on_root_evaluated(rows[batch.starts[number]])
+                self._changed.add(slot)
+        self.release(batch)
+
+    def release(self, batch: Batch) -> None:
+        """Takes back the memory of a batch that is done or was not submitted."""
+        batch.ticket = None
+        self._free.append(batch)
+
+
+def _new_batch(size: int) -> Batch:
+    ladders = np.zeros((size, LADDER_BYTES), np.uint8)
+    return Batch(np.zeros(size, BOARD), np.zeros(size, np.int32), np.zeros(size, np.intp), ladders)
+
+
+def _empty_state() -> SearchState:
+    """Returns the state of a free slot, so that the arrays of its last search can be freed."""
+    tree = Tree(
+        np.zeros(1, NODE),
+        np.zeros((1, 2), np.uint16),
+        np.zeros((0, 1), np.int8),
+        np.zeros((0, 1, 2), np.float32),
+        np.zeros((0, 1), np.uint8),
+        new_biases(0),
+        np.zeros(1, np.int32),
+    )
+    banned = np.zeros((3, 2), np.int16)
+    root = Root(0, np.zeros(1, BOARD), np.zeros(1, np.uint64), 0, np.zeros(2, np.float32), False, banned, NO_HALVING)
+    rule = Rule(False, *(0.0,) * (len(Rule._fields) - 1))
+    scale, averaging = Utility(0.0, 0.0, 0.0), Averaging(True, 0.0, 0.0, 0.0, 0.0)
+    return SearchState(tree, root, rule, scale, averaging, no_ownership(0), False, 0, 0, np.zeros(1, np.uint64))
+
+
+_EMPTY_STATE = _empty_state()
+
+
+@njit
+def _new_states(search: SearchState) -> Any:
+    """Returns a typed list with one state, since numba takes the type of its items from the first."""
+    searches = List()
+    searches.append(search)
+    return searches
+
+
+@njit
+def _put(searches: Any, slot: int, search: SearchState) -> None:
+    if slot == len(searches):
+        searches.append(search)
+    else:
+        searches[slot] = search
+
+
+@njit
+def _survey(
+    searches: Any, slots: np.ndarray, now: float, batch_size: int, side_by_side: int, statuses: np.ndarray
+) -> tuple[int, int, int, int]:
+    """Does the work of `LeafBatcher.survey`; also returns how many arenas are full."""
+    asking = done = due = full = 0
+    for slot in slots:
+        search, status = searches[slot], statuses[slot]
+        tree = search.tree
+        node = tree.nodes[search.root.node]
+        is_evaluated = node["state"] != UNEVALUATED
+        visits = node["visits"] - _banned_visits(search) if search.banning else int(node["visits"])
+        left = search.limit - visits
+        in_flight = int(node["in_flight"])
+        quota = 1 - in_flight
+        if is_evaluated:
+            quota = _quota(visits, left, in_flight, search.batch_size or batch_size, side_by_side)
+        is_over = is_evaluated and (left <= 0 or now >= status["ends"])
+        is_asking = quota > 0 and not (is_over or status["is_ending"] or status["is_waiting"])
+        is_done = in_flight == 0 and (is_over or status["is_ending"])
+        is_due = is_evaluated and now >= status["next_report"] and not (is_done or status["is_ending"])
+        status["is_evaluated"] = is_evaluated
+        is_full = tree.size[0] + quota > len(tree.nodes)
+        status["is_full"] = is_full
+        status["left"] = left
+        status["in_flight"] = in_flight
+        status["quota"] = quota
+        status["is_asking"] = is_asking
+        status["is_done"] = is_done
+        status["is_due"] = is_due
+        asking += is_asking
+        done += is_done
+        due += is_due
+        full += is_full
+    return asking, done, due, full
+
+
+@njit
+def _banned_visits(search: SearchState) -> int:
+    """Returns the root's visits of moves that are banned now."""
+    nodes, board = search.tree.nodes, search.root.boards[0]
+    banned = search.root.banned_until[board["to_move"]]
+    count = 0
+    child = nodes[search.root.node]["first_child"]
+    while child != NO_NODE:
+        if banned[nodes[child]["move"]] > 0:
+            count += nodes[child]["visits"]
+        child = nodes[child]["next_sibling"]
+    return count
+
+
+@inline
+def _quota(visits: int, left: int, in_flight: int, batch_size: int, side_by_side: int) -> int:
+    """Returns how many visits may begin now, in addition to those whose leaves are under way; 0 or less for none.
+
+    Of a search that has the evaluator to itself the leaves are selected in equal portions, one for each batch that the
+    evaluator works on at once: a small batch in between would leave the evaluator idle while it is filled up.
+    """
+    most = max(1, side_by_side, visits // _SHARE_IN_FLIGHT)
+    free = most - in_flight
+    wanted = min(batch_size, free)
+    if side_by_side > 0:
+        share = min(batch_size, most // side_by_side)
+        wanted = share if free >= share else 0
+    return min(wanted, left - in_flight)
+
+
+@njit
+def _select_in_turn(
+    searches: Any,
+    statuses: np.ndarray,
+    slots: np.ndarray,
+    size: int,
+    boards: np.ndarray,
+    leaves: np.ndarray,
+    symmetries: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Does the work of `LeafBatcher.select`: writes `boards`, `leaves` and `symmetries`.
+
+    Returns:
+        Positions and finished visits of each search, int64, as `LeafBatcher.select` returns them; then `Batch.slots`,
+        `Batch.starts` and `Batch.roots`.
+    """
+    counts, done = np.full(len(slots), -1, np.int64), np.full(len(slots), -1, np.int64)
+    giving, roots = np.empty(len(slots), np.int64), np.empty(len(slots), np.int64)
+    starts = np.zeros(len(slots) + 1, np.int64)
+    count = given = root_count = 0
+    for number in range(len(slots)):
+        if count == size:
+            break
+        search, status = searches[slots[number]], statuses[slots[number]]
+        # An equal share, rounded up, of what the searches before it have left.
+        wanted = min(status["quota"], -(-(size - count) // (len(slots) - number)))
+        counts[number], done[number] = select_leaves(search, wanted, boards[count:], leaves[count:])
+        if counts[number] == 0:
+            continue
+        for _ in range(counts[number]):
+            symmetries[count] = random_below(search.random_symmetries, ALL_SYMMETRIES)
+            count += 1
+        if not status["is_evaluated"]:
+            roots[root_count] = given
+            root_count += 1
+        giving[given] = slots[number]
+        given += 1
+        starts[given] = count
+    return counts, done, giving[:given], starts[: given + 1], roots[:root_count]
+
+
+@njit
+def _absorb(
+    searches: Any,
+    slots: np.ndarray,
+    starts: np.ndarray,
+    boards: np.ndarray,
+    leaves: np.ndarray,
+    rows: np.ndarray,
+    ladders: np.ndarray,
+) -> None:
+    """Backs up the evaluations of a batch, each search's in its own tree."""
+    for number in range(len(slots)):
+        if slots[number] == NO_SLOT:
+            continue  # the search has ended, and its tree may already serve another one
+        search, start, stop = searches[slots[number]], starts[number], starts[number + 1]
+        expand_and_back_up(search, boards, leaves, start, stop, rows, ladders)
+        if len(search.tree.ownership):
+            write_ownership(search.tree, leaves[start:stop], rows[start:stop])
+            add_ownership(search.tree, search.root.node, leaves[start:stop], search.ownership)

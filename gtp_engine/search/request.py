@@ -1,0 +1,126 @@
+"""A search as it is requested: one value, from the caller down to the tree and the report.
+
+Importing this module imports neither numba nor torch.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..base.fields import Range, invalid, parse_number
+from ..game.coords import as_colour, as_point
+from .parameters import SearchParameters
+
+if TYPE_CHECKING:
+    from ..game.game import Game
+    from .report import SearchReport
+
+_VISITS, _SECONDS = Range(0, whole=True), Range()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a search ends: at whichever limit is reached first; None for no limit.
+
+    Attributes:
+        visits: Visits of the root, those of a reused tree included.
+        seconds: Time since the search began.
+
+    Raises:
+        UserError: A limit is not a number.
+    """
+
+    visits: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.visits is not None:
+            parse_number("number of visits", self.visits, _VISITS, from_text=False)
+        if self.seconds is not None:
+            parse_number("number of seconds", self.seconds, _SECONDS, from_text=False)
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether nothing but a stop ends the search."""
+        return self.visits is None and self.seconds is None
+
+
+@dataclass(frozen=True)
+class RootMoves:
+    """Which moves a search may consider.
+
+    Attributes:
+        avoid: (colour, point, depth): that colour may not play there in the first `depth` moves from the root. Colour
+            and point may be texts: ("black", "D4", 1).
+        allow: The same, but everything else is forbidden to that colour; empty allows all.
+    """
+
+    avoid: tuple[tuple[Any, Any, int], ...] = ()
+    allow: tuple[tuple[Any, Any, int], ...] = ()
+
+    def on_board(self, width: int, height: int) -> "RootMoves":
+        """Returns these moves with colours and points as numbers.
+
+        Raises:
+            UserError: A point is not on this board, or a colour is invalid.
+        """
+
+        def numbers(moves: tuple[tuple[Any, Any, int], ...]) -> tuple[tuple[int, int, int], ...]:
+            return tuple((as_colour(colour), as_point(point, width, height), depth) for colour, point, depth in moves)
+
+        return RootMoves(numbers(self.avoid), numbers(self.allow))
+
+
+ANY_MOVE = RootMoves()
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """One search: the position, when to end, and what to report.
+
+    Attributes:
+        game: The position. It must not change while the request waits for its turn.
+        limits: When the search ends. Without any it runs until `stop` is set.
+        root_moves: The moves it may consider. Visits of other moves do not count towards the limit.
+        parameters: How to search; None for the parameters that the `search.Search` was made with.
+        ownership: Whether the report has the ownership of each point.
+        moves_ownership: Whether it has it for every move as well.
+        on_report: Called with a report every `interval` seconds, on the searching thread.
+        interval: Seconds between these reports; None for none.
+        stop: Set by another thread to end the search. The root is evaluated in any case.
+        early_stop: Whether a time limit need not be used up: the search then ends as soon as no other move can
+            overtake the most visited one.
+
+    Raises:
+        UserError: The limits are of another type, or a root move is not on the board.
+    """
+
+    game: "Game"
+    limits: Limits = Limits()
+    root_moves: RootMoves = ANY_MOVE
+    parameters: SearchParameters | None = None
+    ownership: bool = False
+    moves_ownership: bool = False
+    on_report: "Callable[[SearchReport], None] | None" = None
+    interval: float | None = None
+    stop: threading.Event | None = None
+    early_stop: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.limits, Limits):
+            raise invalid("limits", self.limits, "Limits, such as Limits(visits=100)")
+        if not isinstance(self.root_moves, RootMoves):
+            raise invalid("root moves", self.root_moves, 'RootMoves, such as RootMoves(avoid=(("black", "D4", 1),))')
+        if self.root_moves.avoid or self.root_moves.allow:
+            object.__setattr__(self, "root_moves", self.root_moves.on_board(self.game.width, self.game.height))
+
+    @property
+    def needs_ownership(self) -> bool:
+        """Whether the tree has to keep ownership."""
+        return self.ownership or self.moves_ownership
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether `stop` is set."""
+        return self.stop is not None and self.stop.is_set()

@@ -1,0 +1,123 @@
+"""What the player sees: the position, messages below it and the prompt, redrawn in place if the terminal can."""
+
+import logging
+from contextlib import AbstractContextManager, nullcontext
+from math import ceil
+
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from ..base.log import LOGGER, OneLineFormatter
+from . import prompt
+
+_HOME = "\x1b[H"
+# Clears the window from the second row on and then the first one: some terminals copy a window that is cleared as a
+# whole to the scrollback, which would fill it with boards.
+_CLEAR = f"{_HOME}\x1b[2K\x1b[2;1H\x1b[J{_HOME}"
+
+
+class Screen:
+    """The window in which a game is played, or a pipe.
+
+    If it redraws, the position is always at the top of the window and the messages since the last typed line are below
+    it. What the window showed before the game is scrolled up, not lost. A position with messages that are too high for
+    the window is printed below what is there, as on all other terminals and in pipes.
+
+    Args:
+        redraw: Whether to redraw in place if the terminal can.
+
+    Attributes:
+        console: The console of standard output.
+        redraws: Whether the position is redrawn in place.
+    """
+
+    def __init__(self, *, redraw: bool = True) -> None:
+        prompt.prepare()
+        self.console = Console(highlight=False, color_system="auto" if prompt.is_interactive() else None)
+        can_redraw = self.console.is_terminal and not (self.console.is_dumb_terminal or self.console.legacy_windows)
+        self.redraws = redraw and can_redraw and self.is_interactive
+        self._position: RenderableType | None = None
+        self._messages: list[RenderableType] = []
+        self._notices: _Notices | None = None
+
+    @property
+    def is_interactive(self) -> bool:
+        """Whether a person types the lines."""
+        return prompt.is_interactive()
+
+    def show(self, position: RenderableType) -> None:
+        """Shows a position, above the messages since the last typed line."""
+        self._position = position
+        if not self._draw():
+            self.console.print()
+            self._print(position)
+            if self.redraws:
+                self._print(*self._messages)
+
+    def print(self, *message: RenderableType) -> None:
+        """Shows a message below the position; lines of any length stay whole, for copying."""
+        self._messages += message
+        if not self._draw():
+            self._print(*message)
+
+    def ask(self, question: str) -> str | None:
+        """Returns the next typed line, stripped; None at the end of input. The messages so far have been read then."""
+        line = prompt.read_line(question)
+        self._messages.clear()
+        return line
+
+    def working(self, doing: str) -> AbstractContextManager[object]:
+        """Shows what the program is doing, as long as the context lasts."""
+        if self.console.color_system is None:
+            return nullcontext()
+        self._draw()
+        return self.console.status(Text(doing, "dim"))
+
+    def close(self) -> None:
+        """Ends the watch for log messages."""
+        if self._notices is not None:
+            logging.getLogger(LOGGER).removeHandler(self._notices)
+
+    def _draw(self) -> bool:
+        """Redraws position and messages; returns False if the terminal does not, or if the window is too low."""
+        if not self.redraws or self._position is None:
+            return False
+        with self.console.capture() as capture:
+            self._print(self._position, *self._messages)
+        drawn = capture.get()
+        if _rows(drawn, self.console.width) >= self.console.height:  # one row is for the prompt
+            return False
+        self._begin()
+        self.console.file.write(_CLEAR + drawn)
+        self.console.file.flush()
+        return True
+
+    def _begin(self) -> None:
+        """Before the first drawing, scrolls up what the window shows. From then on, log messages are shown too."""
+        if self._notices is None:
+            self.console.file.write("\n" * (self.console.height - 1))
+            self._notices = _Notices(self._messages)
+            logging.getLogger(LOGGER).addHandler(self._notices)
+
+    def _print(self, *things: RenderableType) -> None:
+        for thing in things:
+            self.console.print(thing, soft_wrap=True)  # otherwise the console would wrap the lines of the board
+
+
+def _rows(text: str, width: int) -> int:
+    """Returns the number of rows that lines of text with escape sequences take in a window."""
+    lines = Text.from_ansi(text).plain.splitlines()
+    return sum(max(1, ceil(cell_len(line) / width)) for line in lines)
+
+
+class _Notices(logging.Handler):
+    """Keeps log messages, which stderr shows at once, among the messages that a drawing repeats."""
+
+    def __init__(self, messages: list[RenderableType]) -> None:
+        super().__init__()
+        self.setFormatter(OneLineFormatter())
+        self._messages = messages
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._messages.append(Text(self.format(record), "yellow"))

@@ -1,0 +1,1 @@
+"""Training data: samples in memory, shards on disk, and batches of inputs and targets."""

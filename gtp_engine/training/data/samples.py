@@ -1,0 +1,413 @@
+"""Games as training data: single ones as they are played, and many of them packed in columns.
+
+A sample is a position of a game, before a move. The network's inputs are computed only when a batch is made
+(`training.data.rows`): they are always the same as in a search, and old games can train networks with other inputs.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...base.errors import UserError
+from ...game.board import BUTTON_LEFT
+from ...game.coords import MAX_SIZE, MIN_SIZE, WHITE, index_of_point
+from ...game.game import Game, Move
+from ...game.rules import Rules
+
+DRAW, NO_RESULT, UNKNOWN = 0, 3, 4  # winners other than BLACK and WHITE
+WHITE_BIT, INDEX_BITS = 0x8000, 0x7FFF  # of a packed move: set for White; the move index
+FULL_SHARE = 65535  # a policy target's share of 1, as it is stored
+MOST_MOVES = 65535  # of a game
+FINE_UNIT = 127  # ownership of 1, as it is stored if it is fractional
+JUDGEMENT = ("win", "loss", "no result", "score", "stdev", "lead")  # the last three in points, given a result
+
+RULE_FIELDS = ("ko_rule", "suicide", "scoring", "tax", "friendly_pass")
+GAME = np.dtype(
+    [
+        ("number", "<u8"),  # identifies the game; for game records a hash of the moves
+        ("source", "<u2"),  # index in `GameSet.sources`
+        ("width", "u1"),
+        ("height", "u1"),
+        ("komi", "<f4"),  # points for White: komi and handicap bonus
+        *((name, "u1") for name in RULE_FIELDS),  # as in `game.board.BOARD`
+        ("has_button", "u1"),
+        ("to_move", "u1"),  # at the start
+        ("setup_count", "<u2"),
+        ("move_count", "<u2"),
+        ("winner", "u1"),  # BLACK, WHITE, DRAW, NO_RESULT or UNKNOWN
+        ("margin", "<f4"),  # for Black, komi included; NaN if unknown, as after a resignation
+        ("ownership_unit", "u1"),  # value of an owned point in the column `ownership`; 0: no ownership
+    ]
+)
+
+
+class Column(NamedTuple):
+    """A column of `GameSet`.
+
+    Attributes:
+        dtype: Its type in memory.
+        stored: Its type on disk.
+        counted: What it has an entry for: GAMES, STONES, ...
+        shape: Shape of an entry.
+        default: Value of the entries if a set lacks the column; None if it is required.
+    """
+
+    dtype: np.dtype
+    stored: np.dtype
+    counted: str
+    shape: tuple[int, ...] = ()
+    default: float | None = None
+
+
+GAMES, STONES, POSITIONS, POINTS, TARGETS = "games", "stones", "positions", "points", "targets"
+_U2, _F4 = np.dtype("<u2"), np.dtype("<f4")
+COLUMNS: Mapping[str, Column] = {
+    "games": Column(GAME, GAME, GAMES),
+    "setup": Column(_U2, _U2, STONES),
+    "moves": Column(_U2, _U2, POSITIONS),
+    "ownership": Column(np.dtype("i1"), np.dtype("i1"), POINTS),
+    "weights": Column(_F4, np.dtype("<f2"), POSITIONS, default=1),
+    "target_counts": Column(_U2, _U2, POSITIONS, default=0),
+    "target_moves": Column(_U2, _U2, TARGETS),
+    "target_shares": Column(_U2, _U2, TARGETS),
+    "values": Column(_F4, np.dtype("<f2"), POSITIONS, (2,), np.nan),
+    "judgements": Column(_F4, _F4, GAMES, (len(JUDGEMENT),), np.nan),
+}
+
+
+class GameSet(NamedTuple):
+    """Many games in columns, for compiled code; made by `game_set`.
+
+    In a column with several entries per game, the entries of a game are adjacent. There is a position before each move.
+    A column that the set lacks is empty; its entries count as the defaults of `COLUMNS`.
+
+    Attributes:
+        games: GAME [games].
+        setup: uint16, packed stones (`pack_moves`).
+        moves: uint16 [positions], packed moves.
+        ownership: int8, [area] for each game that has it, in units of its `ownership_unit`.
+        weights: float32 [positions].
+        target_counts: uint16 [positions], number of moves in the policy target; 0 if it is the move played.
+        target_moves: uint16, the indices of those moves.
+        target_shares: uint16, their shares, in units of 1 / FULL_SHARE.
+        values: float32 [positions, 2], as in `SampleGame`.
+        judgements: float32 [games, 6], as in `SampleGame`, NaN for games without one.
+        setup_starts: int64 [games + 1], where the stones of each game begin.
+        move_starts: int64 [games + 1], where the moves of each game begin.
+        ownership_starts: int64 [games + 1], where the ownership of each game begins.
+        target_starts: int64 [positions + 1], where the target of each position begins; or empty.
+        source_names: uint8, the `sources` in UTF-8, one per line.
+    """
+
+    games: np.ndarray
+    setup: np.ndarray
+    moves: np.ndarray
+    ownership: np.ndarray
+    weights: np.ndarray
+    target_counts: np.ndarray
+    target_moves: np.ndarray
+    target_shares: np.ndarray
+    values: np.ndarray
+    judgements: np.ndarray
+    setup_starts: np.ndarray
+    move_starts: np.ndarray
+    ownership_starts: np.ndarray
+    target_starts: np.ndarray
+    source_names: np.ndarray
+
+    @property
+    def game_count(self) -> int:
+        """The number of games; `len` returns that of the fields."""
+        return len(self.games)
+
+    @property
+    def positions(self) -> int:
+        """The number of positions."""
+        return len(self.moves)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names of networks or files that the games come from; the field `source` is an index."""
+        return tuple(self.source_names.tobytes().decode().splitlines())
+
+    @property
+    def areas(self) -> np.ndarray:
+        """int64 [games], the points of each board."""
+        return areas_of(self.games)
+
+    @property
+    def largest_board(self) -> tuple[int, int]:
+        """The largest width and the largest height; 0 and 0 if there are no games."""
+        return int(self.games["width"].max(initial=0)), int(self.games["height"].max(initial=0))
+
+    @property
+    def is_one_size(self) -> bool:
+        """Whether all boards are of the same size."""
+        return bool(np.all(self.games[["width", "height"]] == self.games[["width", "height"]][:1]))
+
+    def setup_of(self, game: int) -> np.ndarray:
+        """Returns the stones set up before a game, packed (uint16)."""
+        return self.setup[self.setup_starts[game] : self.setup_starts[game + 1]]
+
+    def moves_of(self, game: int) -> np.ndarray:
+        """Returns the moves of a game, packed (uint16)."""
+        return self.moves[self.move_starts[game] : self.move_starts[game + 1]]
+
+    def samples(self) -> np.ndarray:
+        """Returns the positions to learn from (uint32), in the order of the games."""
+        if len(self.weights):
+            return np.flatnonzero(self.weights > 0).astype(np.uint32)
+        return np.arange(self.positions, dtype=np.uint32)
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Returns the columns by their names in `COLUMNS`."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+    def choose(self, chosen: np.ndarray) -> "GameSet":
+        """Returns a set of the games for which `chosen` (bool [games]) is True."""
+        games = self.games
+        of_positions = np.repeat(chosen, games["move_count"])
+        masks = {
+            GAMES: chosen,
+            STONES: np.repeat(chosen, games["setup_count"]),
+            POSITIONS: of_positions,
+            POINTS: np.repeat(chosen, np.diff(self.ownership_starts)),
+            TARGETS: np.repeat(of_positions, self.target_counts) if len(self.target_counts) else np.zeros(0, np.bool_),
+        }
+        kept = {name: column[masks[COLUMNS[name].counted]] for name, column in self.columns().items() if len(column)}
+        return game_set(self.sources, **kept)
+
+    def check(self) -> None:
+        """Raises UserError unless the columns fit each other, so that compiled code can safely replay the games."""
+        games, areas = self.games, self.areas
+        sides = np.concatenate((games["width"], games["height"]))
+        if np.any((sides < MIN_SIZE) | (sides > MAX_SIZE)):
+            raise UserError("it contains an invalid board size")
+        for name, column in self.columns().items():
+            expected, kind = self._count(COLUMNS[name].counted), COLUMNS[name]
+            if column.shape != (expected, *kind.shape) and (len(column) or kind.default is None):
+                raise UserError(f"the column {name} has {len(column)} entries, expected {expected}")
+        of_positions = np.repeat(areas, games["move_count"])
+        if np.any((self.moves & INDEX_BITS) > of_positions):
+            raise UserError("it contains a move off the board")
+        if np.any((self.setup & INDEX_BITS) >= np.repeat(areas, games["setup_count"])):
+            raise UserError("it contains a stone off the board")
+        if len(self.target_counts) and np.any(self.target_moves > np.repeat(of_positions, self.target_counts)):
+            raise UserError("it contains a policy target off the board")
+
+    def _count(self, counted: str) -> int:
+        """Returns how many GAMES, STONES, ... there are."""
+        starts = {STONES: self.setup_starts, POSITIONS: self.move_starts, POINTS: self.ownership_starts}
+        if counted == TARGETS:
+            return int(self.target_starts[-1]) if len(self.target_starts) else 0
+        return int(starts[counted][-1]) if counted in starts else self.game_count
+
+
+def areas_of(games: np.ndarray) -> np.ndarray:
+    """Returns the number of points of each board (int64), given records GAME."""
+    return games["width"].astype(np.int64) * games["height"]
+
+
+def game_set(sources: Sequence[str], **columns: np.ndarray) -> GameSet:
+    """Returns a set of games; its contents are not checked.
+
+    Args:
+        sources: Names of what the games come from.
+        **columns: The columns by name; those left out are empty.
+    """
+    arrays = {name: np.zeros((0, *column.shape), column.dtype) for name, column in COLUMNS.items()}
+    arrays |= {name: np.ascontiguousarray(column, COLUMNS[name].dtype) for name, column in columns.items()}
+    games, counts = arrays["games"], arrays["target_counts"]
+    names = "".join(" ".join(source.splitlines()) + "\n" for source in sources)
+    return GameSet(
+        **arrays,
+        setup_starts=_starts(games["setup_count"]),
+        move_starts=_starts(games["move_count"]),
+        ownership_starts=_starts(areas_of(games) * (games["ownership_unit"] > 0)),
+        target_starts=_starts(counts) if len(counts) else np.zeros(0, np.int64),
+        source_names=np.frombuffer(names.encode(), np.uint8),
+    )
+
+
+def _starts(counts: np.ndarray) -> np.ndarray:
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    return starts
+
+
+def _nothing() -> np.ndarray:
+    return np.zeros(0, np.float32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleGame:
+    """One game with its training targets. Empty arrays are unknown targets.
+
+    Attributes:
+        width: Width of the board.
+        height: Height of the board.
+        rules: The rules.
+        komi: Komi, including the handicap bonus.
+        to_move: Side to move at the start.
+        setup: Packed stones at the start (`pack_moves`).
+        moves: Packed moves.
+        winner: BLACK, WHITE, DRAW, NO_RESULT or UNKNOWN.
+        margin: Black's points minus White's, komi included; NaN if unknown.
+        ownership: [area] in move-index order, 1 for Black, -1 for White, 0 for neither, or float between.
+        number: Identifies the game.
+        source: Name of the network or file that the game comes from.
+        weights: float [moves], weights of the positions as samples, 0 for none; empty for 1 everywhere.
+        policies: The policy target of each position, as indices of moves and their shares; None for the move played.
+            Empty if this is so everywhere.
+        values: float [moves, 2], the search's win rate minus loss rate and lead in points, for the side to move; NaN if
+            not known.
+        judgement: float [6] (`JUDGEMENT`), for Black, a teacher's outputs for the last position.
+    """
+
+    width: int
+    height: int
+    rules: Rules
+    komi: float
+    to_move: int
+    setup: np.ndarray
+    moves: np.ndarray
+    winner: int
+    margin: float = float("nan")
+    ownership: np.ndarray = field(default_factory=_nothing)
+    number: int = 0
+    source: str = ""
+    weights: np.ndarray = field(default_factory=_nothing)
+    policies: Sequence[tuple[np.ndarray, np.ndarray] | None] = ()
+    values: np.ndarray = field(default_factory=_nothing)
+    judgement: np.ndarray = field(default_factory=_nothing)
+
+    @classmethod
+    def from_game(cls, game: Game, **known: Any) -> "SampleGame":
+        """Returns a sample of a game.
+
+        Args:
+            game: The game, from its start to the present position.
+            **known: The other fields: `winner` and what follows it.
+        """
+        given: dict[str, Any] = {
+            "width": game.width,
+            "height": game.height,
+            "rules": game.rules,
+            "komi": game.komi + game.handicap_bonus,
+            "to_move": game.moves[0].colour if game.moves else game.to_move,
+            "setup": pack_moves(game.setup_stones, game.width, game.height),
+            "moves": pack_moves(game.moves, game.width, game.height),
+        }
+        return cls(**(given | known))
+
+
+def pack_moves(moves: Iterable[Move], width: int, height: int) -> np.ndarray:
+    """Returns moves as uint16: the index of each move, plus WHITE_BIT for White's."""
+    indices = (index_of_point(point, width, height) | (WHITE_BIT if colour == WHITE else 0) for colour, point in moves)
+    return np.fromiter(indices, np.uint16)
+
+
+@lru_cache(maxsize=64)
+def rule_codes(rules: Rules) -> dict[str, int]:
+    """Returns the fields of GAME that describe the rules."""
+    board = Game(MIN_SIZE, MIN_SIZE, rules=rules).board[0]
+    codes = {name: int(board[name]) for name in RULE_FIELDS}
+    return codes | {"has_button": int(board["button"] == BUTTON_LEFT)}
+
+
+def pack(games: Sequence[SampleGame]) -> GameSet:
+    """Returns games as a set. Raises UserError if one has too many moves, or arrays that do not fit its moves."""
+    sources = tuple(dict.fromkeys(game.source for game in games))
+    numbers = {source: number for number, source in enumerate(sources)}
+    records = np.zeros(len(games), GAME)
+    for number, game in enumerate(games):
+        if len(game.moves) > MOST_MOVES:
+            raise UserError(f"a game of {len(game.moves)} moves; at most {MOST_MOVES} can be packed")
+        facts = {name: getattr(game, name) for name in ("number", "width", "height", "komi", "to_move", "winner")}
+        facts |= rule_codes(game.rules) | {"source": numbers[game.source], "margin": game.margin}
+        facts |= {"setup_count": len(game.setup), "move_count": len(game.moves)}
+        facts["ownership_unit"] = _ownership_unit(game.ownership)
+        for name, value in facts.items():
+            records[name][number] = value
+    lengths, ones = records["move_count"], np.ones(len(games), np.int64)
+    columns = {
+        "setup": _joined("setup", [game.setup for game in games]),
+        "moves": _joined("moves", [game.moves for game in games]),
+        "ownership": _joined("ownership", [_in_units(game.ownership) for game in games]),
+        "weights": _filled("weights", [game.weights for game in games], lengths),
+        "values": _filled("values", [game.values for game in games], lengths),
+        "judgements": _filled("judgements", [game.judgement.reshape(-1, len(JUDGEMENT)) for game in games], ones),
+    }
+    return game_set(sources, games=records, **columns, **_targets(games))
+
+
+def _ownership_unit(ownership: np.ndarray) -> int:
+    """Returns FINE_UNIT for fractions, 1 for whole numbers, as after the end of a game, and 0 if it is empty."""
+    return 0 if not len(ownership) else FINE_UNIT if np.issubdtype(ownership.dtype, np.floating) else 1
+
+
+def _in_units(ownership: np.ndarray) -> np.ndarray:
+    return np.rint(ownership * _ownership_unit(ownership))
+
+
+def _targets(games: Sequence[SampleGame]) -> dict[str, np.ndarray]:
+    """Returns the columns of policy targets; none if no game has any."""
+    if not any(game.policies for game in games):
+        return {}
+    targets = [target for game in games for target in (game.policies or [None] * len(game.moves))]
+    given = [target for target in targets if target is not None]
+    shares = [np.asarray(shares, np.float64) for _, shares in given]
+    return {
+        "target_counts": np.array([0 if target is None else len(target[0]) for target in targets], np.uint16),
+        "target_moves": _joined("target_moves", [np.asarray(moves) for moves, _ in given]),
+        "target_shares": _joined("target_shares", [np.rint(share / share.sum() * FULL_SHARE) for share in shares]),
+    }
+
+
+def join(sets: Sequence[GameSet]) -> GameSet:
+    """Joins several sets into one. Raises UserError if there are none."""
+    if not sets:
+        raise UserError("no games to join")
+    sources = tuple(dict.fromkeys(source for games in sets for source in games.sources))
+    numbers = {source: number for number, source in enumerate(sources)}
+    columns = {}
+    for name, column in COLUMNS.items():
+        parts = [getattr(games, name) for games in sets]
+        if column.default is None:
+            columns[name] = _joined(name, parts)
+        else:
+            columns[name] = _filled(name, parts, [games._count(column.counted) for games in sets])
+    places = np.repeat(np.arange(len(sets)), [games.game_count for games in sets])
+    for place, games in enumerate(sets):
+        renumbered = np.array([numbers[source] for source in games.sources], np.uint16)
+        columns["games"]["source"][places == place] = renumbered[games.games["source"]]
+    return game_set(sources, **columns)
+
+
+def _joined(name: str, parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Joins the parts of a column."""
+    column = COLUMNS[name]
+    return np.concatenate([np.zeros((0, *column.shape), column.dtype), *parts]).astype(column.dtype, copy=False)
+
+
+def _filled(name: str, parts: Sequence[np.ndarray], lengths: Iterable[int]) -> np.ndarray:
+    """Joins the parts of a column, rounded as they are stored on disk.
+
+    Args:
+        name: Name of the column.
+        parts: Its parts. Empty ones are filled with the default, unless all are empty.
+        lengths: The length of each part.
+    """
+    column = COLUMNS[name]
+    if not any(len(part) for part in parts):
+        return np.zeros((0, *column.shape), column.dtype)
+    whole = []
+    for part, length in zip(parts, lengths, strict=True):
+        expected = (int(length), *column.shape)
+        if len(part) and part.shape != expected:
+            raise UserError(f"{name} has the shape {part.shape}, expected {expected}")
+        whole.append(part if len(part) else np.full(expected, column.default))
+    return np.concatenate(whole).astype(column.stored).astype(column.dtype)

@@ -1,0 +1,248 @@
+"""Conversion of SGF files, folders, zip archives and `.sgfs` files to shards, once per run; it can resume at any time.
+
+There is a shard for each file with many games, and for some hundreds of files with single games. Its notes list what
+was skipped and why.
+"""
+
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...base.errors import UserError, error_text
+from ...base.messages import printable
+from ...sgf import GameRecord, SgfError, read_sgf_games
+from .game_records import Filters, Unusable, read_record
+from .ownership import label_ownership
+from .rows import ILLEGAL_SETUP, LEGAL, find_illegal, new_workspace
+from .samples import GameSet, SampleGame, join, pack
+from .shards import SUFFIX, ShardError, read_notes, read_shard, write_shard
+
+SINGLE, MANY = (".sgf",), (".sgfs",)  # files with one game, and with one game per line
+ARCHIVE = ".zip"
+FILES_PER_SHARD = 500
+NAMED_ERRORS = 1000  # error messages that the notes of a shard keep
+# Bytes of a file in an archive: 11 MB may unpack to gigabytes, and a file of half a million games has less.
+LARGEST_MEMBER = 2**30
+
+
+@dataclass(frozen=True)
+class SourceFiles:
+    """The source files of a shard.
+
+    Attributes:
+        name: Describes them.
+        files: The path of each file or archive, and its name inside the archive; "" if there is no archive.
+    """
+
+    name: str
+    files: tuple[tuple[Path, str], ...]
+
+    def read(self, fail: Callable[[object], None]) -> Iterator[tuple[str, bytes]]:
+        """Yields names and contents; calls `fail` with a message for each file that cannot be read."""
+        archives: dict[Path, zipfile.ZipFile] = {}
+        with ExitStack() as stack:
+            for path, member in self.files:
+                name = _shown(path, member)
+                try:
+                    if member and path not in archives:
+                        archives[path] = stack.enter_context(zipfile.ZipFile(path))
+                    content = _read_member(archives[path], member) if member else path.read_bytes()
+                except (UserError, OSError, zipfile.BadZipFile, zlib.error, RuntimeError, EOFError) as error:
+                    fail(f"{name}: {error_text(error)}")
+                    continue
+                yield name, content
+
+
+def _read_member(archive: zipfile.ZipFile, member: str) -> bytes:
+    """Returns the content of a file in an archive; raises UserError if it is too large."""
+    size = archive.getinfo(member).file_size
+    if size > LARGEST_MEMBER:
+        raise UserError(f"unpacks to {size:,} bytes, at most {LARGEST_MEMBER:,} are read")
+    return archive.read(member)
+
+
+@dataclass(frozen=True)
+class SgfDataset:
+    """The games of all records.
+
+    Attributes:
+        games: The games to use.
+        read: Number of records read.
+        skipped: Numbers of records that were skipped, by reason.
+    """
+
+    games: GameSet
+    read: int
+    skipped: Mapping[str, int]
+
+
+def find_source_files(sources: Sequence[Path]) -> list[SourceFiles]:
+    """Returns the files that contain games, grouped by shard, in a fixed order.
+
+    Args:
+        sources: Files, folders and archives.
+
+    Raises:
+        FileNotFoundError: A source does not exist.
+        SgfError: A source is not a folder, and not a file with games.
+    """
+    files: list[tuple[Path, str]] = []
+    for source in sources:
+        if source.is_dir():
+            found = sorted(path for path in source.rglob("*") if _is_games(path.name) and path.is_file())
+        elif not source.exists():
+            raise FileNotFoundError(2, "No such file or directory", str(source))
+        elif _is_games(source.name):
+            found = [source]
+        else:
+            raise SgfError(f"{source}: expected a folder, or a file that ends in .sgf, .sgfs or .zip")
+        for path in found:
+            files += _members(path) if path.name.lower().endswith(ARCHIVE) else [(path, "")]
+    many = [entry for entry in files if _name(entry).endswith(MANY)]
+    single = [entry for entry in files if not _name(entry).endswith(MANY)]
+    shards = [SourceFiles(_shown(path, member), ((path, member),)) for path, member in many]
+    for first in range(0, len(single), FILES_PER_SHARD):
+        chosen = tuple(single[first : first + FILES_PER_SHARD])
+        shards.append(SourceFiles(f"{len(chosen)} files from {printable(_name(chosen[0]))}", chosen))
+    return shards
+
+
+def _shown(path: Path, member: str) -> str:
+    """Returns the name of a file, or of one in an archive, for messages."""
+    return printable(f"{path}:{member}" if member else str(path))
+
+
+def _is_games(name: str) -> bool:
+    return name.lower().endswith((*SINGLE, *MANY, ARCHIVE))
+
+
+def _name(entry: tuple[Path, str]) -> str:
+    return (entry[1] or str(entry[0])).lower()
+
+
+def _members(path: Path) -> list[tuple[Path, str]]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = sorted(name for name in archive.namelist() if name.lower().endswith((*SINGLE, *MANY)))
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        raise SgfError(f"{path}: not a zip archive, or damaged ({error})") from error
+    return [(path, name) for name in names]
+
+
+def read_sgf_dataset(
+    sources: Sequence[Path],
+    folder: Path,
+    filters: Filters,
+    *,
+    on_error: Callable[[str], None],
+    on_progress: Callable[[int, int, int], bool],
+    with_ownership: bool = True,
+) -> SgfDataset | None:
+    """Reads all records that pass the filters, each game once.
+
+    Args:
+        sources: Files, folders and archives.
+        folder: Folder for the shards; existing ones are used again.
+        filters: Which records to use.
+        on_error: Called with a message for each damaged record or file.
+        on_progress: Called with the number of finished shards, the number of shards, and the number of games so far.
+            Returns whether to continue.
+        with_ownership: Whether to estimate ownership for new shards, which is slow (`ownership`).
+
+    Returns:
+        The games; None if `on_progress` stopped it.
+
+    Raises:
+        UserError: No games are left.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    shards = find_source_files(sources)
+    sets: list[GameSet] = []
+    read, count, skipped = 0, 0, Counter[str]()
+    known = np.zeros(0, np.uint64)
+    for number, files in enumerate(shards):
+        if not on_progress(number, len(shards), count):
+            return None
+        path = folder / f"{number:05d}{SUFFIX}"
+        games, notes = _read_kept(path, files, on_error) or _make(path, files, filters, on_error, with_ownership)
+        read += notes["read"]
+        skipped.update(notes["skipped"])
+        numbers = games.games["number"]
+        is_first = np.zeros(games.game_count, np.bool_)
+        is_first[np.unique(numbers, return_index=True)[1]] = True
+        is_new = is_first & ~np.isin(numbers, known)
+        known = np.concatenate((known, numbers[is_new]))
+        skipped["the same game again"] += int(np.count_nonzero(~is_new))
+        count += int(np.count_nonzero(is_new))
+        sets.append(games.choose(is_new))
+    if not count:
+        reasons = ", ".join(f"{reason}: {times}" for reason, times in (+skipped).most_common())
+        raise UserError(f"no games to learn from: {read} records read" + (f" ({reasons})" if reasons else ""))
+    on_progress(len(shards), len(shards), count)
+    return SgfDataset(join(sets), read, +skipped)
+
+
+def _read_kept(
+    path: Path, files: SourceFiles, on_error: Callable[[str], None]
+) -> tuple[GameSet, dict[str, Any]] | None:
+    """Reads an existing shard of these files and its notes; None if there is none, or if it is damaged."""
+    if not path.exists():
+        return None
+    try:
+        notes = read_notes(path)
+        return (read_shard(path), notes) if notes["portion"] == files.name else None
+    except ShardError as error:
+        on_error(f"{error}; made again")
+        return None
+
+
+def _make(
+    path: Path, files: SourceFiles, filters: Filters, on_error: Callable[[str], None], with_ownership: bool
+) -> tuple[GameSet, dict[str, Any]]:
+    """Makes the shard of these files; returns its games and its notes."""
+    errors: list[str] = []
+    skipped = Counter[str]()
+
+    def fail(error: object) -> None:
+        errors.append(str(error))
+        on_error(str(error))
+
+    candidates: list[SampleGame] = []
+    places: list[str] = []
+    for record in _records(files, fail):
+        try:
+            filters.check(record)
+            candidates.append(read_record(record, files.name))
+            places.append(record.source)
+        except Unusable as why:
+            skipped[str(why)] += 1
+    read = len(candidates) + skipped.total() + len(errors)
+    games = pack(candidates)
+    games = games.choose(_are_legal(games, places, fail))
+    games = label_ownership(games) if with_ownership else games
+    skipped["damaged"] += len(errors)
+    notes = {"portion": files.name, "read": read, "skipped": +skipped, "errors": errors[:NAMED_ERRORS]}
+    write_shard(games, path, notes)
+    return games, notes
+
+
+def _records(files: SourceFiles, fail: Callable[[object], None]) -> Iterator[GameRecord]:
+    for name, content in files.read(fail):
+        yield from read_sgf_games(content, name=name, on_error=fail)
+
+
+def _are_legal(games: GameSet, places: Sequence[str], fail: Callable[[object], None]) -> np.ndarray:
+    """Returns which games are legal (bool [games]); calls `fail` for the others."""
+    w = new_workspace()
+    illegal = np.array([find_illegal(games, number, w) for number in range(games.game_count)], np.int64)
+    for number in np.flatnonzero(illegal != LEGAL).tolist():
+        move = illegal[number]
+        fail(f"{places[number]}: {'the setup' if move == ILLEGAL_SETUP else f'move {move + 1}'} is illegal")
+    return illegal == LEGAL

@@ -1,0 +1,233 @@
+"""Distributed data-parallel training: several processes train one network, one for each GPU or several on CPUs.
+
+`torchrun` starts them. The first one (rank 0) runs the whole program: it runs self-play, makes decisions and writes all
+files and output. The others only train (`follower.run_follower`). Each process uses its part of every batch, and
+DistributedDataParallel averages the gradients, so that weights, averages and optimizers are the same everywhere. Batch
+norms use the statistics of the whole batch. The result therefore equals that of one process with the same batches, up
+to rounding.
+
+Rank 0 controls the others through a group on the CPU (gloo). Its next message may be hours away; they sleep until then.
+"""
+
+import contextlib
+import datetime
+import io
+import logging
+import signal
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from ..base.errors import UserError, error_text
+from ..network.layers import BatchNorm
+from .errors import ProcessLostError
+
+logger = logging.getLogger(__name__)
+
+_CONTROL_TIMEOUT = datetime.timedelta(days=365)
+_TIMEOUT = datetime.timedelta(minutes=10)  # until all processes are connected, and for each collective operation
+_RENDEZVOUS_VARIABLES = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+_LOST = "another training process was lost; its own output names the reason"
+_END, _STEP = -1, 0  # control messages; a positive number is the length of an object that follows
+
+
+class ProcessGroup:
+    """This process among those that train together. Without torchrun it is the only one, and no method does anything.
+
+    A context manager: when rank 0 leaves it in order, the other processes end too.
+
+    Args:
+        environment: The environment variables that torchrun sets. Leftovers of another program are logged and ignored.
+
+    Attributes:
+        rank: This process's number, from 0.
+        count: Number of processes.
+
+    Raises:
+        UserError: A variable is not a number or out of range.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        found = [name for name in _RENDEZVOUS_VARIABLES if name in environment]
+        if len(found) < len(_RENDEZVOUS_VARIABLES):
+            if "RANK" in found or "WORLD_SIZE" in found:
+                names = " and ".join(found)
+                logger.warning(f"the environment has {names}, but not all that torchrun sets: training in one process")
+            environment = {}
+        self.rank, self.count, self._local_rank, self._local_count = (
+            _read_number(environment, name, default)
+            for name, default in (("RANK", 0), ("WORLD_SIZE", 1), ("LOCAL_RANK", 0), ("LOCAL_WORLD_SIZE", 1))
+        )
+        _read_number(environment, "MASTER_PORT", 0)  # torch reads it itself, but its error does not name the variable
+        if self.rank >= self.count:
+            raise UserError(f"RANK={self.rank} in the environment is not below WORLD_SIZE={self.count}")
+        self._control: dist.ProcessGroup | None = None
+        self._is_in_step = False
+
+    @classmethod
+    def single(cls) -> "ProcessGroup":
+        """Returns the group of a process that trains alone."""
+        return cls({})
+
+    def __enter__(self) -> "ProcessGroup":
+        if self.count > 1:
+            self._connect()
+            if self.rank:  # rank 0 decides when to stop
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            self._control = dist.new_group(backend="gloo", timeout=_CONTROL_TIMEOUT)
+        return self
+
+    def _connect(self) -> None:
+        """Waits until all processes are connected; ConnectionError if one is missing, or if the port is in use."""
+        if not dist.is_torchelastic_launched():
+            process = f"process {self.rank} of {self.count}"
+            logger.info(f"RANK and WORLD_SIZE in the environment: {process} waits for the others")
+        before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's handler would only run after torch returns
+        try:
+            dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", timeout=_TIMEOUT)
+        except dist.DistError as error:
+            raise ConnectionError(
+                f"cannot connect all {self.count} processes ({error_text(error)}): start them with torchrun, or this "
+                "one alone without RANK and WORLD_SIZE in its environment"
+            ) from error
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def __exit__(self, *error: object) -> None:
+        # After an error within a step the others wait for a sum; they fail when this process is gone.
+        if self.count > 1 and not self._is_in_step:
+            with contextlib.suppress(ProcessLostError, RuntimeError):
+                if self.rank == 0:
+                    self._broadcast(torch.tensor([_END]))
+                dist.destroy_process_group()
+
+    def device(self, kind: torch.device) -> torch.device:
+        """Returns this process's own device of a kind; UserError if there are fewer GPUs than processes."""
+        if self.count == 1 or kind.type != "cuda":
+            return kind
+        if self._local_count > torch.cuda.device_count():
+            raise UserError(
+                f"{self._local_count} processes for {torch.cuda.device_count()} GPUs: start torchrun with "
+                f"--nproc-per-node={torch.cuda.device_count()}"
+            )
+        device = torch.device("cuda", self._local_rank)
+        torch.cuda.set_device(device)
+        return device
+
+    def check_batch(self, size: int) -> None:
+        """Raises UserError if batches of that size cannot be split evenly; to be called before anything is read."""
+        if size % self.count:
+            raise UserError(
+                f"batches of {size} cannot be shared evenly by {self.count} processes: choose a batch size that "
+                f"{self.count} divides, or another number of processes"
+            )
+
+    def thread_share(self, threads: int) -> int:
+        """Returns this process's share of a machine's threads, at least one."""
+        return max(1, threads // self._local_count)
+
+    def broadcast(self, content: object) -> None:
+        """Sends an object from rank 0 to the other processes, which get it from `receive`."""
+        if self.count == 1:
+            return
+        file = io.BytesIO()
+        torch.save(content, file)
+        data = torch.frombuffer(file.getbuffer(), dtype=torch.uint8)
+        self._broadcast(torch.tensor([len(data)]))
+        self._broadcast(data)
+
+    @contextlib.contextmanager
+    def step(self) -> Iterator[None]:
+        """A step of training in all processes: rank 0 begins it, the others follow.
+
+        Raises:
+            ProcessLostError: Another process ended meanwhile.
+        """
+        self._is_in_step = True
+        if self.count > 1 and self.rank == 0:
+            self._broadcast(torch.tensor([_STEP]))
+        try:
+            yield
+        except RuntimeError as error:
+            if self.count > 1 and _is_connection_error(error):
+                raise ProcessLostError(_LOST) from error
+            raise
+        self._is_in_step = False
+
+    def receive(self) -> Iterator[Any]:
+        """Yields what rank 0 broadcasts until it ends: objects, and None for each step."""
+        number = torch.empty(1, dtype=torch.int64)
+        while self._broadcast(number).item() != _END:
+            if number.item() == _STEP:
+                yield None
+            else:
+                data = self._broadcast(torch.empty(int(number.item()), dtype=torch.uint8))
+                # Unpickling is safe here: the data comes from a process of the same run.
+                yield torch.load(io.BytesIO(data.numpy().tobytes()), map_location="cpu", weights_only=False)
+
+    def _broadcast(self, tensor: Tensor) -> Tensor:
+        try:
+            dist.broadcast(tensor, 0, group=self._control)
+        except RuntimeError as error:
+            raise ProcessLostError(_LOST) from error
+        return tensor
+
+    def all_reduce(self, tensor: Tensor) -> None:
+        """Replaces the tensor by its sum over all processes."""
+        if self.count > 1:
+            dist.all_reduce(tensor)
+
+    def wrap(self, model: nn.Module) -> nn.Module:
+        """Returns the model as a module whose gradients and batch statistics are those of all processes."""
+        if self.count == 1:
+            return model
+        for module in model.modules():
+            if isinstance(module, BatchNorm):
+                module.combine = self._combine_statistics
+        # torch compares the strides of dimensions of size 1 too, where they do not matter.
+        warnings.filterwarnings("ignore", "Grad strides do not match")
+        return DistributedDataParallel(model)
+
+    def _combine_statistics(self, count: Tensor, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Combines count, mean and variance [channels] of a batch's parts (Chan, Golub and LeVeque 1979)."""
+        mine = torch.zeros((self.count, 1), device=mean.device)
+        mine[self.rank] = 1
+        parts = _AllReduce.apply(mine * torch.cat((count.view(1), mean, variance)))
+        counts, means, variances = parts.split((1, len(mean), len(mean)), 1)
+        whole = counts.sum()
+        mean = (counts * means).sum(0) / whole
+        return whole, mean, (counts * (variances + (means - mean).square())).sum(0) / whole
+
+
+def _read_number(environment: Mapping[str, str], name: str, default: int) -> int:
+    text = environment.get(name, str(default))
+    if not text.isdecimal():
+        raise UserError(f"{name}={text} in the environment: expected a number")
+    return int(text)
+
+
+def _is_connection_error(error: RuntimeError) -> bool:
+    """Whether a collective operation failed. NCCL's errors have their own class; gloo's only name its source file."""
+    return isinstance(error, dist.DistError) or "gloo" in str(error)
+
+
+class _AllReduce(torch.autograd.Function):
+    """The sum over all processes; so is its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        x = x.clone()
+        dist.all_reduce(x)
+        return x
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        gradient = gradient.clone()
+        dist.all_reduce(gradient)
+        return gradient

@@ -1,0 +1,363 @@
+"""A folder of labels: one or several processes make it once, and any number of students can learn from it.
+
+The folder contains
+
+- `labels.json`: the teacher, the records and the seed that determine the labels
+- `games/`: the records as shards (`data.sgf_dataset`)
+- `19x19-00012.shard`: the labels of a task, numbered for each board size; existing ones are kept
+- `.19x19-00012.lock`: locked by the process that works on the task (`files.folder_lock`).
+
+One task in VALIDATION_SHARE uses games that are held back for validation (`validation.is_held`).
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...base.errors import UserError
+from ...base.files import folder_lock, write_text
+from ...base.messages import plural
+from ...base.system import available_cpus
+from ...network.library import network_name
+from ..data.game_records import Filters
+from ..data.samples import GameSet, join, pack
+from ..data.sgf_dataset import read_sgf_dataset
+from ..data.shards import SUFFIX, ShardError, read_shard, read_shards, write_shard
+from ..observer import Observer, reading_progress
+from ..settings import RunSettings, parse_size
+from ..validation import VALIDATION_SHARE, is_held
+from .teacher import Teacher, load_teacher
+from .walks import PlayedWalk, RecordWalk, Walk
+
+FACTS, GAMES = "labels.json", "games"
+FORMAT = "gtp_engine labels 1"
+TASK_POSITIONS = 1000  # approximate number of labels per shard: the most work that a kill can cost
+LABELS_PER_RECORD = 6  # approximately, including the positions after random moves
+WAIT_SECONDS = 2.0  # between two checks whether other processes have finished
+# Weights: humans play mostly on 19x19, and also on 9x9 and 13x13.
+BOARD_SIZES: Mapping[tuple[int, int], float] = {(side, side): 2.0 for side in range(7, 19)} | {
+    (9, 9): 12.0,
+    (13, 13): 12.0,
+    (19, 19): 40.0,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelSettings:
+    """What determines the labels of a folder.
+
+    Attributes:
+        teacher: Name of the teacher's network.
+        checksum: SHA-256 of its file.
+        sources: Game records: files and folders.
+        filters: Which records to use.
+        seed: Seed of the choice of positions.
+    """
+
+    teacher: str
+    checksum: str
+    sources: tuple[str, ...]
+    filters: Filters = field(default=Filters())
+    seed: int = 1
+
+    @classmethod
+    def of_teacher(cls, path: Path, sources: Sequence[Path], **others: Any) -> "LabelSettings":
+        """Returns the settings for a teacher's file; OSError if it cannot be read.
+
+        Args:
+            path: The teacher's file.
+            sources: Game records: files and folders.
+            **others: The other fields.
+        """
+        with open(path, "rb") as file:
+            checksum = hashlib.file_digest(file, "sha256").hexdigest()
+        return cls(teacher=network_name(path), checksum=checksum, sources=tuple(map(str, sources)), **others)
+
+    def to_data(self) -> dict[str, Any]:
+        """Returns the settings as plain data, in the form that JSON restores."""
+        data: dict[str, Any] = json.loads(json.dumps({"format": FORMAT} | asdict(self)))
+        return data
+
+
+@dataclass(frozen=True)
+class Task:
+    """The labels of one shard.
+
+    Attributes:
+        width: Width of the board.
+        height: Height of the board.
+        number: Number of the task among those of its board size.
+    """
+
+    width: int
+    height: int
+    number: int
+
+    @property
+    def name(self) -> str:
+        """The name of the shard, such as 19x19-00012."""
+        return f"{self.width}x{self.height}-{self.number:05d}"
+
+    @property
+    def is_held(self) -> bool:
+        """Whether its games are held back for validation."""
+        return self.number % VALIDATION_SHARE == 0
+
+    @property
+    def place(self) -> int:
+        """Its number among the tasks of the same board size and the same `is_held`."""
+        behind = self.number // VALIDATION_SHARE
+        return behind if self.is_held else self.number - behind - 1
+
+
+def tasks_for(positions: int, sizes: Mapping[tuple[int, int], float]) -> list[Task]:
+    """Returns the tasks for about a number of labels.
+
+    Args:
+        positions: Number of labels.
+        sizes: Weights of the board sizes.
+
+    Returns:
+        The tasks. Any initial part of the list has about the same mixture of board sizes.
+    """
+    total = sum(sizes.values())
+    tasks = []
+    for (width, height), weight in sizes.items():
+        count = -(-positions * weight / total // TASK_POSITIONS)
+        tasks += [((number + 0.5) / count, Task(width, height, number)) for number in range(int(count))]
+    return [task for _, task in sorted(tasks, key=lambda entry: (entry[0], entry[1].name))]
+
+
+def fill_labels(settings: RunSettings, folder: Path, observer: Observer, is_stopped: Callable[[], bool]) -> bool:
+    """Makes the labels that a run's settings ask for and the folder lacks; see `make_labels`."""
+    records, machine = settings.records, settings.machine
+    teacher = Path(records.teacher)
+    wanted = LabelSettings.of_teacher(
+        teacher, list(map(Path, records.games)), filters=records.filters(), seed=records.seed
+    )
+    sizes = {parse_size(name): weight for name, weight in records.label_sizes.items()}
+    make_teacher = partial(load_teacher, teacher, machine.device, machine.threads or available_cpus())
+    tasks = tasks_for(records.positions, sizes or BOARD_SIZES)
+    return make_labels(wanted, folder, tasks, make_teacher, observer, is_stopped)
+
+
+def open_labels(folder: Path, settings: LabelSettings) -> None:
+    """Creates the folder, or checks that it contains labels of the same settings; UserError if not."""
+    path = folder / FACTS
+    data = settings.to_data()
+    if not path.exists():
+        if any(folder.glob(f"*{SUFFIX}")):
+            raise UserError(f"{folder}: it contains shards, but no labels of a teacher; choose another folder")
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(path, json.dumps(data, indent=1) + "\n")
+        return
+    try:
+        before = json.loads(path.read_text())
+    except ValueError as error:
+        raise UserError(f"{path}: damaged ({error}); choose another folder") from error
+    for name in data:
+        if not isinstance(before, dict) or before.get(name) != data[name]:
+            old = before.get(name) if isinstance(before, dict) else None
+            now = data[name]
+            raise UserError(f"{folder} contains labels with {name} = {old!r}, not {now!r}; choose another folder")
+
+
+def make_labels(
+    settings: LabelSettings,
+    folder: Path,
+    tasks: Sequence[Task],
+    make_teacher: Callable[[], Teacher],
+    observer: Observer,
+    is_stopped: Callable[[], bool],
+) -> bool:
+    """Makes missing and damaged shards, sharing the work with other processes that do the same.
+
+    Args:
+        settings: What determines the labels.
+        folder: The folder of labels.
+        tasks: The tasks whose shards are wanted.
+        make_teacher: Loads the teacher; called only if a shard is missing.
+        observer: Receives the progress.
+        is_stopped: Returns whether to stop.
+
+    Returns:
+        Whether all shards are there; False if it was stopped.
+
+    Raises:
+        UserError: The folder contains other labels, or the records contain no games.
+    """
+    open_labels(folder, settings)
+    missing = _missing(folder, tasks, observer.skipped)
+    if not missing:
+        observer.progress("labels", len(tasks), len(tasks))
+        return True
+    games = _read_games(settings, folder, observer, is_stopped)
+    if games is None:
+        return False
+    by_size = {(task.width, task.height): _of_size(games, task, settings.seed) for task in tasks}
+    teacher = make_teacher()
+    try:
+        while missing and not is_stopped():
+            for task in missing:
+                made = _claim_and_make(settings, folder, task, by_size[task.width, task.height], teacher, is_stopped)
+                missing = [task for task in missing if not shard_of(folder, task).exists()]
+                if made:
+                    finished = len(tasks) - len(missing)
+                    observer.progress("labels", finished, len(tasks))
+                    observer.message(f"{made}; {finished} of {len(tasks)} shards")
+                    break  # other processes may have made the next ones
+                if is_stopped():
+                    break
+            else:
+                time.sleep(WAIT_SECONDS)  # other processes work on all of them
+    finally:
+        teacher.close()
+    return not missing
+
+
+def shard_of(folder: Path, task: Task) -> Path:
+    """Returns the file of a task's labels."""
+    return folder / f"{task.name}{SUFFIX}"
+
+
+def _missing(folder: Path, tasks: Sequence[Task], on_error: Callable[[str], None]) -> list[Task]:
+    """Returns the tasks without a shard; damaged shards are reported and removed."""
+    missing = []
+    for task in tasks:
+        path = shard_of(folder, task)
+        try:
+            read_shard(path)
+        except FileNotFoundError:
+            missing.append(task)
+        except ShardError as error:
+            on_error(f"{error}; made again")
+            path.unlink(missing_ok=True)
+            missing.append(task)
+    return missing
+
+
+def _read_games(
+    settings: LabelSettings, folder: Path, observer: Observer, is_stopped: Callable[[], bool]
+) -> GameSet | None:
+    """Returns the games of the records, None if it was stopped. The first process makes their shards, others wait."""
+    if not settings.sources:
+        return pack([])
+    sources, games = [Path(source) for source in settings.sources], folder / GAMES
+    games.mkdir(exist_ok=True)
+
+    while not is_stopped():
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(folder_lock(games))
+            except ValueError:
+                time.sleep(WAIT_SECONDS)
+                continue
+            found = read_sgf_dataset(
+                sources,
+                games,
+                settings.filters,
+                on_error=observer.skipped,
+                on_progress=reading_progress(observer, is_stopped),
+                with_ownership=False,
+            )
+            return None if found is None else found.games
+    return None
+
+
+@dataclass(frozen=True)
+class _Records:
+    """The games of one board size, shuffled.
+
+    Attributes:
+        games: Games of all sizes.
+        learned: Indices of those of this size to learn from.
+        held: Indices of those of this size that are held back for validation.
+    """
+
+    games: GameSet
+    learned: np.ndarray
+    held: np.ndarray
+
+    def of_task(self, task: Task) -> np.ndarray:
+        """Returns the indices of a task's games; none if all are used by earlier tasks."""
+        count = TASK_POSITIONS // LABELS_PER_RECORD
+        places = self.held if task.is_held else self.learned
+        return places[task.place * count : (task.place + 1) * count]
+
+
+def _of_size(games: GameSet, task: Task, seed: int) -> _Records:
+    places = np.flatnonzero((games.games["width"] == task.width) & (games.games["height"] == task.height))
+    places = np.random.default_rng((seed, task.width, task.height)).permutation(places)
+    held = is_held(games.games["number"][places])
+    return _Records(games, places[~held], places[held])
+
+
+def _claim_and_make(
+    settings: LabelSettings,
+    folder: Path,
+    task: Task,
+    records: _Records,
+    teacher: Teacher,
+    is_stopped: Callable[[], bool],
+) -> str | None:
+    """Makes the shard of a task.
+
+    Returns:
+        A description of it; None if another process works on it or has made it, or if it was stopped.
+    """
+    path, lock = shard_of(folder, task), f".{task.name}.lock"
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(folder_lock(folder, lock))
+        except UserError:
+            return None
+        if path.exists():
+            return None
+        start, before = time.perf_counter(), teacher.evaluated
+        labels = teacher.label(_walks(task, records, settings.seed), is_stopped)
+        if labels is None:
+            return None
+        evaluated, seconds = teacher.evaluated - before, time.perf_counter() - start
+        notes = {"task": task.name, "teacher": settings.teacher, "labels": len(labels), "evaluated": evaluated}
+        write_shard(pack(labels), path, notes | {"seconds": round(seconds, 1)})
+        (folder / lock).unlink(missing_ok=True)
+    return f"{task.name}: {plural(len(labels), 'label')}, {evaluated / seconds:.1f} positions/s"
+
+
+def _walks(task: Task, records: _Records, seed: int) -> Iterator[Walk]:
+    """Yields walks along the task's records; if there are none left, through games that the teacher plays."""
+    places = records.of_task(task)
+    for place in places:
+        number = int(records.games.games["number"][place])
+        yield RecordWalk(records.games, int(place), np.random.default_rng((seed, number)))
+    if len(places):
+        return
+    random = np.random.default_rng((seed, task.width, task.height, task.number))
+    count = max(1, TASK_POSITIONS // (task.width * task.height))
+    numbers = random.integers(2**64, size=50 * VALIDATION_SHARE * count, dtype=np.uint64)
+    for number in numbers[is_held(numbers) == task.is_held][:count].tolist():
+        yield PlayedWalk(task.width, task.height, number, np.random.default_rng((seed, number)))
+
+
+def read_labels(folder: Path, on_error: Callable[[str], None]) -> GameSet:
+    """Reads all labels of a folder.
+
+    Args:
+        folder: The folder.
+        on_error: Called with a message for each damaged shard, which is skipped.
+
+    Raises:
+        UserError: There are no labels.
+    """
+    sets = list(read_shards(sorted(folder.glob(f"*{SUFFIX}")), lambda error: on_error(str(error))))
+    if not sets:
+        raise UserError(f"{folder}: it contains no labels; make some with --teacher")
+    return join(sets)

@@ -1,0 +1,33 @@
+"""How work is stopped: by a time limit, or by a signal."""
+
+import time
+
+
+class Stopped(Exception):
+    """The work is to end now; what is finished is kept."""
+
+
+class Limit:
+    """Decides when work ends: `minutes` from now (None for no limit), or once it is stopped.
+
+    Attributes:
+        stopped: Setting it to True, also from a signal handler, ends the work soon.
+    """
+
+    def __init__(self, minutes: float | None = None) -> None:
+        self._minutes = minutes
+        self.stopped = False
+        self.restart()
+
+    def restart(self) -> None:
+        """Counts the minutes from now on."""
+        self._end = None if self._minutes is None else time.monotonic() + 60 * self._minutes
+
+    def is_over(self) -> bool:
+        """Returns whether the time limit is reached or the work was stopped."""
+        return self.stopped or (self._end is not None and time.monotonic() >= self._end)
+
+    def check(self) -> None:
+        """Raises Stopped if the work is to end."""
+        if self.is_over():
+            raise Stopped

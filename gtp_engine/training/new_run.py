@@ -1,0 +1,151 @@
+"""How a run begins or resumes: its settings, from presets, files and options, and the network that it starts from."""
+
+import logging
+import shutil
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from ..base.errors import UserError
+from ..base.folders import data_dir
+from ..network.library import find_network, load_network, network_name
+from .learner import RATES, LearnerSettings
+from .presets import preset_file
+from .run_folder import RunFolder
+from .setting import settings_of
+from .settings import LearnSettings, RunSettings
+from .settings_toml import read_settings
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_PRESET = "laptop"
+# What options of `learn` change: each sample once, and a longer decay than with self-play.
+RECORDS = RunSettings(
+    learn=LearnSettings(samples=0, epochs=1, drop_share=LearnerSettings.drop_share, last_rate=LearnerSettings.last_rate)
+)
+# What options may change when a run from records resumes: it may be prolonged and validated more often; `labels.json`
+# guards the labels.
+_CHANGEABLE = ("samples", "validate", "teacher", "positions", "label_sizes", "threads", "device")
+
+
+class RunConflictError(UserError):
+    """The request contradicts the run that is already in the folder."""
+
+
+def given_settings(preset: str | None, file: Path | None) -> RunSettings | None:
+    """Returns the settings of a preset or of a file for self-play; None if neither is given."""
+    if not preset and not file:
+        return None
+    settings = read_settings(file or preset_file(preset or DEFAULT_PRESET))
+    if settings.command != "train":
+        raise UserError(f"{file}: settings of a run from records; `learn` makes its own from its options")
+    return settings
+
+
+def begin_self_play(folder: RunFolder, settings: RunSettings | None) -> None:
+    """Makes the run in a new folder, with the default preset unless settings are given; or checks an existing run.
+
+    Raises:
+        RunConflictError: The run exists and has other settings.
+        UserError: Something else is in the folder.
+    """
+    if not folder.exists:
+        folder.create(settings or read_settings(preset_file(DEFAULT_PRESET)))
+    elif settings not in (None, folder.settings("train")):
+        raise RunConflictError(
+            f"{folder.path} already has settings: edit {folder.settings_file}, or choose another folder"
+        )
+
+
+def with_options(settings: RunSettings, given: Mapping[str, Any]) -> RunSettings:
+    """Returns settings with those of records, learning and the machine replaced that options of `learn` name."""
+    parts = {}
+    for section in ("records", "learn", "machine"):
+        values = getattr(settings, section)
+        names = settings_of(values).keys() & given.keys()
+        if section == "machine":
+            names -= {"precision"}  # the option is that of the training
+        parts[section] = replace(values, **{name: given[name] for name in names})
+    return replace(settings, **parts)
+
+
+def settings_from_options(given: Mapping[str, Any]) -> RunSettings:
+    """Returns the settings of a new run from records; UserError for options that are not accepted."""
+    rate = RATES[given.get("optimizer", RECORDS.learn.optimizer)]
+    return with_options(RECORDS, {"learning_rate": rate, **given})
+
+
+def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any]) -> None:
+    """Makes the run in a new folder from the options of `learn`, or changes an existing run as the options ask for.
+
+    As long as nothing was learned, options that name something to learn make the run anew.
+
+    Args:
+        folder: The run's folder.
+        new: The settings of a new run, `settings_from_options`.
+        given: The options that were given, by the names of their settings.
+
+    Raises:
+        RunConflictError: An option differs from the run's settings; the message names it.
+        UserError: Something else is in the folder, or an option is not accepted.
+    """
+    before = folder.settings("learn") if folder.exists else None
+    if before is None or (new.records.has_source and not folder.state_file.exists()):
+        if before not in (None, new):
+            logger.warning(f"{folder.settings_file}: replaced by the options, as nothing was learned before")
+            shutil.rmtree(folder.games, ignore_errors=True)
+        folder.create(new)
+        return
+    wanted = with_options(before, given)
+    for name, (old, now) in _differences(before, wanted).items():
+        if name not in _CHANGEABLE:
+            raise RunConflictError(
+                f"{folder.path} contains a run with {name} = {old!r}, not {now!r}: leave the option out, or choose "
+                "another folder"
+            )
+    if wanted != before:
+        folder.create(wanted)
+
+
+def _differences(old: RunSettings, new: RunSettings) -> dict[str, tuple[Any, Any]]:
+    """Returns the settings in which two runs differ, by name."""
+    found: dict[str, tuple[Any, Any]] = {}
+    for section in fields(RunSettings):
+        before, after = getattr(old, section.name), getattr(new, section.name)
+        pairs = {name: (getattr(before, name), getattr(after, name)) for name in settings_of(before)}
+        found |= {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    return found
+
+
+def default_folder(settings: RunSettings, start: str | None) -> Path:
+    """Returns the folder of a run of `learn` in the user's data folder, named after its network."""
+    network = network_name(Path(start)) if start else settings.network
+    return data_dir() / "runs" / f"{'distill' if settings.records.has_labels else 'learn'}-{network}"
+
+
+def starting_network(folder: RunFolder, start: str | None) -> Path | None:
+    """Returns the file of the network to start from, after reading it once, so that no run begins with an unusable one.
+
+    Args:
+        folder: The run's folder.
+        start: File or name of the network to start from; None to start with random weights.
+
+    Returns:
+        The file; None if there is none, or if the run has already started from it.
+
+    Raises:
+        RunConflictError: The run exists and has started differently.
+        UserError: The network cannot be read or trained.
+    """
+    if start is None:
+        return None
+    if folder.state_file.exists():  # the network's file may be gone by now, or have another path on this machine
+        before = folder.load()[0].start
+        if not before or not network_name(Path(before)).startswith(network_name(Path(start))):
+            raise RunConflictError(f"--from is only for new runs; {folder.path} was started differently")
+        return None
+    path = find_network(start)
+    if load_network(path).config.metadata_version:
+        raise UserError(f"{path}: it imitates humans of a given profile; it cannot be trained on games")
+    return path

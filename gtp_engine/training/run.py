@@ -1,0 +1,222 @@
+"""A run: a network learns from games and is saved, reported on, stopped and resumed in one way, whatever the games are.
+
+`record_run` learns game records and labels, which are there from the start; `selfplay_run` plays games in cycles.
+"""
+
+import datetime
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+
+from ..base.errors import UserError
+from ..base.system import available_cpus, configure_torch
+from ..evaluate.choices import AUTO
+from ..evaluate.network import find_device
+from ..network.config import parse_config
+from ..network.library import load_network
+from ..network.model import Model
+from .data.loader import Loader, Samples, fixed_batches, loader_threads
+from .ddp import ProcessGroup
+from .event_files import EventFiles
+from .follower import start_followers
+from .learner import MEASURED_SAMPLES, Learner, LearnerSettings, faster_precision, rate_at
+from .limit import Limit, Stopped
+from .observer import Observer
+from .run_folder import RunFolder
+
+_SAVE_SECONDS = 120.0  # between checkpoints: the most training that a kill can cost
+_REPORT_SECONDS = 1.0  # between two reports of progress
+
+
+class Run(ABC):
+    """A run in an existing folder; `go` continues it.
+
+    Args:
+        folder: The run's folder.
+        observer: Receives the progress.
+        limit: When to pause; None for no limit.
+        start: File of the network that a new run starts from; None for random weights.
+        group: The processes that train together; this one is its rank 0.
+
+    Attributes:
+        limit: When to pause.
+        settings: All settings.
+        state: What is saved besides the learner.
+        learner: The learner.
+
+    Raises:
+        UserError: The settings or the state do not fit each other, the group or this version.
+    """
+
+    command: ClassVar[str]  # whose runs these are
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        observer: Observer,
+        *,
+        limit: Limit | None = None,
+        start: Path | None = None,
+        group: ProcessGroup | None = None,
+    ) -> None:
+        self.folder, self.observer, self.limit = folder, observer, limit or Limit()
+        self.settings = folder.settings(self.command)
+        folder.make_ready(self.command)
+        self._threads = self.settings.machine.threads or available_cpus()
+        self._group = group or ProcessGroup.single()
+        self._group.check_batch(self.settings.learn.batch_size)
+        self._device = self._group.device(find_device(self.settings.machine.device))
+        self.state, checkpoint = folder.load()
+        self._start_clock()
+        if checkpoint is None and start is not None:
+            self.state.start = str(start)
+        model = self._first_model() if checkpoint is None else checkpoint.model
+        # The names decide: a run keeps the heads that it began with, also if new networks of that name have others.
+        if not self.state.start and model.config.name != self.settings.network:
+            raise UserError(
+                f"{folder.settings_file}: the run's network is not a {self.settings.network}, and cannot become one: "
+                "restore the network's name, or start a new run"
+            )
+        configure_torch(self._group.thread_share(self._threads))  # as in `_learn`, for the choice of a precision
+        if self.settings.learn.precision == AUTO:
+            self.state.precision = self.state.precision or faster_precision(self._device)
+        self.learner = Learner(model, self._learner_settings(), self._device, self._group)
+        if checkpoint is not None:
+            try:
+                self.learner.load_state(checkpoint.training or {})
+            except UserError as error:
+                raise UserError(f"{folder.state_file}: {error}") from error
+        folder.write_log(self.state)  # without lines that are newer than the state
+        self._events = EventFiles(folder.events, self.state.lines)
+        self._learned, self._learning_seconds = 0, 0.0  # since the last line of the log, in this process
+
+    def _first_model(self) -> Model:
+        if self.state.start:
+            return load_network(Path(self.state.start))
+        generator = torch.Generator().manual_seed(self.settings.seed)
+        return Model(parse_config(self.settings.network)).initialise(generator)
+
+    def _learner_settings(self) -> LearnerSettings:
+        learn = self.settings.learn
+        precision = self.state.precision if learn.precision == AUTO else learn.precision
+        return replace(learn, precision=precision, losses=self.settings.losses)
+
+    @property
+    @abstractmethod
+    def network(self) -> Path:
+        """The file of the network that plays."""
+
+    @abstractmethod
+    def _work(self) -> bool:
+        """Does what is left to do; returns whether everything is done, or raises Stopped."""
+
+    def go(self) -> bool:
+        """Runs until everything is done or the limit is reached, and saves the state.
+
+        Returns:
+            Whether everything is done.
+
+        Raises:
+            LossNotFinite: A loss became NaN or infinite.
+            ProcessLostError: A process that the run needs has ended.
+            UserError: There is nothing to learn from.
+            OSError: A file could not be read or written.
+        """
+        try:
+            return self._work()
+        except Stopped:
+            self.save()
+            return False
+
+    def _start_clock(self) -> None:
+        """What was done before does not count as the run's time."""
+        self._seconds_before, self._started = self.state.seconds, time.monotonic()
+
+    @property
+    def _seconds(self) -> float:
+        return self._seconds_before + time.monotonic() - self._started
+
+    def save(self) -> None:
+        """Writes the state and the log. Raises LossNotFinite before anything is written."""
+        self.learner.check()
+        self.state.seconds = self._seconds
+        self.folder.save(self.state, self.learner.average, self.learner.state())
+
+    def _learn(self, samples: Samples, wanted: int, phase: str, after_step: Callable[[], None] = lambda: None) -> None:
+        """Learns until `wanted` samples are drawn since `state.begun`, and saves the state.
+
+        Args:
+            samples: What to learn.
+            wanted: Number of samples to draw.
+            phase: What the progress is called.
+            after_step: Called after each batch.
+        """
+        threads = self._group.thread_share(self._threads)
+        configure_torch(threads)  # the evaluators of matches set it to one
+        size, begun = self.settings.learn.batch_size, self.state.begun
+        loader = Loader(
+            samples,
+            size,
+            seed=self.settings.seed + 1000 * self.state.cycle,
+            drawn=self.learner.samples - begun,
+            threads=loader_threads(threads),
+            pinned=self._device.type == "cuda",
+            part=(self._group.rank, self._group.count),
+        )
+        start_followers(self._group, self.learner, loader)
+        self._learned, self._learning_seconds = 0, 0.0
+        saved = reported = started = time.monotonic()
+        try:
+            while (drawn := self.learner.samples - begun) < wanted:
+                self.limit.check()
+                self.learner.step(next(loader))
+                now = time.monotonic()
+                self._learned, self._learning_seconds = self._learned + size, self._learning_seconds + now - started
+                if now - reported >= _REPORT_SECONDS:
+                    reported = now
+                    self.observer.progress(phase, drawn + size, wanted, f"{self._rate or 0:,.0f} samples/s")
+                after_step()
+                if now - saved >= _SAVE_SECONDS:
+                    self.save()
+                    saved = now
+                started = time.monotonic()
+        finally:
+            loader.close()
+        self.save()
+
+    @property
+    def _rate(self) -> float | None:
+        """Samples learned per second since the last line of the log; None if there were none."""
+        return round(self._learned / max(self._learning_seconds, 1e-9), 1) if self._learned else None
+
+    def _averaged_network(self, samples: Samples) -> Model:
+        return self.learner.averaged_network(fixed_batches(samples, MEASURED_SAMPLES, self.settings.seed))
+
+    def _new_line(self, losses: Mapping[str, float]) -> dict[str, Any]:
+        """Returns what every line of the log contains."""
+        return {
+            "samples": self.learner.samples,
+            "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "seconds": round(self._seconds, 1),
+            "rate": self._rate,
+            "learning_rate": rate_at(self.learner.settings, self.learner.samples),
+            "losses": rounded(losses),
+        }
+
+    def _publish(self, line: dict[str, Any]) -> None:
+        """Adds a line to the log."""
+        self._learned, self._learning_seconds = 0, 0.0
+        self.state.lines.append(line)
+        self.folder.write_log(self.state)
+        self._events.add(line)
+        self.observer.line(line)
+
+
+def rounded(means: Mapping[str, float]) -> dict[str, float]:
+    """Returns means of losses as the log contains them."""
+    return {name: round(value, 5) for name, value in means.items()}

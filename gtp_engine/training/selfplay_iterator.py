@@ -1,0 +1,108 @@
+"""Self-play for Python programs: an iterator over finished games."""
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from ..base.fields import Range, invalid, parse_number
+from ..base.system import configure_torch
+from ..evaluate.choices import AUTO, ROLLOUTS, network_on
+from ..evaluate.evaluator import Evaluator
+from ..evaluate.factory import make_evaluator
+from ..game.coords import check_board_size
+from ..game.rules import Rules, as_rules, check_komi
+from ..network.library import find_network
+from ..sgf import GameRecord, read_sgf
+from .selfplay import FinishedGame, SelfPlay
+from .settings import CycleSettings, GameSettings, MachineSettings, RunSettings, SearchSettings, parse_size
+from .workers import evaluator_for
+
+
+def selfplay(
+    network: str | os.PathLike[str] = AUTO,
+    *,
+    games: int | None = None,
+    width: int = 9,
+    height: int | None = None,
+    visits: int = 32,
+    rules: Rules | str | None = None,
+    komi: float | None = None,
+    seed: int | None = None,
+    concurrency: int = 32,
+    comments: bool = False,
+) -> Iterator[GameRecord]:
+    """Plays the engine against itself and yields the games as they finish.
+
+    Many games are played at a time, so that they share batches; games that finish early come first. Openings vary and
+    the searches use noise, as in training; there is no resignation, so that every game is counted at its end. It runs
+    in this process, while the iterator waits for the next game; `gtp_engine selfplay` uses all CPUs.
+
+    Args:
+        network: A network's file or name; "auto" for the shipped network for the board's size, "none" for rollouts.
+        games: The number of games; None for games without end.
+        width: The board's columns.
+        height: The board's rows; None for a square board.
+        visits: The visits of each search.
+        rules: The rules, by which area is counted; None to draw Chinese or Tromp-Taylor rules for each game.
+        komi: White's komi; None to vary it around the usual one.
+        seed: The seed of everything random: the same games come again. None for other games each time.
+        concurrency: The number of games at a time.
+        comments: Whether the records' comments report what each search found.
+
+    Raises:
+        UserError: There is no such network, or another argument is invalid.
+    """
+    height = width if height is None else height
+    check_board_size(width, height)
+    parse_size(f"{width}x{height}")
+    if not isinstance(network, str | os.PathLike):
+        raise invalid("network", network, "a name or a file")
+    evaluator = network_on(os.fspath(network), width, height)
+    if evaluator != ROLLOUTS:
+        find_network(evaluator)
+    numbers = {"number of games": games, "number of visits": visits, "concurrency": concurrency}
+    for name, value in numbers.items():
+        if value is not None or name != "number of games":
+            parse_number(name, value, Range(1, whole=True), from_text=False)
+    if seed is not None:
+        parse_number("seed", seed, Range(0, whole=True), from_text=False)
+    settings = RunSettings(
+        cycle=CycleSettings(comments=comments),
+        games=_game_settings(f"{width}x{height}", rules, komi),
+        search=SearchSettings(visits={"0": visits}),
+        machine=MachineSettings(concurrency=concurrency if games is None else min(concurrency, games)),
+    )
+    return _play(settings, evaluator, games, int.from_bytes(os.urandom(7)) if seed is None else seed)
+
+
+def _game_settings(size: str, rules: Rules | str | None, komi: float | None) -> GameSettings:
+    settings = GameSettings(sizes={size: 1.0})
+    if rules is not None:
+        settings.rules[:] = [as_rules(rules).to_json()]
+    if komi is None:
+        return settings
+    check_komi(komi)
+    return GameSettings(settings.sizes, settings.rules, komi={size: komi}, komi_spread=0.0, wide_komi_share=0.0)
+
+
+def _play(settings: RunSettings, network: str, games: int | None, seed: int) -> Iterator[GameRecord]:
+    """Yields the games; they are played on a thread of its own, so that torch's settings elsewhere stay as they are."""
+    finished: deque[FinishedGame] = deque()
+
+    def make() -> Evaluator:
+        if network == ROLLOUTS:
+            return make_evaluator(ROLLOUTS, seed=seed)
+        return evaluator_for(network, settings.machine.device, settings.machine.precision)
+
+    player = SelfPlay(settings, make, finished.append, games=settings.machine.concurrency, seed=seed)
+    yielded = 0
+    with ThreadPoolExecutor(1, "selfplay", configure_torch) as thread:
+        try:
+            while games is None or yielded < games:
+                while not finished:
+                    thread.submit(player.step).result()
+                yielded += 1
+                yield read_sgf(finished.popleft().sgf.encode())
+        finally:
+            thread.submit(player.close).result()

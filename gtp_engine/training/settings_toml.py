@@ -1,0 +1,168 @@
+"""The settings of a run as TOML: `settings.toml` in its folder, presets, and files that users write."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+
+from ..base.errors import UserError
+from ..base.fields import Range, invalid, parse_number, parse_word, unknown
+from ..search.parameters import SearchParameters
+from .setting import settings_of
+from .settings import RunSettings, parse_size, sections_of
+
+VERSION = 1  # of the file
+
+
+def to_toml(settings: RunSettings) -> str:
+    """Returns all settings as TOML, each with its meaning in a comment."""
+    document = tomlkit.document()
+    document.add("version", tomlkit.item(VERSION))
+    for name in sections_of(settings.command):
+        table = tomlkit.table()
+        values = getattr(settings, name)
+        for line in (type(values).__doc__ or "").split("\n"):
+            table.add(tomlkit.comment(line.strip()))
+        for item in settings_of(values).values():
+            table.add(tomlkit.comment(item.metadata["meaning"]))
+            table.add(item.name, _toml_value(getattr(values, item.name)))
+        document.add(name, table)
+    return tomlkit.dumps(document)
+
+
+def _toml_value(value: Any) -> Any:
+    if isinstance(value, dict):
+        table = tomlkit.inline_table()
+        table.update(value)
+        return table
+    return tomlkit.item(value)
+
+
+def read_settings(path: Path, text: str | None = None) -> RunSettings:
+    """Reads the settings of a file; those that it leaves out have their defaults.
+
+    Args:
+        path: The file.
+        text: What is going to be in the file, to check it; None to read it.
+
+    Raises:
+        UserError: A setting is wrong; the message names the file and the line.
+        OSError: The file cannot be read.
+    """
+    try:
+        # Windows editors write a byte order mark.
+        return parse_settings(path.read_text(encoding="utf-8-sig") if text is None else text)
+    except ValueError as error:  # includes errors of UTF-8 and TOML
+        raise UserError(f"{path}{error}" if str(error).startswith(",") else f"{path}: {error}") from error
+
+
+def parse_settings(text: str) -> RunSettings:
+    """Reads the settings of a TOML text; those that it leaves out have their defaults.
+
+    Raises:
+        UserError: A setting is wrong. The message begins with `, line N: ` if the line is known, to follow a name.
+    """
+    tables = tomllib.loads(text)
+    version = tables.pop("version", VERSION)
+    if version != VERSION:
+        raise UserError(
+            f"{_line(text, '', 'version')}settings of version {version!r}; this program reads version {VERSION}. Start "
+            "a new run from this one's network with --from, or resume with the program that made it"
+        )
+    known, own = [item.name for item in fields(RunSettings)], sections_of("learn" if "records" in tables else "train")
+    parts = {}
+    for name, table in tables.items():
+        where = _line(text, "", name)
+        if name not in known:
+            if isinstance(table, dict):
+                raise UserError(f"{where}{unknown('section', name, known)}")
+            raise UserError(f"{where}{unknown('setting', name, known, where=' outside of the sections')}")
+        if not isinstance(table, dict):
+            raise UserError(f"{where}{name} is a section: expected [{name}] and its settings below, got {table!r}")
+        if name not in own:
+            raise UserError(f"{where}[{name}] is for runs by self-play, [records] for others: leave one of them out")
+        kind = type(getattr(RunSettings(), name))
+        parts[name] = kind(**_checked(text, name, kind, table))
+    settings = RunSettings(**parts)
+    if "records" in tables and not settings.records.has_source:
+        raise UserError(f"{_line(text, '', 'records')}[records] names nothing to learn: no games, teacher or labels")
+    return settings
+
+
+def _checked(text: str, section: str, kind: type, table: Mapping[str, Any]) -> dict[str, Any]:
+    known = settings_of(kind)
+    default = kind()
+    values = {}
+    for name, value in table.items():
+        where = _line(text, section, name)
+        if name not in known:
+            raise UserError(f"{where}{unknown('setting', name, known, where=f' in [{section}]')}")
+        try:
+            values[name] = _accepted(name, value, getattr(default, name), known[name].metadata)
+        except UserError as error:
+            raise UserError(f"{where}{error}") from error
+    return values
+
+
+def _accepted(name: str, value: Any, default: Any, metadata: Mapping[str, Any]) -> Any:
+    """Returns the value in the type of the default; UserError reports what is expected."""
+    if isinstance(default, dict):
+        if not isinstance(value, dict) or (not value and default):
+            raise invalid(name, value, "a table such as { name = number }")
+        return _accepted_table(name, value, metadata)
+    if isinstance(default, list):
+        if not isinstance(value, list) or (default and not value) or not all(isinstance(item, str) for item in value):
+            raise invalid(name, value, f"a list of texts such as {default or ['a', 'b']!r}")
+        return value
+    if type(default) in (int, float):
+        return _number(name, value, metadata, whole=isinstance(default, int))
+    if type(value) is not type(default):
+        raise invalid(name, value, "true or false" if isinstance(default, bool) else "a text in quotes")
+    return parse_word(name, value, metadata["accepted"]) if metadata.get("accepted") else value
+
+
+def _accepted_table(name: str, value: dict[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
+    if metadata["names"] == "parameters":
+        parameters = SearchParameters()
+        for parameter, number in value.items():
+            parameters = parameters.with_value(parameter, number)
+        return value
+    whole = metadata["names"] == "cycles"
+    for key, number in value.items():
+        if whole and not key.isdecimal():
+            raise invalid(name, key, "the number of a cycle")
+        if not whole:
+            parse_size(key)
+        _number(f"{name} for {key}", number, metadata, whole=whole)
+    if whole and "0" not in value:
+        raise UserError(f"invalid {name}: expected a value for cycle 0")
+    return value
+
+
+def _number(name: str, value: Any, metadata: Mapping[str, Any], *, whole: bool) -> int | float:
+    """Checks a number of TOML, where 1.0 is not a whole number."""
+    accepted = Range(metadata["low"], metadata["high"], whole=whole)
+    if whole and isinstance(value, float):
+        raise invalid(name, value, str(accepted))
+    return parse_number(name, value, accepted, from_text=False)
+
+
+def _line(text: str, section: str, name: str) -> str:
+    """Returns `, line N: ` for a setting, or for a section's header if `section` is empty; "" if it is not found.
+
+    A setting that is a table may have its own header, as in `[search.parameters]`.
+    """
+    inside = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        head = re.match(r"\s*\[\s*([^\]\s]+)\s*\]", line)
+        if head:
+            inside = head[1]
+            if inside == (f"{section}.{name}" if section else name):
+                return f", line {number}: "
+        elif inside == section and re.match(rf"\s*[\"']?{re.escape(name)}[\"']?\s*[.=]", line):
+            return f", line {number}: "
+    return ""

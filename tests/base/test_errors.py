@@ -1,0 +1,172 @@
+"""What a user did wrong is shown as its message alone, a bug as a bug, by every program."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from gtp_engine.analysis.inbox import Inbox
+from gtp_engine.analysis.protocol import Conversation
+from gtp_engine.analysis.query import Defaults
+from gtp_engine.base.errors import UserError, answer_text, error_place, error_text
+from gtp_engine.cli import main
+from gtp_engine.evaluate.uniform import UniformEvaluator
+from gtp_engine.gtp import loop
+from gtp_engine.gtp.protocol import Command, GtpError
+from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.request import Limits
+from gtp_engine.search.scheduler import Scheduler
+
+BUG = "operands could not be broadcast together with shapes (2,) (3,)"
+INTERNAL = f"internal error: ValueError: {BUG}"
+HERE = Path(__file__).name
+
+
+def broadcast(*_: object, **__: object) -> None:
+    """Numpy's ValueError, which no user is to blame for."""
+    np.zeros(2) + np.zeros(3)
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise UserError("no such thing: expected another")
+
+
+def test_errors_of_the_system_come_without_their_number(tmp_path: Path) -> None:
+    with pytest.raises(OSError) as caught:
+        (tmp_path / "none").read_text()
+    assert error_text(caught.value) == f"{tmp_path / 'none'}: No such file or directory"
+    assert error_text(OSError("two\nlines")) == "two lines"
+
+
+def test_an_error_without_words_gets_some() -> None:
+    assert error_text(MemoryError()) == "out of memory"
+    assert error_text(MemoryError("not enough on cuda")) == "not enough on cuda"
+
+
+def test_only_bugs_are_called_internal_errors() -> None:
+    assert answer_text(UserError("wrong")) == answer_text(OSError("wrong")) == answer_text(MemoryError("wrong"))
+    assert answer_text(ValueError("wrong")) == "internal error: ValueError: wrong"
+
+
+def test_the_place_of_an_error_is_where_it_was_raised() -> None:
+    with pytest.raises(ValueError) as caught:
+        broadcast()
+    assert error_place(caught.value) == f"{__file__}:{broadcast.__code__.co_firstlineno + 2}"
+    assert error_place(ValueError("never raised")) == "unknown place"
+
+
+class RecordedSession:
+    """The part of a `gtp.session.Session` that `loop.answer` uses."""
+
+    def __init__(self) -> None:
+        self.responses: list[tuple[str, bool]] = []
+
+    def begin_response(self, number: int | None) -> None:
+        pass
+
+    def end_response(self, text: str, *, failed: bool = False) -> None:
+        self.responses.append((text, failed))
+
+
+@pytest.mark.parametrize(
+    ("handler", "response", "is_logged"),
+    [
+        (broadcast, INTERNAL, True),
+        (refuse, "no such thing: expected another", False),
+    ],
+)
+def test_gtp_tells_bugs_from_refusals(
+    handler: Any, response: str, is_logged: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(loop.COMMANDS, "name", handler)
+    session: Any = RecordedSession()
+    loop.answer(session, Command(None, "name", []))
+    assert session.responses == [(response, True)]
+    logged = capsys.readouterr().err
+    assert (f"name: {INTERNAL}" in logged, f"{HERE}:" in logged) == (is_logged, is_logged)
+
+
+def test_gtps_own_errors_are_users_errors() -> None:
+    assert issubclass(GtpError, UserError)
+
+
+def test_the_command_line_shows_a_bug_with_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.network.library.find_network", broadcast)
+    done = CliRunner().invoke(main, ["network", "tiny"])
+    lines = done.stderr.splitlines()
+    assert done.exit_code == 1
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-1].startswith(f"Error: {INTERNAL} (") and f"{HERE}:" in lines[-1]
+    assert lines[-1].endswith("; this is a bug, please report it with the lines above")
+
+
+def test_the_command_line_shows_a_users_error_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.network.library.find_network", refuse)
+    done = CliRunner().invoke(main, ["network", "tiny"])
+    assert (done.exit_code, done.stderr) == (1, "Error: no such thing: expected another\n")
+
+
+class FilledInbox(Inbox):
+    """An inbox whose input has ended with these lines."""
+
+    def __init__(self, queries: list[dict[str, Any]]) -> None:
+        super().__init__()
+        for query in queries:
+            self._put(json.dumps(query).encode())
+        self.has_ended = True
+
+
+class FailingEvaluator(UniformEvaluator):
+    """Evaluates with a bug."""
+
+    def __init__(self, fail: Any) -> None:
+        super().__init__(8)
+        self._fail = fail
+
+    def submit(self, *_: Any, **__: Any) -> Any:
+        self._fail()
+
+
+def analyse(evaluator: UniformEvaluator, *ids: str) -> list[dict[str, Any]]:
+    """The answers to a query for the empty board, once for each id."""
+    query = {"moves": [], "rules": "chinese", "boardXSize": 5, "boardYSize": 5, "maxVisits": 4}
+    answers: list[str] = []
+    scheduler = Scheduler(evaluator, slots=2)
+    defaults = Defaults(lambda width, height: SearchParameters(), Limits(4), largest_board=9)
+    inbox = FilledInbox([query | {"id": name} for name in ids])
+    Conversation(lambda *_: scheduler, defaults, inbox, answers.append, seed=1).run(wait_for_all=True)
+    return [json.loads(answer) for answer in answers]
+
+
+@pytest.mark.parametrize(
+    ("fail", "text"),
+    [
+        (broadcast, INTERNAL),
+        (refuse, "no such thing: expected another"),
+    ],
+)
+def test_analysis_tells_bugs_from_refusals(fail: Any, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert analyse(FailingEvaluator(fail), "a") == [{"error": text, "id": "a", "turnNumber": 0}]
+    assert (f"{HERE}:" in capsys.readouterr().err) == (fail is broadcast)
+
+
+def test_a_bug_at_one_query_leaves_the_others_their_answers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from gtp_engine.analysis import protocol
+
+    parse = protocol.parse_query
+
+    def parse_query(fields: dict[str, Any], defaults: Defaults) -> Any:
+        if fields["id"] == "a":
+            broadcast()
+        return parse(fields, defaults)
+
+    monkeypatch.setattr(protocol, "parse_query", parse_query)
+    found = {answer["id"]: answer for answer in analyse(UniformEvaluator(8), "a", "b")}
+    assert found["a"] == {"error": INTERNAL, "id": "a"}
+    assert found["b"]["rootInfo"]["visits"] == 4
+    assert f"query a: {INTERNAL}" in capsys.readouterr().err

@@ -1,0 +1,93 @@
+"""Per-user folders on each system, and the variables that move them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from gtp_engine.base import folders
+from gtp_engine.base.errors import UserError
+
+VARIABLES = [
+    "GTP_ENGINE_CACHE",
+    "GTP_ENGINE_DATA",
+    "GTP_ENGINE_GAMES",
+    "GTP_ENGINE_NETWORKS",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "LOCALAPPDATA",
+]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for variable in VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    return tmp_path
+
+
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nowhere)
+    with pytest.raises(UserError, match="this user has no home folder: set HOME, or GTP_ENGINE_CACHE and"):
+        folders.cache_dir()
+
+
+@pytest.mark.parametrize(
+    ("system", "cache", "data"),
+    [
+        ("linux", ".cache/gtp_engine", ".local/share/gtp_engine"),
+        ("darwin", "Library/Caches/gtp_engine", "Library/Application Support/gtp_engine"),
+        ("win32", "AppData/Local/gtp_engine/Cache", "AppData/Local/gtp_engine"),
+    ],
+)
+def test_each_system_has_its_folders(
+    home: Path, monkeypatch: pytest.MonkeyPatch, system: str, cache: str, data: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    assert folders.cache_dir() == home / cache
+    assert folders.data_dir() == home / data
+
+
+def test_xdg_folders_are_heeded_on_linux(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "c"))
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")
+    assert folders.cache_dir() == home / "c/gtp_engine"
+    assert folders.data_dir() == home / ".local/share/gtp_engine"
+
+
+def test_local_app_data_is_heeded_on_windows(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(home / "Local"))
+    assert folders.data_dir() == home / "Local/gtp_engine"
+
+
+def test_variables_override_everything(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind, function in (
+        ("CACHE", folders.cache_dir),
+        ("DATA", folders.data_dir),
+        ("GAMES", folders.games_dir),
+        ("NETWORKS", folders.networks_dir),
+    ):
+        monkeypatch.setenv(f"GTP_ENGINE_{kind}", str(home / kind))
+        assert function() == home / kind
+
+
+def test_games_are_saved_in_a_checkout_or_else_with_the_data(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "gtp_engine").mkdir()
+    monkeypatch.setattr(folders, "__file__", str(home / "gtp_engine" / "base" / "folders.py"))
+    assert folders.checkout() is None
+    assert folders.games_dir() == folders.data_dir() / "games"
+    (home / "setup.cfg").touch()
+    (home / "sgf").mkdir()
+    assert folders.checkout() == home.resolve()
+    assert folders.games_dir() == home.resolve() / "sgf"
+
+
+def test_nothing_is_created(home: Path) -> None:
+    folders.cache_dir(), folders.data_dir(), folders.games_dir(), folders.networks_dir()
+    assert not list(home.iterdir())

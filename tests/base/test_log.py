@@ -1,0 +1,57 @@
+"""What is logged is one line on stderr that no client takes for something else."""
+
+import io
+import logging
+import sys
+
+import numpy as np
+import pytest
+
+from gtp_engine.base.log import LOGGER, StderrHandler, log_to_stderr
+
+logger = logging.getLogger(f"{LOGGER}.test")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("compiled in 30 s", "compiled in 30 s"),
+        ("two\nlines\tand  blanks", "two lines and blanks"),
+        ("D4 -> 12 visits", "D4 to 12 visits"),
+        ("bell\x07", "bell?"),
+        ("100%s of %d", "100%s of %d"),
+        ("x" * 2000, "x" * 1000),
+    ],
+)
+def test_a_record_is_one_line(text: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_stderr()
+    logger.info(text)
+    assert capsys.readouterr().err == f"gtp_engine: {line}\n"
+
+
+def test_a_bug_comes_with_its_place(capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_stderr()
+    try:
+        np.zeros(2) + np.zeros(3)
+    except ValueError as error:
+        logger.error("genmove: internal error", exc_info=error)
+    line = capsys.readouterr().err
+    assert line.startswith(f"gtp_engine: genmove: internal error ({__file__}:") and line.count("\n") == 1
+
+
+def test_it_is_written_once_and_debugging_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(3):
+        log_to_stderr()
+    logger.debug("not for users")
+    logger.warning("once")
+    assert capsys.readouterr().err == "gtp_engine: once\n"
+    assert sum(isinstance(handler, StderrHandler) for handler in logging.getLogger(LOGGER).handlers) == 1
+
+
+@pytest.mark.parametrize("stream", [None, "closed"])
+def test_without_a_stderr_nothing_fails(stream: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr(sys, "stderr", closed if stream else None)
+    log_to_stderr()
+    logger.warning("nobody reads it")

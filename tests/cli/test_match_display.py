@@ -1,0 +1,81 @@
+"""What a match shows on a terminal, as the screen has it in the end."""
+
+import io
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from gtp_engine.cli import match_display
+from gtp_engine.games.network_match import Progress
+from gtp_engine.games.results import GameResult, MatchResult
+
+
+def screen_of(text: str) -> list[str]:
+    """The lines that a terminal shows after this output, for the few codes that rich's displays use."""
+    lines, row, column = [""], 0, 0
+    for token in re.findall(r"\x1b\[[?\d;]*[A-Za-z]|[\r\n]|[^\x1b\r\n]+", text):
+        if token == "\r":
+            column = 0
+        elif token == "\n":
+            row, column = row + 1, 0
+            lines += [""] * (row + 1 - len(lines))
+        elif token == "\x1b[1A":
+            row -= 1
+        elif token == "\x1b[2K":
+            lines[row] = ""
+        elif not token.startswith("\x1b"):
+            lines[row] = lines[row][:column].ljust(column) + token + lines[row][column + len(token) :]
+            column += len(token)
+    return lines
+
+
+def result(played: int, name: str = "same") -> MatchResult:
+    """A match of four games, of which A wins the first."""
+    games = tuple(
+        GameResult(
+            number=number,
+            black="A" if number % 2 == 0 else "B",
+            winner="A" if number == 0 else None,
+            result="B+1",
+            reason="score",
+            moves=30,
+            names={"A": name, "B": name},
+            seconds={"A": 1.0, "B": 1.0},
+            claims={},
+        )
+        for number in range(played)
+    )
+    return MatchResult({"A": "same", "B": "same value_bias=0"}, 4, games, None)
+
+
+@pytest.mark.parametrize("width", [100, 60])
+def test_nothing_is_under_way_at_the_end(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    output = io.StringIO()
+    monkeypatch.setattr(match_display, "Console", partial(Console, file=output, force_terminal=True, width=width))
+    with match_display.MatchDisplay(Path("games")) as display:
+        display.on_game(result(2))
+        display.on_progress(Progress(2, 66, 1000, 1.0))
+        assert "2 games under way, 33 moves on average; 1,000 positions/s" in screen_of(output.getvalue())
+        display.on_game(result(4))
+    shown = "\n".join(screen_of(output.getvalue()))
+    assert "under way" not in shown and shown.count("4 of 4 games: A won 1") == 1
+
+
+def test_a_command_line_is_shown_where_the_name_does_not_tell_the_players_apart() -> None:
+    console = Console(file=io.StringIO(), width=100, record=True)
+    console.print(match_display._status(result(4), 100))
+    text = console.export_text()
+    assert text.count("A: same") == 1 and text.count("same value_bias=0") == 1
+    assert [line.split("│")[1].strip() for line in text.splitlines() if "│" in line] == [
+        "A: same",
+        "B: same",
+        "same value_bias=0",
+    ]
+
+
+def test_an_engine_cannot_write_escape_sequences() -> None:
+    game = result(1, name="\x1b[31mRed").games[0]
+    assert match_display.game_line(game).startswith("game 1: ?[31mRed (A) - ?[31mRed (B): B+1, score")

@@ -1,0 +1,96 @@
+"""What `gtp_engine review` prints: tables of chosen values, without any search."""
+
+import io
+
+import pytest
+from reviews import D4, E5, F6, G7, game_of, loss
+from rich.console import Console, RenderableType
+
+from gtp_engine.analysis.mistakes import find_mistakes
+from gtp_engine.analysis.review import MoveReview
+from gtp_engine.cli.review_display import show_game, show_total
+from gtp_engine.cli.review_tables import CLASS_STYLES, mistakes_table, move_line, players_table
+from gtp_engine.game.coords import BLACK, WHITE
+
+MOVES = [
+    loss(10, BLACK, D4, E5, 3, 0.1),
+    loss(11, WHITE, D4, E5, 7.04, 0.3),
+    loss(12, BLACK, G7, F6, 1, 0.02),
+    loss(13, WHITE, E5, E5, 0),
+]
+
+
+def lines(*shown: RenderableType) -> list[list[str]]:
+    """The words of each line that is not empty, at a width of 80 columns."""
+    console = Console(file=io.StringIO(), width=80)
+    console.print(*shown)
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    assert max(map(len, text.splitlines())) <= 80
+    return [line.split() for line in text.splitlines() if line.strip()]
+
+
+def test_a_point_missed_by_both_is_one_line_with_its_span() -> None:
+    head, _, *rows = lines(mistakes_table(find_mistakes(MOVES)))
+    assert head == ["moves", "player", "played", "better", "points", "win", "rate"]
+    assert rows[0] == ["10-11", "both,", "2", "times", "11", "D4", "E5", "F6", "-7.0", "-30.0%"]
+    assert rows[1] == ["12", "Black", "G7", "F6", "F6", "-1.0", "-2.0%"]
+    assert rows[2][0] == "10-11:"
+
+
+def test_no_caption_without_a_span() -> None:
+    assert len(lines(mistakes_table(find_mistakes(MOVES[2:])))) == 3
+
+
+@pytest.mark.parametrize(("points", "style"), [(0.4, 0), (0.5, 1), (2, 2), (3, 3), (6, 4), (12, 5)])
+def test_colours_by_points_lost(points: float, style: int) -> None:
+    assert move_line(loss(1, BLACK, D4, E5, points)).style == CLASS_STYLES[style]
+    if style:
+        (row,) = mistakes_table(find_mistakes([loss(1, BLACK, D4, E5, points)])).rows
+        assert row.style == CLASS_STYLES[style]
+
+
+@pytest.mark.parametrize(
+    ("review", "words"),
+    [
+        (loss(7, WHITE, D4, E5, 2.5, 0.1), "7 W D4 50.0% B+1.5 -2.5 -10.0% E5"),
+        (loss(7, BLACK, D4, E5, 0.04, 0.0), "7 B D4 60.0% B+1.0"),
+        (loss(7, BLACK, E5, E5, 0, 0), "7 B E5 60.0% B+1.0"),
+    ],
+)
+def test_line_of_a_move(review: MoveReview, words: str) -> None:
+    assert " ".join(move_line(review).plain.split()) == words
+
+
+def test_players_by_phase_and_class() -> None:
+    table = {
+        row[0]: row[1:] for row in lines(players_table({"Black\nA [b]": MOVES[::2], "White": MOVES[1::2]}, (9, 9)))
+    }
+    assert table["A"] == ["[b]", "White"]
+    assert table["moves"] == ["by", "points", "lost"]
+    assert table["points"] == ["lost", "per", "move", "2.00", "3.52"]
+    assert table["opening"] == ["3.00", "7.04"]
+    assert table["middle"] == ["game,", "from", "move", "12", "1.00", "0.00"]
+    assert "endgame" not in table
+    assert table["engine's"] == ["first", "choice", "0", "(0%)", "1", "(50%)"]
+    assert table["6"] == ["to", "12", "0", "1"]
+
+
+def test_game_and_total(capsys: pytest.CaptureFixture[str]) -> None:
+    games = [game_of(MOVES), game_of(MOVES, player=WHITE)]
+    show_game(games[1], all_moves=True)
+    text = capsys.readouterr().out
+    assert text.startswith("Ann 3d - Bob, B+2\nmoves 10 to 13; net, 20 visits per position\n")
+    assert [line.split()[:2] for line in text.splitlines()[-2:]] == [["11", "W"], ["13", "W"]]
+    show_total(games, None)
+    assert [line.split() for line in capsys.readouterr().out.splitlines() if "moves  " in line] == [["moves", "2", "4"]]
+    show_total(games, "Bob")
+    assert "6" in next(line for line in capsys.readouterr().out.splitlines() if "moves  " in line).split()
+
+
+def test_a_single_move_is_no_range_and_a_zero_has_no_minus(capsys: pytest.CaptureFixture[str]) -> None:
+    show_game(game_of([loss(5, BLACK, D4, E5, 0.01, 0.06)], by="winrate"), all_moves=True)
+    text = capsys.readouterr().out
+    assert text.splitlines()[1].startswith("move 5; ")
+    assert "-0.0" not in text
+    assert text.splitlines()[-1].split() == ["5", "B", "D4", "54.0%", "B+1.0", "0.0", "-6.0%", "E5"]

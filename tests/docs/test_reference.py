@@ -1,0 +1,73 @@
+"""The generated parts of the documentation agree with the code, and the drawn layers with the tested ones."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+
+
+def load(path: Path) -> ModuleType:
+    """Returns a script of the checkout as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def generator() -> ModuleType:
+    return load(DOCS / "generate_reference.py")
+
+
+def test_every_page_is_up_to_date() -> None:
+    # A process of its own: other tests add GTP commands and options.
+    command = [sys.executable, str(DOCS / "generate_reference.py"), "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")  # else run: python docs/generate_reference.py
+
+
+def test_every_generated_part_is_used(generator: ModuleType) -> None:
+    parts = [part for page in DOCS.glob("*.md") for part in re.findall(r"<!-- generated: (\w+) -->", page.read_text())]
+    assert sorted(parts) == sorted(generator.GENERATORS)
+
+
+def test_every_entry_has_a_meaning(generator: ModuleType) -> None:
+    tables = "\n".join(make() for make in generator.GENERATORS.values())
+    assert "`c_puct`" in tables and "`kata-analyze`" in tables and "`--board-size SIZE`" in tables
+    rows = [line for line in tables.splitlines() if line.startswith("| `")]
+    assert len(rows) > 400
+    assert [row for row in rows if row.rstrip(" |").endswith("`")] == []
+
+
+def test_every_environment_variable_is_documented() -> None:
+    text = (DOCS / "reference.md").read_text()
+    sources = [path.read_text() for path in (ROOT / "gtp_engine").rglob("*.py")]
+    patterns = (
+        r"\b(GTP_ENGINE_[A-Z]+)\b",
+        r"environ(?:\.get|\.setdefault)?[(\[]\s*\"([A-Z_]+)\"",
+        r"\"([A-Z_]+)\" (?:not )?in os\.environ",
+    )
+    used = {name for source in sources for pattern in patterns for name in re.findall(pattern, source)}
+    assert {"GTP_ENGINE_CACHE", "OMP_WAIT_POLICY", "LOCALAPPDATA"} <= used
+    assert {name for name in used if name not in text} == set()
+
+
+def test_layers_are_those_that_are_tested() -> None:
+    floors = load(ROOT / "tests" / "test_packaging.py").FLOORS
+    drawn = dict(re.findall(r'^ +layer(\d)\["([^"]+)"\]$', (DOCS / "architecture.md").read_text(), re.MULTILINE))
+    assert [set(drawn[str(number)].split(" · ")) for number in range(len(drawn))] == floors
+
+
+@pytest.mark.skipif(os.name == "nt", reason="git writes other line ends")
+def test_no_trailing_blanks() -> None:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")]:
+        assert not re.search(r"[ \t]+$", page.read_text(), re.MULTILINE), page.name

@@ -1,0 +1,130 @@
+"""Networks as Python programs use them: many games at once."""
+
+import threading
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import torch
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.evaluate.batch import Evaluation, load_network
+from gtp_engine.evaluate.evaluator import ALL_SYMMETRIES
+from gtp_engine.evaluate.features import new_workspace, position_of
+from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.row import EvaluationRow
+from gtp_engine.game.game import Game
+
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "networks"
+TINY, HUMAN = FOLDER / "tiny.bin.gz", FOLDER / "human.bin.gz"
+
+
+def played(width: int, moves: str, height: int | None = None) -> Game:
+    game = Game(width, height)
+    for name in moves.split():
+        game.play(game.to_move, name)
+    return game
+
+
+GAMES = [played(9, "E5 C3 pass"), played(7, "D4"), played(9, ""), played(9, "A1 B1 C2"), played(7, "A1 A2", 5)]
+
+
+def alone(game: Game, average: bool = False) -> EvaluationRow:
+    """Returns the evaluation of one position by the evaluator that searches use."""
+    evaluator = NetworkEvaluator(TINY, precision="float32", device="cpu")
+    symmetries = np.full(1, ALL_SYMMETRIES) if average else None
+    ticket = evaluator.submit(position_of(game, new_workspace()), np.arange(1), symmetries)
+    return EvaluationRow(evaluator.collect(ticket)[0].copy(), game.area)
+
+
+def close(one: np.ndarray, other: np.ndarray) -> bool:
+    return bool(np.allclose(one, other, rtol=1e-4, atol=1e-5))
+
+
+@pytest.mark.parametrize("options", [{"threads": 1}, {"threads": 2}, {"threads": 3, "batch_size": 2}])
+def test_many_games_are_evaluated_in_their_order(options: dict[str, int]) -> None:
+    games = GAMES * 5
+    with load_network(TINY, precision="float32", device="cpu", **options) as network:
+        evaluations = network.evaluate(games)
+    assert len(evaluations) == len(games)
+    for game, evaluation in zip(games, evaluations, strict=True):
+        assert close(evaluation.row.row, alone(game).row)
+        assert (evaluation.game.moves, evaluation.game.to_move) == (game.moves, game.to_move)
+
+
+def test_an_evaluation_is_the_row_by_name() -> None:
+    with load_network(TINY, precision="float32", device="cpu", threads=1) as network:
+        (evaluation,) = network.evaluate([GAMES[4]])
+        (averaged,) = network.evaluate([GAMES[4]], average=True)
+    row = alone(GAMES[4])
+    win, loss, _ = row.value.tolist()
+    assert evaluation.winrate == pytest.approx((1 + win - loss) / 2, abs=1e-5)
+    assert evaluation.lead == pytest.approx(row.lead, rel=1e-4)
+    assert evaluation.policy["C3"] == evaluation.priors[2 * 7 + 2]
+    assert evaluation.policy["A1"] == 0
+    assert evaluation.ownership.shape == (5, 7)
+    assert sum(evaluation.policy.values()) == pytest.approx(1, abs=1e-5)
+    assert close(averaged.row.row, alone(GAMES[4], average=True).row)
+    assert not close(averaged.row.row, row.row)
+
+
+def test_later_moves_do_not_change_an_evaluation() -> None:
+    game = played(7, "D4")
+    with load_network(TINY, threads=1) as network:
+        (evaluation,) = network.evaluate([game])
+    game.play("white", "A1")
+    assert evaluation.game.stone_at("A1") == 0
+
+
+def test_any_thread_may_call_and_torch_keeps_its_threads() -> None:
+    before = torch.get_num_threads()
+    found: list[Evaluation] = []
+    with load_network(TINY, precision="float32", threads=1) as network:
+        threads = [threading.Thread(target=lambda: found.extend(network.evaluate(GAMES))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert torch.get_num_threads() == before
+    assert len(found) == 4 * len(GAMES)
+    for number, evaluation in enumerate(found):
+        assert close(evaluation.row.row, alone(GAMES[number % len(GAMES)]).row)
+
+
+def test_it_is_described_and_drawn() -> None:
+    with load_network(str(TINY), precision="float32", device="cpu") as network:
+        assert repr(network) == "<Network tiny: cpu, float32>"
+        (evaluation,) = network.evaluate([GAMES[0]])
+    assert repr(evaluation).startswith("<Evaluation: white to move, ")
+    groups = [g.get("class") for g in ElementTree.fromstring(evaluation._repr_svg_()).iter() if g.tag.endswith("}g")]
+    assert {"black", "white", "ownership"} <= set(groups)
+
+
+def test_networks_that_imitate_humans_need_a_profile() -> None:
+    with load_network(HUMAN, threads=1) as network:
+        assert network.takes_profile
+        with pytest.raises(UserError, match="profile"):
+            network.evaluate(GAMES)
+        strong, weak = (network.evaluate([GAMES[0]], profile=name)[0] for name in ("rank_9d", "rank_15k"))
+    assert not close(strong.priors, weak.priors)
+
+
+def test_wrong_arguments_are_refused_where_they_are_given() -> None:
+    with pytest.raises(UserError, match="no network 'nosuch'"):
+        load_network("nosuch")
+    for options in ({"network": 5}, {"threads": 0}, {"threads": "2"}, {"batch_size": 1.5}, {"device": "tpu"}):
+        with pytest.raises(UserError):
+            load_network(**({"network": TINY} | options))
+    network = load_network(TINY, threads=1)
+    assert network.evaluate([]) == []
+    for wrong in (GAMES[0], 5, ["game.sgf"], [None]):
+        with pytest.raises(UserError, match=r"invalid games?"):
+            network.evaluate(wrong)
+    with pytest.raises(UserError, match="boards up to 19x19"):
+        network.evaluate([GAMES[0], Game(20)])
+    assert len(network.evaluate(GAMES)) == 5
+    network.close()
+    network.close()
+    with pytest.raises(UserError, match="the network tiny is closed"):
+        network.evaluate(GAMES)

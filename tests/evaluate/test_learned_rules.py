@@ -1,0 +1,163 @@
+"""A network that learned with few rules is shown the nearest of them."""
+
+import shutil
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.evaluate import features
+from gtp_engine.evaluate.learned_rules import ALL_RULES, code_of, nearest_rules, show_batch
+from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.game.board import BOARD
+from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
+from gtp_engine.game.game import Game
+from gtp_engine.game.rules import RULESETS, Rules, parse_rules
+from gtp_engine.network.library import learned_rules
+
+TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
+SOME = [RULESETS["tromp-taylor"], RULESETS["chinese"]]
+WORKSPACE = features.new_workspace()
+EVERY = [
+    Rules(ko, scoring, tax, suicide, has_button=button)
+    for ko, scoring, tax, suicide, button in product(
+        ("SIMPLE", "POSITIONAL", "SITUATIONAL"),
+        ("AREA", "TERRITORY"),
+        ("NONE", "SEKI", "ALL"),
+        (False, True),
+        (False, True),
+    )
+]
+
+
+def test_every_ruleset_has_a_code() -> None:
+    assert sorted(map(code_of, EVERY)) == ALL_RULES.tolist() == list(range(72))
+    assert nearest_rules([]).tolist() == ALL_RULES.tolist()
+
+
+@pytest.mark.parametrize(
+    ("rules", "nearest"),
+    [
+        (RULESETS["tromp-taylor"], "tromp-taylor"),
+        (RULESETS["chinese"], "chinese"),
+        (RULESETS["japanese"], "chinese"),
+        (RULESETS["stone-scoring"], "chinese"),
+        (RULESETS["new-zealand"], "tromp-taylor"),
+        (RULESETS["aga"], "tromp-taylor"),
+        (RULESETS["aga-button"], "tromp-taylor"),
+        (Rules(suicide=False), "tromp-taylor"),
+        (Rules("SIMPLE"), "chinese"),
+    ],
+)
+def test_the_nearest_rules(rules: Rules, nearest: str) -> None:
+    assert nearest_rules(SOME)[code_of(rules)] == code_of(RULESETS[nearest])
+
+
+def test_known_rules_are_shown_as_they_are() -> None:
+    table = nearest_rules(EVERY[::5])
+    for rules in EVERY[::5]:
+        assert table[code_of(rules)] == code_of(rules)
+
+
+def inputs(game: Game, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Planes and scalars of the position as a network with this table sees it."""
+    position, shown = features.position_of(game, WORKSPACE), np.zeros(1, BOARD)
+    show_batch(position, np.arange(1), table, shown)
+    planes = np.zeros((game.height, game.width, features.PLANES), np.uint8)
+    scalars = np.zeros(features.SCALARS, np.float32)
+    features.write_inputs(shown[0], 0, False, WORKSPACE, planes, scalars)
+    return planes, scalars
+
+
+def test_with_all_rules_known_nothing_changes() -> None:
+    for rules in EVERY:
+        game = played(rules, "C3 G7 pass G3 E5 E6 F6 E4 D6")
+        planes, scalars = np.zeros((9, 9, features.PLANES), np.uint8), np.zeros(features.SCALARS, np.float32)
+        position = features.position_of(game, WORKSPACE)
+        features.write_inputs(position[0], 0, False, WORKSPACE, planes, scalars)
+        for one, other in zip(inputs(game, ALL_RULES), (planes, scalars), strict=True):
+            assert np.array_equal(one, other), rules
+
+
+def played(rules: Rules, moves: str, komi: float = 6.5) -> Game:
+    game = Game(9, rules=rules, komi=komi)
+    for name in moves.split():
+        game.play(game.to_move, PASS if name == "pass" else parse_vertex(name, 9, 9))
+    return game
+
+
+def test_other_rules_look_like_the_nearest() -> None:
+    table = nearest_rules(SOME)
+    moves = "C3 G7 C7 G3 E5 E6 F6 E4"
+    for name, nearest in (("new-zealand", "tromp-taylor"), ("stone-scoring", "chinese"), ("japanese", "chinese")):
+        shown, wanted = inputs(played(RULESETS[name], moves), table), inputs(played(RULESETS[nearest], moves), table)
+        assert all(np.array_equal(one, other) for one, other in zip(shown, wanted, strict=True)), name
+
+
+def test_territory_is_the_same_game_with_another_komi() -> None:
+    """Under territory scoring a stone more that Black has played, dead or alive, is a point for White."""
+    table = nearest_rules(SOME)
+    japanese = played(RULESETS["japanese"], "A2 A1 B1 pass C3")  # White's stone in the corner is taken
+    assert (japanese.captures(BLACK), japanese.captures(WHITE)) == (1, 0)
+    area = played(RULESETS["chinese"], "A2 A1 B1 pass C3", komi=6.5 + (3 - 0) - 1)
+    for one, other in zip(inputs(japanese, table), inputs(area, table), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_a_button_that_is_taken_is_half_a_point() -> None:
+    table = nearest_rules(SOME)
+    button = played(replace(RULESETS["tromp-taylor"], has_button=True), "E5 pass C3")
+    plain = played(RULESETS["tromp-taylor"], "E5 pass C3", komi=7.0)
+    assert button.board["button"][0] != 0
+    for one, other in zip(inputs(button, table), inputs(plain, table), strict=True):
+        assert np.array_equal(one, other)
+
+
+@pytest.fixture(scope="module")
+def shipped() -> NetworkEvaluator:
+    """The bundled network that has learned with few rules."""
+    path = Path(__file__).resolve().parents[2] / "weights" / "b4c32-9x9.bin.gz"
+    assert learned_rules(path) == ("tromp-taylor", "chinese")
+    return NetworkEvaluator(path, device="cpu", precision="float32")
+
+
+@pytest.mark.parametrize("rules", ["japanese", "korean", "aga", "new-zealand", '{"suicide":false}'])
+def test_the_shipped_network_judges_no_rules_wildly(shipped: NetworkEvaluator, rules: str) -> None:
+    """Before it was shown rules that it knows, whoever was to move led by 5 to 20 points."""
+    for moves in ("E5", "E5 D3", "E5 E3 E7", "E5 E3 E7 C5"):
+        game = played(parse_rules(rules), moves, komi=7)
+        outputs = shipped.predict(features.position_of(game, WORKSPACE))
+        assert abs(outputs.lead.item()) < 5, moves
+
+
+def test_it_is_said_once(shipped: NetworkEvaluator, caplog: pytest.LogCaptureFixture) -> None:
+    stone_scoring = RULESETS["stone-scoring"]
+    for rules in (RULESETS["chinese"], stone_scoring, stone_scoring):
+        shipped.predict(features.position_of(Game(9, rules=rules), WORKSPACE))
+    name = shipped.name
+    assert caplog.messages == [
+        f"{name} learned with the rules tromp-taylor and chinese only: it evaluates this game as under chinese"
+    ]
+
+
+@pytest.mark.parametrize("text", ["net = 3", 'net = "chinese"', "net = [1]", "net = [", "[net]\nrules = []"])
+def test_a_bad_table_is_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "rules.toml").write_text(text)
+    with pytest.raises(UserError, match=rf"{tmp_path / 'rules.toml'}: "):
+        learned_rules(tmp_path / "net.bin.gz")
+
+
+def test_an_unknown_ruleset_in_the_table_is_one_line(tmp_path: Path) -> None:
+    network = Path(shutil.copy(TINY, tmp_path))
+    (tmp_path / "rules.toml").write_text('tiny = ["chess"]')
+    with pytest.raises(UserError, match=rf"^{tmp_path / 'rules.toml'}: tiny: .*'chess'"):
+        NetworkEvaluator(network, precision="float32", device="cpu")
+
+
+def test_a_network_without_an_entry_knows_all_rules(tmp_path: Path) -> None:
+    assert learned_rules(tmp_path / "net.bin.gz") == ()
+    (tmp_path / "rules.toml").write_text('other = ["chinese"]')
+    assert learned_rules(tmp_path / "net.bin.gz") == ()

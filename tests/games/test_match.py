@@ -1,0 +1,160 @@
+"""Whole matches of scripted engines: colours, files, resuming, several games at a time, the sequential test."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gtp_engine.games.elo import Tally
+from gtp_engine.games.gtp_client import EngineError, EngineStartError
+from gtp_engine.games.match import play_match
+from gtp_engine.games.results import GameResult, MatchResult, append_result
+from gtp_engine.games.sprt import Sprt
+from gtp_engine.sgf import read_sgf
+
+Script = Callable[..., str]
+
+
+def run(a: str, b: str, games: int, folder: Path | None = None, **options: object) -> MatchResult:
+    return play_match(a, b, games=games, width=5, komi=0.5, patience=20.0, folder=folder, **options)  # type: ignore[arg-type]
+
+
+def test_colours_alternate_and_games_are_saved(scripted: Script, tmp_path: Path) -> None:
+    result = run(scripted("--name", "Quitter", "resign"), scripted("--name", "Stayer"), 4, tmp_path, seed=3)
+    assert [game.black for game in result.games] == ["A", "B", "A", "B"]
+    assert [game.result for game in result.games] == ["W+R", "B+R", "W+R", "B+R"]
+    assert result.tally == Tally(0, 0, 4, (2, 0, 0, 0, 0))
+    records = [read_sgf(tmp_path / game.sgf) for game in result.games]
+    assert [(record.black, record.result) for record in records[:2]] == [
+        ("Quitter 1 (A)", "W+R"),
+        ("Stayer 1 (B)", "B+R"),
+    ]
+    assert records[0].moves[:2] == records[1].moves[:2] != records[2].moves[:2]
+    assert records[0].nodes[-1].comment == "resignation"
+
+
+def test_the_usual_komi_of_the_board_is_played_where_none_is_given(scripted: Script, tmp_path: Path) -> None:
+    play_match(scripted("resign"), scripted("resign"), games=1, width=5, patience=20.0, folder=tmp_path)
+    assert json.loads((tmp_path / "match.json").read_text())["komi"] == 7
+
+
+def test_a_match_goes_on_where_it_stopped(scripted: Script, tmp_path: Path) -> None:
+    engines = scripted("resign"), scripted()
+    run(*engines, 2, tmp_path)
+    played: list[int] = []
+    result = run(*engines, 4, tmp_path, on_game=lambda result, game: played.append(game.number))
+    assert played == [2, 3]
+    assert len(result.games) == 4
+    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 4
+
+
+def test_a_game_whose_result_was_cut_off_is_played_again(scripted: Script, tmp_path: Path) -> None:
+    engines = scripted("resign"), scripted()
+    run(*engines, 2, tmp_path)
+    file = tmp_path / "results.jsonl"
+    file.write_text(file.read_text()[:-20])
+    played: list[int] = []
+    run(*engines, 2, tmp_path, on_game=lambda result, game: played.append(game.number))
+    assert played == [1]
+    assert [json.loads(line)["number"] for line in file.read_text().splitlines()] == [0, 1]
+
+
+def test_a_folder_belongs_to_one_match(scripted: Script, tmp_path: Path) -> None:
+    engines = scripted("resign"), scripted()
+    run(*engines, 1, tmp_path)
+    with pytest.raises(ValueError, match=r"holds another match: its opening moves is 2, not 4"):
+        run(*engines, 1, tmp_path, opening_moves=4)
+
+
+def test_damaged_results_are_named(scripted: Script, tmp_path: Path) -> None:
+    engines = scripted("resign"), scripted()
+    run(*engines, 1, tmp_path)
+    (tmp_path / "results.jsonl").write_text("{}\n")
+    with pytest.raises(ValueError, match=r"results\.jsonl, line 1 is damaged"):
+        run(*engines, 1, tmp_path)
+
+
+def test_several_games_at_a_time(scripted: Script, tmp_path: Path) -> None:
+    result = run(scripted("resign"), scripted(), 6, tmp_path, concurrency=3)
+    assert [game.number for game in result.games] == list(range(6))
+    assert result.tally.losses == 6
+
+
+def test_an_engine_is_started_again_after_a_crash(scripted: Script, tmp_path: Path) -> None:
+    crasher = scripted("--once", str(tmp_path / "crashed"), "crash", "resign")
+    result = run(crasher, scripted(), 2)
+    assert [game.reason for game in result.games] == ["crash", "score"]
+    assert result.faults("A") == 1
+    assert result.faults("B") == 0
+    assert "out of memory" in result.games[0].notes[0]
+
+
+def test_an_engine_that_does_not_start_ends_the_match(scripted: Script) -> None:
+    with pytest.raises(EngineStartError, match="'/nonexistent' doesn't start"):
+        run(scripted(), "/nonexistent", 2)
+
+
+def test_an_engine_that_refuses_the_conditions_ends_the_match(scripted: Script) -> None:
+    with pytest.raises(EngineError, match="'boardsize 5' with an error: refused"):
+        run(scripted("--refuse", "boardsize"), scripted(), 2)
+
+
+def test_the_sequential_test_ends_the_match(scripted: Script) -> None:
+    result = run(scripted("resign"), scripted(), 50, sprt=Sprt(0, 400))
+    assert result.verdict == "H0"
+    assert len(result.games) < 20
+    assert result.is_over
+
+
+def test_an_interrupted_match_keeps_its_games(scripted: Script, tmp_path: Path) -> None:
+    engines = scripted("resign"), scripted()
+
+    def interrupt(result: MatchResult, game: GameResult) -> None:
+        if game.number == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(*engines, 10, tmp_path, on_game=interrupt)
+    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 3
+
+
+def test_result_as_json(scripted: Script) -> None:
+    report = run(scripted("resign"), scripted("--name", "Stayer"), 2, sprt=Sprt(-10, 10)).to_dict()
+    assert report["engines"]["B"]["name"] == "Stayer 1"
+    assert (report["wins"], report["draws"], report["losses"]) == (0, 0, 2)
+    assert report["elo"] is None
+    assert report["elo_interval"][0] is None
+    assert report["sprt"]["verdict"] is None
+    assert json.loads(json.dumps(report))["games"][0]["reason"] == "resignation"
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"games": 0}, "games must be 1 or more, not 0"),
+        ({"concurrency": 0}, "concurrency must be 1 or more, not 0"),
+        ({"opening_moves": -1}, "opening moves must be 0 or more, not -1"),
+    ],
+)
+def test_bad_settings_are_named(scripted: Script, option: dict[str, int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        run(scripted(), scripted(), **{"games": 1} | option)
+
+
+@pytest.mark.peer
+def test_gnugo_against_itself(gnugo: str, tmp_path: Path) -> None:
+    result = play_match(gnugo, gnugo, games=2, width=9, komi=7.0, folder=tmp_path, concurrency=2)
+    for game in result.games:
+        assert game.reason in ("score", "resignation")
+        assert game.notes == ()
+        record = read_sgf(tmp_path / game.sgf)
+        assert record.black.startswith("GNU Go 3.8")
+        assert len(record.moves) == game.moves
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_told_with_the_file(scripted: Script, tmp_path: Path) -> None:
+    (tmp_path / "results.jsonl").symlink_to("/dev/full")
+    with pytest.raises(OSError, match=r"No space left on device: '.*results.jsonl'"):
+        append_result(tmp_path, run(scripted("resign"), scripted(), 1).games[0])

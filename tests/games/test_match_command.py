@@ -1,0 +1,102 @@
+"""`gtp_engine match` as a program: its lines, its files, Ctrl-C, and its messages about engines that don't start."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Script = Callable[..., str]
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "gtp_engine", "match", *arguments, "--board-size", "5"]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=120)
+
+
+def test_lines_and_files(scripted: Script, tmp_path: Path) -> None:
+    quitter, stayer = scripted("--name", "Quitter", "resign"), scripted("--name", "Stayer")
+    files = "--sgf-dir", str(tmp_path / "games"), "--json", str(tmp_path / "result.json")
+    done = run(quitter, stayer, "--games", "2", *files)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "game 1: Quitter 1 (A) - Stayer 1 (B): W+R, resignation",
+        "game 2: Stayer 1 (B) - Quitter 1 (A): B+R, resignation",
+        "2 of 2 games: A won 0, lost 2, drew 0; score 0.0 % (0.0 to 65.8), Elo -inf (-inf to +113)",
+        f"games and results: {tmp_path / 'games'}",
+    ]
+    assert json.loads((tmp_path / "result.json").read_text())["losses"] == 2
+    assert sorted(file.name for file in (tmp_path / "games").glob("*.sgf")) == ["game-0001.sgf", "game-0002.sgf"]
+
+
+def test_sequential_test_is_told(scripted: Script, tmp_path: Path) -> None:
+    done = run(scripted("resign"), scripted(), "--games", "40", "--sprt", "0", "400", "--sgf-dir", str(tmp_path))
+    assert "sequential test: Elo 0 accepted, -" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("/nonexistent", "/nonexistent"), "engine command '/nonexistent' doesn't start: No such file"),
+        (("a", "b", "--sprt", "5", "0"), "sprt needs elo0 < elo1, got 5 and 0"),
+        (("a", "b", "--json", "/nonexistent/r.json"), "write /nonexistent/r.json: folder /nonexistent does not exist"),
+        (("a", "b", "--rules", "chess"), "unknown rules: 'chess'"),
+        (("a", "b", "--openings", "none.sgf"), "'none.sgf' does not exist"),
+    ],
+)
+def test_errors_take_one_line(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    done = run(*arguments, "--sgf-dir", str(tmp_path))
+    assert done.returncode != 0
+    assert message in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_match_that_does_not_begin_leaves_no_folder(
+    scripted: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GTP_ENGINE_GAMES", str(tmp_path))
+    assert run("/nonexistent", scripted()).returncode == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_ctrl_c_keeps_the_games(scripted: Script, tmp_path: Path) -> None:
+    words = scripted("resign"), scripted(), "--games", "300"
+    files = "--sgf-dir", str(tmp_path / "games"), "--json", str(tmp_path / "result.json")
+    process = subprocess.Popen(command(*words, *files), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for _ in range(3):
+        assert process.stdout.readline().startswith("game ")
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out.splitlines()[-1] == f"stopped; resume with --sgf-dir {tmp_path / 'games'}"
+    assert "Traceback" not in errors
+    played = json.loads((tmp_path / "result.json").read_text())["played"]
+    assert out.splitlines()[-2].startswith(f"{played} of 300 games: A won 0, lost {played}, ")
+    assert played >= 3
+    assert len((tmp_path / "games" / "results.jsonl").read_text().splitlines()) == played
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_ctrl_c_ends_an_engine_that_is_only_starting(scripted: Script, tmp_path: Path) -> None:
+    file = tmp_path / "started"
+    mute = f"import os, pathlib, time; pathlib.Path({str(file)!r}).write_text(str(os.getpid())); time.sleep(60)"
+    words = scripted(), shlex.join([sys.executable, "-c", mute]), "--sgf-dir", str(tmp_path / "games")
+    process = subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (file.exists() and file.read_text()):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(file.read_text()), 0)

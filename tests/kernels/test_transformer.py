@@ -1,0 +1,102 @@
+"""Compiled transformer blocks compared with torch's."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+pytest.importorskip("numba")
+
+from gtp_engine.base.jit import config
+from gtp_engine.kernels.activations import to_array, to_tensor
+from gtp_engine.kernels.layers import board_mask
+from gtp_engine.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32
+from gtp_engine.kernels.transformer import Attention, FeedForward
+from gtp_engine.network.blocks import AttentionBlock, FeedForwardBlock
+from gtp_engine.network.layers import Board
+from gtp_engine.network.schema import (
+    AttentionBlockDesc,
+    FeedForwardBlockDesc,
+    FixedRopeDesc,
+    LearnedRopeDesc,
+    MatMulDesc,
+    RMSNormDesc,
+)
+
+pytestmark = pytest.mark.skipif(
+    config.DISABLE_JIT or not HAS_FLOAT32, reason="the vectors of this CPU are not used, or code is not compiled"
+)
+# How far from torch, relative to what a block adds: bfloat16 has 8 bits.
+PRECISIONS = [
+    pytest.param(False, 2e-6, id="float32"),
+    pytest.param(True, 1e-2, id="bfloat16", marks=pytest.mark.skipif(not HAS_BFLOAT16, reason="no bfloat16")),
+]
+CHANNELS = 32
+
+
+@pytest.mark.parametrize(("half", "tolerance"), PRECISIONS)
+@pytest.mark.parametrize("full_board", [True, False])
+@pytest.mark.parametrize(("heads", "kv_heads", "width", "value_width"), [(2, 2, 32, 32), (4, 2, 8, 20), (3, 1, 36, 4)])
+@pytest.mark.parametrize("rope", ["none", "fixed", "learned"])
+def test_attention_is_torchs(
+    rope: str, heads: int, kv_heads: int, width: int, value_width: int, full_board: bool, half: bool, tolerance: float
+) -> None:
+    record = AttentionBlockDesc(
+        name="a",
+        heads=heads,
+        kv_heads=kv_heads,
+        query_channels=width,
+        value_channels=value_width,
+        use_rope=rope != "none",
+        learnable_rope=rope == "learned",
+        norm=RMSNormDesc("n", CHANNELS, 1e-6),
+        query=MatMulDesc("q", CHANNELS, heads * width),
+        key=MatMulDesc("k", CHANNELS, kv_heads * width),
+        value=MatMulDesc("v", CHANNELS, kv_heads * value_width),
+        out=MatMulDesc("o", heads * value_width, CHANNELS),
+        rope={
+            "none": None,
+            "fixed": FixedRopeDesc("t", 100.0),
+            "learned": LearnedRopeDesc("r", kv_heads, width // 2),
+        }[rope],
+    )
+    block = AttentionBlock(record)
+    check(block, Attention, full_board, half, tolerance)
+
+
+@pytest.mark.parametrize(("half", "tolerance"), PRECISIONS)
+@pytest.mark.parametrize("full_board", [True, False])
+@pytest.mark.parametrize("hidden", [64, 40])
+@pytest.mark.parametrize("gated", [True, False])
+def test_feed_forward_is_torchs(gated: bool, hidden: int, full_board: bool, half: bool, tolerance: float) -> None:
+    record = FeedForwardBlockDesc(
+        name="f",
+        channels=CHANNELS,
+        hidden=hidden,
+        use_gate=gated,
+        norm=RMSNormDesc("n", CHANNELS, 1e-6),
+        first=MatMulDesc("1", CHANNELS, hidden),
+        gate=MatMulDesc("g", CHANNELS, hidden) if gated else None,
+        second=MatMulDesc("2", hidden, CHANNELS),
+    )
+    block = FeedForwardBlock(record)
+    check(block, FeedForward, full_board, half, tolerance)
+
+
+@torch.no_grad()
+def check(block: nn.Module, compiled: Any, full_board: bool, half: bool, tolerance: float) -> None:
+    """With random numbers, and more points than are worked on together, an odd number of them."""
+    torch.manual_seed(1)
+    for parameter in block.parameters():
+        nn.init.normal_(parameter, 0.5 if parameter.dim() == 1 else 0.0, parameter.shape[-1] ** -0.5)
+    x = torch.randn(2, CHANNELS, 9, 13)
+    planes = torch.ones(2, 1, 9, 13)
+    if not full_board:
+        planes[0, :, 7:] = planes[1, :, :, 9:] = 0
+    board = Board(planes, full_board)
+    expected = block(x, board)
+    found = to_array(x).copy()
+    compiled(block, half)(found, board_mask(board))
+    added = (expected - x).abs().max()
+    assert (board.cut(to_tensor(found)) - board.cut(expected)).abs().max() < tolerance * max(1, float(added))

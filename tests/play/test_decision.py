@@ -1,0 +1,174 @@
+"""Whole decisions near the end, with rollouts: what is captured, what is passed, and that games end."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from drawn_positions import BETWEEN_BOTH, PRISONERS, game_of
+
+from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
+from gtp_engine.game.game import Game
+from gtp_engine.game.rules import RULESETS
+from gtp_engine.game.scoring import final_score
+from gtp_engine.play.decision import PlayStyle, _Ending, choose_move
+from gtp_engine.play.endgame import EndgameStatus, find_dead
+from gtp_engine.play.worker import SearchWorker
+from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[SearchWorker]:
+    worker = SearchWorker("none", 1, 7)
+    yield worker
+    worker.close()
+
+
+def request(game: Game, visits: int = 300, root_moves: RootMoves = ANY_MOVE) -> SearchRequest:
+    return SearchRequest(game.copy(), Limits(visits), root_moves, SearchParameters(), stop=threading.Event())
+
+
+def move(worker: SearchWorker, game: Game, *, cleanup: bool = False) -> int:
+    return choose_move(worker, request(game), PlayStyle(cleanup=cleanup))[0]
+
+
+def play_to_the_end(worker: SearchWorker, game: Game, visits: int) -> None:
+    while not game.is_over:
+        point, _ = choose_move(worker, request(game, visits), PlayStyle())
+        game.play(game.to_move, point)
+        assert len(game.moves) < 2 * game.area
+
+
+def stones_at(game: Game, *names: str) -> set[int]:
+    return {game.stone_at(parse_vertex(name, game.width, game.height)) for name in names}
+
+
+def test_chance_has_no_say_where_it_is_not_asked_for(worker):
+    wild = replace(request(Game(5), 1), parameters=SearchParameters(temperature=1.0))
+    assert len({choose_move(worker, wild, PlayStyle())[0] for _ in range(20)}) > 3
+    reports = [choose_move(worker, wild, PlayStyle(calm=True)) for _ in range(5)]
+    assert all(point == reports[0][0] for point, _ in reports)
+
+
+@pytest.mark.parametrize("rules", ["chinese", "japanese", "aga"])
+def test_a_pass_is_answered_with_a_pass_where_dead_stones_come_off_anyway(worker, rules):
+    game = game_of(PRISONERS, rules, to_move=WHITE)
+    game.play(WHITE, PASS)
+    assert move(worker, game) == PASS
+
+
+@pytest.mark.parametrize("rules", ["chinese", "japanese", "aga"])
+def test_the_first_pass_comes_when_nothing_is_left(worker, rules):
+    assert move(worker, game_of(PRISONERS, rules)) == PASS
+
+
+def test_dead_stones_are_captured_before_a_pass_where_stones_stand(worker):
+    game = game_of(PRISONERS, "tromp-taylor", komi=5.5)
+    assert final_score(game) < 0
+    play_to_the_end(worker, game, 300)
+    assert stones_at(game, "B4", "B1") & {WHITE} == set()
+    assert final_score(game) > 0
+
+
+def test_cleanup_captures_all_dead_stones_before_it_passes(worker):
+    game = game_of(PRISONERS, "japanese")
+    for _ in range(30):
+        point = move(worker, game, cleanup=True)
+        game.play(BLACK, point)
+        if point == PASS:
+            break
+        game.play(WHITE, PASS)
+    assert point == PASS
+    assert stones_at(game, "B4", "B1") <= {EMPTY, BLACK}
+
+
+def test_the_last_neutral_point_is_taken_under_area_rules(worker):
+    assert move(worker, game_of(BETWEEN_BOTH, "chinese")) == parse_vertex("E7", 7, 7)
+
+
+def test_no_pass_that_loses_while_something_can_be_gained(worker):
+    game = game_of(BETWEEN_BOTH, "chinese", komi=7.5, to_move=WHITE)
+    game.play(WHITE, PASS)
+    assert move(worker, game) == parse_vertex("E7", 7, 7)
+
+
+def test_moves_at_the_root_may_be_restricted_to_the_end(worker):
+    game = game_of(PRISONERS, "chinese")
+    only = RootMoves(allow=((BLACK, parse_vertex("A1", 7, 7), 1),))
+    assert choose_move(worker, request(game, root_moves=only), PlayStyle())[0] == parse_vertex("A1", 7, 7)
+
+
+def test_a_stopped_search_answers_all_the_same(worker):
+    asked = request(game_of(PRISONERS, "chinese"))
+    asked.stop.set()
+    point, report = choose_move(worker, asked, PlayStyle())
+    assert asked.game.is_legal(point) and report.new_visits <= 1
+
+
+@pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor"])
+@pytest.mark.parametrize("visits", [1, 60])
+def test_games_end(worker, rules, visits):
+    game = Game(7, rules=RULESETS[rules], komi=7)
+    play_to_the_end(worker, game, visits)
+    dead = find_dead(game, worker.ownership(request(game)))
+    assert not (dead and game.rules.stones_stand)
+
+
+class CountingWorker(SearchWorker):
+    """Counts the searches in addition to running them."""
+
+    looks = 0
+
+    def look(self, request):
+        self.looks += 1
+        return super().look(request)
+
+
+class ReliableWorker(SearchWorker):
+    """Treats rollouts as being as reliable as a network."""
+
+    def is_rollout(self, game):
+        return False
+
+
+def test_a_network_is_not_overruled_by_what_rollouts_cannot_tell(worker):
+    """A move that seems to gain nothing over a pass, on settled ground, after equal searches."""
+    asked = request(Game(7))
+    report = worker.search(asked)
+    after_pass = replace(report, lead=-report.lead, winrate=1 - report.winrate)
+    settled = EndgameStatus(0.0, 0.0, 0.0, frozenset(), frozenset(), frozenset())
+    sure = ReliableWorker("none", 1, 7)
+    sure.search(asked)
+    assert _Ending(worker, asked, PlayStyle())._play_on(report, after_pass, settled) == PASS
+    assert _Ending(sure, asked, PlayStyle(calm=True))._play_on(report, after_pass, settled) == report.moves[0].point
+    sure.close()
+
+
+def test_with_one_visit_what_is_open_is_played(worker):
+    """A board with little left to play for is not a reason to pass."""
+    game = game_of(BETWEEN_BOTH, "chinese")
+    sure = ReliableWorker("none", 1, 7)
+    for player in (worker, sure):
+        point, report = choose_move(player, request(game, 1), PlayStyle(calm=True))
+        assert point != PASS and not report.moves
+    sure.close()
+
+
+def test_without_time_nothing_is_looked_into_but_a_pass():
+    watched = CountingWorker("none", 1, 7)
+    at_once = Limits(visits=1, seconds=0.0)
+    game = game_of(PRISONERS, "chinese", to_move=WHITE)
+    choose_move(watched, replace(request(game), limits=at_once), PlayStyle())
+    assert watched.looks == 0
+    game.play(WHITE, PASS)
+    assert choose_move(watched, replace(request(game), limits=at_once), PlayStyle())[0] == PASS
+    watched.close()
+
+
+def test_a_pass_on_an_empty_board_does_not_end_even_a_lost_game(worker):
+    game = Game(9, komi=-50)
+    game.set_up([point_at(x, y, 9) for x in (2, 4, 6) for y in (2, 4, 6)], [], WHITE)
+    game.play(WHITE, point_at(3, 3, 9))
+    game.play(BLACK, PASS)
+    assert move(worker, game) != PASS

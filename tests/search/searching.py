@@ -1,0 +1,11 @@
+"""A search of the position that a tree stands at."""
+
+from typing import Any
+
+from gtp_engine.search.report import SearchReport
+from gtp_engine.search.request import Limits, SearchRequest
+from gtp_engine.search.search import Search
+
+
+def run(search: Search, limits: Limits, **options: Any) -> SearchReport:
+    return search.run(SearchRequest(search.tree.game, limits, **options))

@@ -1,0 +1,118 @@
+"""What a report offers to its readers: names of points, a table, texts, drawings."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hash_evaluator import HashEvaluator
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.game.coords import index_of_point
+from gtp_engine.game.game import Game
+from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.report import MoveReport, SearchReport
+from gtp_engine.search.request import Limits, RootMoves, SearchRequest
+from gtp_engine.search.search import Search
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def game() -> Game:
+    game = Game(7, 5)
+    for colour, name in (("black", "C3"), ("white", "E2"), ("black", "G5")):
+        game.play(colour, name)
+    return game
+
+
+def searched(game: Game, visits: int, **options: object) -> SearchReport:
+    search = Search(HashEvaluator(1), SearchParameters(), seed=1)
+    return search.run(SearchRequest(game, Limits(visits=visits), **options))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def report(game: Game) -> SearchReport:
+    return searched(game, 200, ownership=True)
+
+
+def test_moves_have_names(game: Game, report: SearchReport) -> None:
+    best = report.best
+    assert best is report.moves[0]
+    assert best.vertex == game.vertex(best.point) == report.vertex(best.point)
+    assert best.pv_vertices == tuple(map(game.vertex, best.pv)) and len(best.pv) > 1
+    assert all(move.vertex == game.vertex(move.point) for move in report.moves)
+
+
+def test_the_policy_is_the_priors_by_vertex(game: Game, report: SearchReport) -> None:
+    for move in report.moves:
+        assert report.policy[move.vertex] == report.policy[move.point] == pytest.approx(move.prior)
+    assert report.policy["C3"] == 0
+    assert np.array_equal(np.asarray(report.policy), report.priors)
+    assert report.policy["A1"] == report.priors[index_of_point(game.point("A1"), 7, 5)]
+
+
+def test_a_search_of_the_root_alone_has_no_best_move(game: Game) -> None:
+    report = searched(game, 1)
+    with pytest.raises(UserError, match="visited no move"):
+        report.best  # noqa: B018
+    assert repr(report).startswith("<SearchReport: white to move, ")
+    assert repr(report).endswith("1 visit>")
+    assert ElementTree.fromstring(report.to_svg()) is not None
+
+
+def test_reports_are_short_texts(report: SearchReport) -> None:
+    values = f"{100 * report.winrate:.1f} %, {report.lead:+.1f} points, 200 visits"
+    assert repr(report) == f"<SearchReport: white to move, {values}: {' '.join(report.best.pv_vertices)}>"
+    best = report.best
+    values = f"{100 * best.winrate:.1f} %, {best.lead:+.1f} points, {best.visits} visits"
+    assert repr(best) == f"<{best.vertex} {values}: {' '.join(best.pv_vertices)}>"
+
+
+def test_the_table_has_a_row_for_each_move(report: SearchReport) -> None:
+    table = report.table()
+    assert [row["move"] for row in table] == [move.vertex for move in report.moves]
+    assert [row["visits"] for row in table] == [move.visits for move in report.moves]
+    assert table[0]["pv"] == " ".join(report.best.pv_vertices)
+    assert {"winrate", "lead", "score_mean", "score_stdev", "lcb", "prior"} < set(table[0])
+
+
+def test_the_drawing_has_stones_last_move_candidates_and_ownership(game: Game, report: SearchReport) -> None:
+    root = ElementTree.fromstring(report.to_svg())
+    groups = {element.get("class"): list(element) for element in root.iter(f"{SVG}g")}
+    assert (len(groups["black"]), len(groups["white"]), len(groups["last-move"])) == (2, 1, 1)
+    texts = [element.text for element in groups["candidates"] if element.tag == f"{SVG}text"]
+    shown = [move for move in report.moves[:9] if move.order == 0 or move.visits >= 4]
+    assert texts == [text for move in shown for text in (f"{100 * move.winrate:.0f}", str(move.visits))]
+    # The report is White's, the drawing is Black's.
+    blacks = [square for square in groups["ownership"] if square.get("fill") == "#1b1b1b"]
+    owned = (-report.ownership >= 0.1) & (game.stones() != 1)
+    assert len(blacks) == np.count_nonzero(owned)
+    assert "ownership" not in {element.get("class") for element in ElementTree.fromstring(
+        report.to_svg(ownership=None)).iter(f"{SVG}g")}  # fmt: skip
+    assert report._repr_svg_() == report.to_svg()
+
+
+def test_a_report_keeps_its_stones_when_the_game_goes_on(game: Game) -> None:
+    later = game.copy()
+    report = searched(later, 5)
+    later.play("white", "A1")
+    assert np.array_equal(report.stones, game.stones())
+    assert report.last_move == game.point("G5")
+
+
+def test_a_move_without_a_board_has_no_name() -> None:
+    move = MoveReport(64, 1, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0, (64,), (1,))
+    with pytest.raises(UserError, match="invalid point 64"):
+        move.vertex  # noqa: B018
+
+
+def test_limits_and_root_moves_are_checked_where_they_are_given(game: Game) -> None:
+    for limits in ({"visits": "5"}, {"visits": 1.5}, {"visits": -1}, {"seconds": "1"}, {"seconds": float("nan")}):
+        with pytest.raises(UserError, match="invalid number of"):
+            Limits(**limits)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="invalid limits 5: expected Limits"):
+        SearchRequest(game, 5)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="invalid vertex 'H1'"):
+        SearchRequest(game, root_moves=RootMoves(avoid=(("black", "H1", 1),)))
+    report = searched(game, 20, root_moves=RootMoves(allow=(("white", "B2", 1),)))
+    assert [move.vertex for move in report.moves] == ["B2"]

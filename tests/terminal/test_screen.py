@@ -1,0 +1,136 @@
+"""The window: what is redrawn in place, what scrolls, and that no message is lost."""
+
+import functools
+import io
+import logging
+import re
+from collections.abc import Iterator
+
+import pytest
+from rich.console import Console
+from rich.text import Text
+
+from gtp_engine.base.log import LOGGER
+from gtp_engine.terminal import prompt
+from gtp_engine.terminal import screen as screen_module
+from gtp_engine.terminal.screen import Screen
+
+CLEAR = "\x1b[H\x1b[2K\x1b[2;1H\x1b[J\x1b[H"
+
+
+class Window(io.StringIO):
+    """Standard output as a terminal of 20 x 8."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def rows(self) -> list[str]:
+        """Returns what is in the window, from its top: since the last redrawing."""
+        return Text.from_ansi(self.getvalue().rpartition(CLEAR)[2]).plain.splitlines()
+
+
+@pytest.fixture
+def window(monkeypatch: pytest.MonkeyPatch) -> Iterator[Window]:
+    written = Window()
+    for name, value in {"TERM": "xterm-256color", "COLUMNS": "20", "LINES": "8"}.items():
+        monkeypatch.setenv(name, value)
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(screen_module, "Console", functools.partial(Console, file=written))
+    monkeypatch.setattr(prompt, "is_interactive", lambda: True)
+    monkeypatch.setattr(prompt, "prepare", lambda: None)
+    monkeypatch.setattr(prompt, "read_line", lambda question: written.write(f"{question}typed\n") and "typed")
+    yield written
+
+
+@pytest.fixture
+def screen(window: Window) -> Iterator[Screen]:
+    made = Screen()
+    yield made
+    made.close()
+
+
+def test_a_position_replaces_the_last_one(screen: Screen, window: Window) -> None:
+    screen.show(Text("one\ntwo"))
+    screen.print(Text("message"))
+    assert window.rows() == ["one", "two", "message"]
+    screen.ask("> ")
+    screen.show(Text("three"))
+    assert window.rows() == ["three"]
+    assert window.getvalue().count("message") == 1
+
+
+def test_the_shell_before_the_game_is_scrolled_up_once(screen: Screen, window: Window) -> None:
+    screen.show(Text("one"))
+    screen.show(Text("two"))
+    assert window.getvalue() == "\n" * 7 + f"{CLEAR}one\n{CLEAR}two\n"
+    assert "\x1b[2J" not in window.getvalue()
+
+
+def test_messages_since_the_last_line_are_repeated(screen: Screen, window: Window) -> None:
+    screen.show(Text("one"))
+    screen.ask("> ")
+    screen.print(Text("cannot save"))
+    screen.show(Text("two"))
+    screen.print(Text("white plays D4"))
+    assert window.rows() == ["two", "cannot save", "white plays D4"]
+
+
+def test_what_is_too_high_scrolls(screen: Screen, window: Window) -> None:
+    screen.show(Text("one"))
+    screen.ask("> ")
+    screen.print(Text("\n".join("1234567")))
+    assert window.rows() == ["one", "> typed", *"1234567"]
+    screen.ask("> ")
+    screen.show(Text("\n".join("abcdefgh")))
+    assert window.rows()[-9:] == ["", *"abcdefgh"]
+    screen.show(Text("low again"))
+    assert window.rows() == ["low again"]
+
+
+def test_lines_that_wrap_are_counted(screen: Screen, window: Window) -> None:
+    screen.show(Text("one\ntwo"))
+    screen.print(Text("x" * 100))  # five rows: seven are full, and the eighth is the prompt's
+    assert window.rows() == ["one", "two", "x" * 100]
+    screen.print(Text("y"))
+    assert window.getvalue().count("y") == 1
+    assert window.getvalue().endswith("x\ny\n")
+
+
+def test_log_messages_survive_the_next_drawing(screen: Screen, window: Window) -> None:
+    screen.show(Text("one"))
+    logging.getLogger(LOGGER).warning("played by rollouts")
+    screen.show(Text("two"))
+    assert "gtp_engine: played by rollouts" in "".join(window.rows())
+    screen.close()
+    logging.getLogger(LOGGER).warning("another")
+    screen.show(Text("two"))
+    assert "another" not in "".join(window.rows())
+
+
+def test_what_is_being_done_is_shown_below_the_position(screen: Screen, window: Window) -> None:
+    screen.show(Text("one"))
+    screen.ask("> ")
+    with screen.working("thinking"):
+        pass
+    rows = window.rows()
+    assert rows[0] == "one"
+    assert "typed" not in "".join(rows)
+    assert "thinking" in "".join(rows)
+
+
+@pytest.mark.parametrize("reason", ["option", "dumb", "pipe"])
+def test_elsewhere_every_position_is_printed_below_the_last(
+    window: Window, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    if reason == "dumb":
+        monkeypatch.setenv("TERM", "dumb")
+    if reason == "pipe":
+        monkeypatch.setattr(prompt, "is_interactive", lambda: False)
+    screen = Screen(redraw=reason != "option")
+    assert not screen.redraws
+    screen.show(Text("one"))
+    screen.print(Text("a message longer than the window"))
+    screen.show(Text("two"))
+    plain = re.sub(r"\x1b\[[\d;]*m", "", window.getvalue())
+    assert plain == "\none\na message longer than the window\n\ntwo\n"

@@ -1,0 +1,340 @@
+"""Distillation: labels are the outputs of the teacher; several programs can make them, and students learn from them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+from making import random_game
+
+from gtp_engine.cli import main
+from gtp_engine.evaluate.features import new_workspace, position_of
+from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.game.coords import BLACK, WHITE, point_of_index
+from gtp_engine.game.game import Game
+from gtp_engine.game.rules import RULESETS
+from gtp_engine.network.library import load_network
+from gtp_engine.network.outputs import predict
+from gtp_engine.sgf import GameRecord
+from gtp_engine.training.data.game_records import Filters
+from gtp_engine.training.data.loader import Samples
+from gtp_engine.training.data.samples import INDEX_BITS, WHITE_BIT, GameSet, pack, rule_codes
+from gtp_engine.training.data.shards import read_shard
+from gtp_engine.training.distillation import labels as labelling
+from gtp_engine.training.distillation import teacher as teaching
+from gtp_engine.training.distillation import walks
+from gtp_engine.training.distillation.labels import LabelSettings, Task, make_labels, shard_of, tasks_for
+from gtp_engine.training.distillation.teacher import label_of, load_teacher, policy_moves
+from gtp_engine.training.distillation.walks import Judgement, PlayedWalk, drawn_move
+from gtp_engine.training.losses import LossWeights, distances, losses, total
+from gtp_engine.training.observer import Observer
+from gtp_engine.training.validation import is_held
+
+NETWORKS = Path(__file__).parents[1] / "data" / "networks"
+TINY = NETWORKS / "tiny.bin.gz"
+
+
+class Kept(Observer):
+    """Keeps the errors, and the names of the shards that were made."""
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+        self.made: list[str] = []
+
+    def skipped(self, text: str) -> None:
+        self.errors.append(text)
+
+    def message(self, text: str) -> None:
+        self.made.append(text.split(":")[0])
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Records on 5x5; one in 20 or so is held back."""
+    path = tmp_path_factory.mktemp("records") / "games.sgfs"
+    games = (random_game(seed, 5, moves=20) for seed in range(60))
+    path.write_text(
+        "".join(GameRecord.from_game(game, result="B+3").to_sgf().replace("\n", "") + "\n" for game in games)
+    )
+    return path
+
+
+@pytest.fixture
+def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(labelling, "TASK_POSITIONS", 60)
+
+
+def settings_of(sources: Sequence[Path]) -> LabelSettings:
+    return LabelSettings.of_teacher(TINY, sources, filters=Filters(moves=5))
+
+
+def run(
+    folder: Path, sources: Sequence[Path], tasks: Sequence[Task], is_stopped: Callable[[], bool] = lambda: False
+) -> tuple[bool, Kept]:
+    observer = Kept()
+    done = make_labels(settings_of(sources), folder, tasks, lambda: load_teacher(TINY, "cpu"), observer, is_stopped)
+    return done, observer
+
+
+def contents(folder: Path) -> dict[str, list[bytes]]:
+    return {path.name: [column.tobytes() for column in read_shard(path)] for path in folder.glob("*.shard")}
+
+
+def game_of(games: GameSet, number: int) -> Game:
+    """The game that leads to a labelled position."""
+    record = games.games[number]
+    width, height = int(record["width"]), int(record["height"])
+    rules = next(rules for rules in RULESETS.values() if all(record[n] == v for n, v in rule_codes(rules).items()))
+    game = Game(width, height, rules=rules, komi=float(record["komi"]))
+    for packed in games.moves_of(number)[:-1]:
+        colour = WHITE if packed & WHITE_BIT else BLACK
+        game.play(colour, point_of_index(int(packed & INDEX_BITS), width, height))
+    return game
+
+
+def test_labels_are_the_outputs_of_the_network(records: Path, tmp_path: Path, small_tasks: None) -> None:
+    """For the position under one of its symmetries, as exactly as labels are stored."""
+    assert run(tmp_path, [records], [Task(5, 5, 1), Task(7, 7, 1)])[0]
+    evaluator = NetworkEvaluator(TINY, device="cpu")
+    workspace = new_workspace()
+    for task in (Task(5, 5, 1), Task(7, 7, 1)):
+        games = read_shard(shard_of(tmp_path, task))
+        batch = Samples(games).batch(np.arange(games.game_count), np.zeros(games.game_count))
+        assert len(games.samples()) == games.game_count > 20
+        for number in range(games.game_count):
+            position = position_of(game_of(games, number), workspace)
+            outputs = [evaluator.predict(position, symmetry) for symmetry in range(8)]
+            ends = [1 - each.value[0, 2] for each in outputs]
+            found = [
+                torch.cat((batch.value[number], batch.score[number, None], batch.lead[number, None])),
+                batch.policy[number],
+                batch.ownership[number],
+            ]
+            assert any(
+                torch.allclose(
+                    found[0],
+                    torch.cat((each.value[0], each.score_mean / end, each.lead / end)),
+                    atol=2e-3,
+                )
+                and (found[1] - each.policy[0]).abs().sum() < 0.02
+                and torch.allclose(found[2], each.ownership[0], atol=0.5 / 127 + 1e-3)
+                for each, end in zip(outputs, ends, strict=True)
+            ), f"{task.name}, label {number}"
+
+
+def test_walks_leave_the_records_and_vary_komi_and_rules(records: Path, tmp_path: Path, small_tasks: None) -> None:
+    run(tmp_path, [records], [Task(5, 5, number) for number in range(4)])
+    games = labelling.read_labels(tmp_path, pytest.fail)
+    numbers, counts = np.unique(games.games["number"], return_counts=True)
+    known = dict(zip(*_records(tmp_path), strict=True))
+    assert set(numbers.tolist()) <= known.keys() and counts.max() > 1
+    strayed = [
+        not np.array_equal(known[int(record["number"])][: len(moves) - 1], moves[:-1])
+        for record, moves in zip(games.games, map(games.moves_of, range(games.game_count)), strict=True)
+    ]
+    assert 0.1 < np.mean(strayed) < 0.9
+    assert len(np.unique(games.games["komi"])) > 20
+    assert len(np.unique(games.games[["ko_rule", "scoring", "tax", "suicide", "has_button"]])) > 4
+
+
+def _records(folder: Path) -> tuple[list[int], list[np.ndarray]]:
+    (shard,) = (folder / labelling.GAMES).glob("*.shard")
+    games = read_shard(shard)
+    return games.games["number"].tolist(), [games.moves_of(number) for number in range(games.game_count)]
+
+
+def test_what_is_held_back_follows_from_the_number(records: Path, tmp_path: Path, small_tasks: None) -> None:
+    tasks = [Task(size, size, number) for size in (5, 7) for number in (0, 1)]
+    assert all(task.is_held == (task.number == 0) for task in tasks)
+    run(tmp_path, [records], tasks)
+    for task in tasks:
+        games = read_shard(shard_of(tmp_path, task))
+        assert np.all(is_held(games.games["number"]) == task.is_held)
+        assert games.largest_board == (task.width, task.height)
+
+
+def test_a_stopped_run_resumes_to_the_same_labels(records: Path, tmp_path: Path, small_tasks: None) -> None:
+    tasks = tasks_for(300, {(5, 5): 1, (4, 4): 1})
+    assert run(tmp_path / "whole", [records], tasks)[0]
+    calls = 0
+
+    def is_stopped() -> bool:
+        nonlocal calls
+        calls += 1
+        return calls > 40
+
+    done, observer = run(tmp_path / "pieces", [records], tasks, is_stopped)
+    assert not done and 0 < len(observer.made) < len(tasks)
+    kept = contents(tmp_path / "pieces")
+    assert kept.keys() == {f"{name}.shard" for name in observer.made}
+    done, later = run(tmp_path / "pieces", [records], tasks)
+    assert done and len(later.made) == len(tasks) - len(observer.made)
+    assert contents(tmp_path / "pieces") == contents(tmp_path / "whole")
+    assert not list((tmp_path / "pieces").glob(".*")), "locks were left"
+
+
+def test_a_damaged_shard_is_named_and_made_again(records: Path, tmp_path: Path, small_tasks: None) -> None:
+    tasks = tasks_for(120, {(5, 5): 1})
+    run(tmp_path, [records], tasks)
+    before, damaged = contents(tmp_path), shard_of(tmp_path, tasks[1])
+    damaged.write_bytes(damaged.read_bytes()[:-7])
+    done, observer = run(tmp_path, [records], tasks)
+    assert done and observer.made == [tasks[1].name]
+    assert len(observer.errors) == 1
+    assert observer.errors[0].startswith(f"{damaged}: a damaged shard") and "made again" in observer.errors[0]
+    assert contents(tmp_path) == before
+
+
+def test_a_folder_belongs_to_one_teacher(records: Path, tmp_path: Path, small_tasks: None) -> None:
+    run(tmp_path, [records], [])
+    with pytest.raises(ValueError, match=r"contains labels with sources = .*choose another folder"):
+        run(tmp_path, [], [])
+    (tmp_path / labelling.FACTS).write_text("{")
+    with pytest.raises(ValueError, match=r"labels.json: damaged .*choose another folder"):
+        run(tmp_path, [records], [])
+
+
+def command(records: Path, folder: Path, *more: str) -> list[str]:
+    sizes = ["--board-sizes", "5=1,4=1", "--positions", "8000"]
+    return [str(records), "--teacher", str(TINY), "--labels", str(folder), *sizes, "--threads", "1", *more]
+
+
+def test_two_programs_share_a_folder(records: Path, tmp_path: Path) -> None:
+    arguments = [sys.executable, "-m", "gtp_engine", "learn", *command(records, tmp_path / "labels"), "--label-only"]
+    programs = [subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    texts = [program.communicate(timeout=300)[0] for program in programs]
+    assert [program.returncode for program in programs] == [0, 0]
+    made = [set(re.findall(r"^(\S+x\S+): [\d,]+ labels", text, re.MULTILINE)) for text in texts]
+    assert not made[0] & made[1]
+    assert made[0] | made[1] == {path.stem for path in (tmp_path / "labels").glob("*.shard")}
+    assert len(made[0] | made[1]) == 8
+
+
+def invoke(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["learn", *arguments])
+    return result.exit_code, result.output
+
+
+SMALL = ["--batch-size", "32", "--warm-up", "100", "--least-moves", "5", "--precision", "float32"]
+
+
+def test_from_a_teacher_to_a_student(records: Path, tmp_path: Path, small_tasks: None) -> None:
+    labels, first, second = (str(tmp_path / name) for name in ("labels", "first", "second"))
+    teaching_options = [*command(records, Path(labels))[:-4], "--positions", "300", "--threads", "1", *SMALL]
+    code, text = invoke(*teaching_options, "--config", "b1c8", "--out", first, "--samples", "640")
+    assert code == 0, text
+    assert "5x5-00000: " in text and "off the teacher's policy " in text and "larger" not in text
+    log = [json.loads(line) for line in (Path(first) / "log.jsonl").read_text().splitlines()]
+    assert {"off_policy", "off_winrate", "off_lead", "off_ownership", "value"} <= log[-1]["validation"].keys()
+    # Another student learns from the same labels, without the teacher.
+    code, text = invoke(
+        "--labels", labels, "--config", "b1c16", "--out", second, "--samples", "64", "--threads", "1", *SMALL
+    )
+    assert code == 0 and "off the teacher" in text, text
+    code, text = invoke(*teaching_options, "--config", "b6c96", "--out", str(tmp_path / "third"), "--samples", "32")
+    assert code == 0 and "warning: the network is larger than its teacher" in text, text
+
+
+def test_bad_input_is_one_line(records: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels"
+    code, text = invoke(str(records), "--label-only", "--teacher", str(TINY))
+    assert code == 2 and "--label-only needs --teacher and --labels" in text
+    assert invoke("--config", "b1c8")[0] == 2
+    code, text = invoke(str(records), "--labels", str(labels))
+    assert code == 2 and "leave the games out" in text
+    code, text = invoke(*command(records, labels, "--label-only"), "--board-sizes", "9=1,25=1")
+    assert code == 2 and "invalid board size '25'" in text
+    human = [str(records), "--teacher", str(NETWORKS / "human.bin.gz"), "--labels", str(labels), "--label-only"]
+    code, text = invoke(*human)
+    assert code == 1 and text.strip().splitlines()[-1].startswith("Error: ") and "imitates humans" in text
+    code, text = invoke("--labels", str(tmp_path / "empty"), "--out", str(tmp_path / "run"), "--config", "b1c8")
+    assert code == 1 and "it contains no labels" in text
+    assert not os.listdir(tmp_path / "run") or "labels" not in os.listdir(tmp_path / "run")
+
+
+def test_a_student_that_equals_its_teacher_has_nothing_to_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(teaching, "KEPT_MASS", 1.0)
+    model = load_network(TINY)
+    game = Game(5, rules=RULESETS["tromp-taylor"], komi=3.5)  # every move is legal: none has a target of 0
+    handle = NetworkEvaluator(TINY, device="cpu", precision="float32").with_options()
+    rows = handle.collect(handle.submit(game.board, np.zeros(1, np.intp), np.zeros(1, np.intp)))
+    (judgement,) = teaching.judgements_of(rows, game.area)
+    batch = Samples(pack([label_of(game, judgement, 1, "tiny")])).batch(np.zeros(1, np.intp), np.zeros(1))
+    with torch.inference_mode():
+        raw = model(batch.planes.float(), batch.scalars, full_board=True)
+        off = {name: loss.of_row.item() for name, loss in distances(raw, batch, model.config).items()}
+    assert off["off_policy"] < 1e-4 and off["off_winrate"] < 1e-4 and off["off_lead"] < 1e-3
+    assert off["off_ownership"] < 0.5 / 127
+
+    def gradients(shift: float) -> list[float]:
+        tensors = [(tensor.clone() + shift * torch.linspace(0, 1, tensor.numel()).view_as(tensor)) for tensor in raw]
+        for tensor in tensors:
+            tensor.requires_grad_()
+        found = losses(type(raw)(*tensors), batch, model.config)
+        found.pop("errors", None)  # they are the student's own
+        total(found, LossWeights()).backward()
+        return [float(tensor.grad.abs().max()) for tensor in tensors if tensor.grad is not None]
+
+    at_teacher, elsewhere = gradients(0.0), gradients(2.0)
+    assert len(at_teacher) == 4
+    assert all(small < 0.02 * large for small, large in zip(at_teacher, elsewhere, strict=True))
+    found = predict(raw, model.config, torch.ones(1, 26, dtype=torch.bool), batch.scalars)
+    stdev = (found.score_mean_square - found.score_mean**2).sqrt().item()
+    assert stdev == pytest.approx(batch.stdev.item(), rel=0.02)
+
+
+def test_torch_has_its_threads_back_after_the_labelling() -> None:
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        teacher = load_teacher(TINY, "cpu")
+        assert torch.get_num_threads() == 1
+        teacher.close()
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_policies_keep_what_counts() -> None:
+    policy = np.array([0.001, 0.6, 0.0, 0.3, 0.097, 0.002], np.float32)
+    assert policy_moves(policy).tolist() == [1, 3, 4]
+    assert policy_moves(np.ones(4, np.float32) / 4).tolist() == [0, 1, 2, 3]
+
+
+def test_moves_are_drawn_by_temperature() -> None:
+    policy, random = np.array([0.0, 0.75, 0.25]), np.random.default_rng(1)
+
+    def share(temperature: float) -> float:
+        draws = [drawn_move(policy, temperature, random) for _ in range(2000)]
+        assert 0 not in draws
+        return draws.count(1) / len(draws)
+
+    assert share(1.0) == pytest.approx(0.75, abs=0.04)
+    assert share(np.inf) == pytest.approx(0.5, abs=0.04)
+    assert share(0.5) == pytest.approx(0.9, abs=0.04)
+
+
+def test_decided_positions_are_mostly_left_out() -> None:
+    walk = PlayedWalk(5, 5, 1, np.random.default_rng(1))
+    policy = np.full(26, 1 / 26, np.float32)
+    sure, open_ = (
+        Judgement(policy, np.array([win, 1 - win, 0], np.float32), 0.0, 1.0, 0.0, np.zeros(25, np.float32))
+        for win in (0.9999, 0.9)
+    )
+    assert all(walk.is_kept(open_) for _ in range(100))
+    assert np.mean([walk.is_kept(sure) for _ in range(2000)]) == pytest.approx(walks.SURE_KEPT, abs=0.05)
+
+
+def test_any_beginning_of_the_tasks_is_a_mixture() -> None:
+    tasks = tasks_for(100_000, labelling.BOARD_SIZES)
+    assert len(tasks) == len(set(tasks)) and {task.width for task in tasks} == set(range(7, 20))
+    half = [task.width for task in tasks[: len(tasks) // 2]]
+    assert half.count(19) / len(half) == pytest.approx(40 / 84, abs=0.1)
+    assert set(tasks) < set(tasks_for(200_000, labelling.BOARD_SIZES))
