@@ -1,6 +1,6 @@
-"""Draws the README's pictures of a game in the terminal: `python docs/pictures.py`.
+"""Draws the documentation's pictures of a game in the terminal: `python docs/draw_pictures.py`.
 
-The engine plays the position itself, so that a change in how things look needs nothing but another run.
+The engine plays the position itself, so that a change of the display needs only another run.
 """
 
 import io
@@ -20,10 +20,10 @@ from gtp_engine.terminal.panel import (
     territory_marks,
 )
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent / "pictures"
 MOVES = 24
 SETTINGS = EngineSettings("none", visits=10_000, threads=1, seed=7)
-NAMES = {BLACK: "you", WHITE: "gtp_engine"}
+NAMES = {BLACK: "you", WHITE: "engine"}
 
 
 def main() -> None:
@@ -40,11 +40,12 @@ def main() -> None:
     analysis = board_view(game, console, candidate_marks(report), side)
     draw("analysis.svg", console, prompt + Text("analyze\n"), analysis, candidate_table(report, console.width), prompt)
     score = board_view(game, console, territory_marks(game, report), side)
-    draw("score.svg", console, prompt + Text("score\n"), score, Text(f"{lead_in_words(report)}, komi counted"), prompt)
+    lead = Text(f"{lead_in_words(report)} (including komi)")
+    draw("score.svg", console, prompt + Text("score\n"), score, lead, prompt)
 
 
 def draw(name: str, console: Console, *parts: RenderableType) -> None:
-    """Writes what the console shows of the parts."""
+    """Prints the parts on the console and saves the result as a picture."""
     for part in parts:
         console.print(part)
     console.save_svg(str(FOLDER / name), title="gtp_engine play")

@@ -1,0 +1,232 @@
+"""Fills in the generated parts of the documentation: `python docs/generate_reference.py`.
+
+A generated part stands between two comments of a page, `<!-- generated: NAME -->` and `<!-- end -->`; everything else
+is written by hand. `--check` changes nothing and exits with status 1 if a page is out of date.
+"""
+
+import argparse
+import ast
+import dataclasses
+import re
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gtp_engine.cli import COMMANDS as PROGRAM_COMMANDS
+from gtp_engine.cli import main as program
+from gtp_engine.gtp.commands import COMMANDS as GTP_COMMANDS
+from gtp_engine.search.parameters import SearchParameters, default_parameters
+from gtp_engine.training.setting import settings_of
+from gtp_engine.training.settings import RunSettings
+
+DOCS = Path(__file__).parent
+PACKAGE = DOCS.parent / "gtp_engine"
+UNLIMITED = 2**31  # a bound that nobody reaches
+PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+# Descriptions of commands whose functions have no docstring, because their names explain them in the code.
+STANDARD_COMMANDS = {
+    "protocol_version": "Returns the version of GTP, 2.",
+    "name": "Returns the program's name.",
+    "version": "Returns the program's version.",
+    "known_command": "Returns whether a command exists, `true` or `false`.",
+    "list_commands": "Lists all commands, one a line.",
+    "quit": "Ends the program.",
+    "clear_board": "Empties the board for a new game; keeps size, komi, rules and time settings.",
+    "komi": "Sets the komi.",
+    "get_komi": "Returns the komi.",
+    "undo": "Takes back one move.",
+    "gg-undo": "Takes back N moves (default: one).",
+    "showboard": "Returns the board as text.",
+    "fixed_handicap": "Places N handicap stones on the usual points and returns them.",
+    "set_free_handicap": "Places handicap stones on the points given.",
+    "kgs-time_settings": "Sets the time as KGS does: `none`, `absolute`, `byoyomi` or `canadian` and its numbers.",
+    "kata-time_settings": "Sets the time as KataGo does; `kata-list_time_settings` lists the systems.",
+    "kata-list_time_settings": "Lists the time systems that `kata-time_settings` accepts.",
+    "genmove": "Chooses a move, plays it and returns it.",
+    "lz-analyze": "Streams an analysis in Leela Zero's form until the next line arrives.",
+    "kata-analyze": "Streams an analysis in KataGo's form until the next line arrives.",
+    "lz-genmove_analyze": "As `genmove`, with an analysis in Leela Zero's form.",
+    "kata-genmove_analyze": "As `genmove`, with an analysis in KataGo's form.",
+    "cgos-genmove_analyze": "As `genmove`, with the analysis that CGOS keeps.",
+    "kata-get-rules": "Returns the rules as KataGo's JSON.",
+    "kata-set-rule": "Changes one part of the rules, named as in KataGo's JSON.",
+    "kata-list-params": "Lists the names of all parameters.",
+    "kata-get-param": "Returns the value of a parameter.",
+    "kata-set-param": "Changes a parameter from the next search on.",
+    "gogui-analyze_commands": "Lists the commands of GoGui's Analyze window.",
+    "gogui-play_sequence": "Plays several moves.",
+    "gogui-setup_player": "Sets the player to move.",
+    "gtp_engine-principal_variation": "The main line of the last search.",
+}
+
+
+def main() -> None:
+    """Writes the pages, or checks them."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 if a page is out of date")
+    check = parser.parse_args().check
+    outdated = outdated_pages()
+    for page, text in outdated.items():
+        print(f"{page.name}: {'out of date' if check else 'written'}")
+        if not check:
+            page.write_text(text, encoding="utf-8")
+    sys.exit(1 if check and outdated else 0)
+
+
+def outdated_pages() -> dict[Path, str]:
+    """Returns the pages whose generated parts differ from the code, with the text that they should have."""
+    found = {}
+    for page in sorted(DOCS.glob("*.md")):
+        old = page.read_text(encoding="utf-8")
+        new = PART.sub(lambda part: f"{part[1]}\n{GENERATORS[part[2]]()}\n\n{part[3]}", old)
+        if new != old:
+            found[page] = new
+    return found
+
+
+def search_parameters() -> str:
+    """Returns a table of the search parameters, in the order of the class."""
+    rollouts, network = SearchParameters(), default_parameters("a network's file")
+    meanings = field_meanings(SearchParameters)
+    rows = []
+    for item in dataclasses.fields(SearchParameters):
+        name, katago = item.name, item.metadata.get("katago")
+        defaults = [code(plain(getattr(parameters, name))) for parameters in (network, rollouts)]
+        rows.append([code(name), code(katago or ""), *defaults, accepted(item), meanings[name]])
+    return table(["parameter", "KataGo's name", "with a network", "without", "accepts", "meaning"], rows)
+
+
+def gtp_commands() -> str:
+    """Returns a table of the GTP commands."""
+    names = list(GTP_COMMANDS)
+    rows = []
+    for name in names:
+        handler = GTP_COMMANDS[name]
+        first = next(other for other in names if GTP_COMMANDS[other] is handler)
+        text = summary(handler.__doc__) or STANDARD_COMMANDS[name]
+        rows.append([code(name), text if name == first else f"The same as {code(first)}."])
+    return table(["command", "what it does"], rows)
+
+
+def run_settings() -> str:
+    """Returns a table of settings for each section of `settings.toml`."""
+    defaults = RunSettings()
+    parts = []
+    for section in dataclasses.fields(RunSettings):
+        values = getattr(defaults, section.name)
+        rows = [
+            [code(name), code(plain(getattr(values, name)) or '""'), accepted(item), item.metadata["meaning"]]
+            for name, item in settings_of(values).items()
+        ]
+        about = summary(type(values).__doc__)
+        parts.append(f"### [{section.name}]\n\n{about}\n\n{table(['setting', 'default', 'accepts', 'meaning'], rows)}")
+    return "\n\n".join(parts)
+
+
+def program_options() -> str:
+    """Returns a table of options for each command of the program."""
+    parts = []
+    for name, about in PROGRAM_COMMANDS.items():
+        context = click.Context(program, info_name="gtp_engine", max_content_width=1000)
+        command = program.get_command(context, name)
+        assert command is not None
+        own = click.Context(command, info_name=name, parent=context, **command.context_settings)
+        usage = " ".join(["gtp_engine", name, *command.collect_usage_pieces(own)])
+        options = [param for param in command.get_params(own) if isinstance(param, click.Option)]
+        rows = [[code(record[0]), record[1]] for option in options if (record := option.get_help_record(own))]
+        parts.append(f"### gtp_engine {name}\n\n{about}\n\n`{usage}`\n\n{table(['option', ''], rows)}")
+    return "\n\n".join(parts)
+
+
+def modules() -> str:
+    """Returns a table for each package: its modules, and the first sentence of each module's docstring."""
+    parts = []
+    for folder in sorted(path.parent for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE):
+        name = folder.relative_to(PACKAGE).as_posix()
+        rows = [[code(path.name), first_sentence(path)] for path in sorted(folder.glob("[!_]*.py"))]
+        about = first_sentence(folder / "__init__.py")
+        parts.append(f"### {name}/\n\n{about}" + (f"\n\n{table(['module', ''], rows)}" if rows else ""))
+    return "\n\n".join(parts)
+
+
+GENERATORS: dict[str, Callable[[], str]] = {
+    "search_parameters": search_parameters,
+    "gtp_commands": gtp_commands,
+    "run_settings": run_settings,
+    "program_options": program_options,
+    "modules": modules,
+}
+
+
+def field_meanings(kind: type) -> dict[str, str]:
+    """Returns what each field of a dataclass means: its `meaning`, or its entry `name: text` in the docstring."""
+    found = {item.name: item.metadata["meaning"] for item in dataclasses.fields(kind) if "meaning" in item.metadata}
+    names = "|".join(item.name for item in dataclasses.fields(kind))
+    text = " ".join((kind.__doc__ or "").split())
+    # Entries stand in one paragraph, so that one may begin after another's full stop or semicolon.
+    entry = re.compile(rf"(?:^|[.;] |Attributes: )((?:{names})(?:, (?:{names}))*)(?: \([^)]*\))?: ")
+    heads = list(entry.finditer(text))
+    ends = [*(head.start() for head in heads[1:]), len(text)]
+    for head, end in zip(heads, ends, strict=False):
+        meaning = text[head.end() : end].strip(" .;")
+        for name in head[1].split(", "):
+            found.setdefault(name, capitalised(meaning) + ".")
+    return found
+
+
+def accepted(item: "dataclasses.Field[Any]") -> str:
+    """Returns what a setting accepts, by its range or its list of values."""
+    low, high, listed = (item.metadata.get(key) for key in ("low", "high", "accepted"))
+    if listed:
+        return ", ".join(code(value) for value in listed)
+    if high is not None and high < UNLIMITED:
+        return f"{low:g} to {high:g}"
+    if low is not None:
+        return f"{low:g} or more"
+    return "`true`, `false`" if item.type in (bool, "bool") else ""
+
+
+def plain(value: object) -> str:
+    """Returns a value as it is written in a settings file."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {plain(item)}" for key, item in value.items()) + " }" if value else "{}"
+    if isinstance(value, list):
+        return "[" + ", ".join(f'"{item}"' for item in value) + "]"
+    return f"{value:g}" if isinstance(value, float) and abs(value) < 1e5 else str(value)
+
+
+def summary(docstring: str | None) -> str:
+    """Returns the first paragraph of a docstring on one line."""
+    return " ".join((docstring or "").strip().partition("\n\n")[0].split())
+
+
+def first_sentence(path: Path) -> str:
+    """Returns the first sentence of a module's docstring."""
+    text = summary(ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))))
+    return re.split(r"(?<=\.)\s(?=[A-Z`])", text, maxsplit=1)[0]
+
+
+def capitalised(text: str) -> str:
+    """Returns the text with its first letter as a capital."""
+    return text[:1].upper() + text[1:]
+
+
+def code(text: str) -> str:
+    """Returns the text in Markdown's code form, or nothing for no text."""
+    return f"`{text}`" if text else ""
+
+
+def table(heads: list[str], rows: Iterable[list[str]]) -> str:
+    """Returns a Markdown table."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+if __name__ == "__main__":
+    main()
