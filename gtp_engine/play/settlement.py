@@ -3,7 +3,8 @@
 After two passes nobody has anything left to gain, so the stones make sense together: what surrounds territory lives,
 what lives has two eyes or shares its liberties, and a region is one player's or a few neutral points. Ownership that is
 judged chain by chain does not know that; a large group that it doubts may come out half alive. Here the dead stones are
-chosen together: of the ways to settle the board, the one that explains the ownership best.
+chosen together: of the ways to settle the board, the one that explains the ownership best. Where few empty points are
+left, doubtful stones are read instead (`seki_reading`).
 """
 
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from ..game.coords import BLACK, EMPTY, WHITE, point_at
 from ..game.game import Game
 from ..game.regions import Cell, find_regions, neighbours
 from ..game.scoring import dead_stones, proven_owners
+from .seki_reading import uncapturable_stones
 
 # Found on 1,500 games of strong amateurs; within a factor of two of each other the results hardly differ.
 # No ownership is trusted further than this: networks are surer of themselves than they are right.
@@ -45,8 +47,9 @@ def agreed_dead(game: Game, ownership: NDArray[np.floating]) -> set[int]:
     """
     board = _Settlement(game, ownership)
     stones = dead_stones(game, ownership)
-    dead = board.settle(frozenset(board.chains_at(stones)))
-    return {point_at(x, y, game.width) for chain in dead for y, x in board.parts[chain].cells}
+    chains = board.settle(frozenset(board.chains_at(stones)))
+    dead = {point_at(x, y, game.width) for chain in chains for y, x in board.parts[chain].cells}
+    return dead - uncapturable_stones(game, ownership, dead)
 
 
 class _Settlement:
