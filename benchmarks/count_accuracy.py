@@ -15,8 +15,8 @@ import time
 import zipfile
 from pathlib import Path
 
-from gtp_engine.games.elo import wilson_interval
 from gtp_engine.game.coords import PASS
+from gtp_engine.games.elo import wilson_interval
 from gtp_engine.network.library import default_network
 from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search.parameters import default_parameters
@@ -53,8 +53,8 @@ def main() -> None:
         if score != agreed:
             print(f"{name}: {record.rules or 'no rules'}, recorded {record.result}, counted {score:+g}", flush=True)
         if number % 100 == 0 or number == len(chosen):
-            seconds = (time.monotonic() - began) / number
-            print(f"{number:,} games: equal {share(equal, number)}, winner {share(winners, number)}, {seconds:.2f} s each")
+            each = (time.monotonic() - began) / number
+            print(f"{number:,} games: equal {share(equal, number)}, winner {share(winners, number)}, {each:.2f} s each")
 
 
 def finished_games(path: Path, member: str) -> list[tuple[str, str]]:

@@ -1,8 +1,8 @@
 """Stones that look dead but cannot be captured, read to the end.
 
-By the Japanese rules of 1989 (article 7) stones that the opponent, moving first, cannot capture after the end are alive,
-even if they have no eyes: that is a seki. Networks often take the smaller side of one for dead. With few empty points
-it is quick to read.
+By the Japanese rules of 1989 (article 7) stones that the opponent, moving first, cannot capture after the end are
+alive, even if they have no eyes: that is a seki. Networks often take the smaller side of one for dead. With few empty
+points it is quick to read.
 """
 
 from collections.abc import Iterable
@@ -15,8 +15,8 @@ from ..game.game import Game, IllegalMove
 from ..game.regions import Cell, Region, find_regions, neighbours
 from ..game.scoring import living_stones
 
-# Stones with a mean ownership beyond this are dead without reading. In 600 games of strong amateurs reading corrected 11
-# counts below it and spoilt one; with 0.9 it spoilt more than it corrected.
+# Stones with a mean ownership beyond this are dead without reading. In 600 games of strong amateurs, reading corrected
+# 11 counts and spoilt one.
 _CERTAIN = 0.8
 # Chains round a region with more liberties cannot run short of them.
 _FEW_LIBERTIES = 3
@@ -42,8 +42,10 @@ def uncapturable_stones(game: Game, ownership: NDArray[np.floating], dead: set[i
         empty = sum(stones[cell] == EMPTY for cell in region.cells)
         if not inside or empty > _REGION_EMPTY or abs(np.mean([ownership[cell] for cell in inside])) >= _CERTAIN:
             continue
-        cells = _contested(stones, region, attacker)
-        if cells and can_capture(game, _points(cells, game), opponent(attacker)) is False:
+        outside = _scarce_liberties(stones, region, attacker)
+        if outside is None:
+            continue
+        if can_capture(game, _points(region.cells, game), _points(outside, game), opponent(attacker)) is False:
             found |= _points(inside, game)
     return found
 
@@ -52,43 +54,45 @@ def _points(cells: Iterable[Cell], game: Game) -> set[int]:
     return {point_at(column, row, game.width) for row, column in cells}
 
 
-def _contested(stones: NDArray[np.int8], region: Region, attacker: int) -> set[Cell]:
-    """Returns the region with all liberties of the chains round it that have few; nothing if none of these touch it."""
+def _scarce_liberties(stones: NDArray[np.int8], region: Region, attacker: int) -> set[Cell] | None:
+    """Returns the liberties elsewhere of the chains round a region that have few; None if there are no such chains."""
     inside = set(region.cells)
-    cells: set[Cell] = set()
+    found: set[Cell] | None = None
     for chain in find_regions(stones):
         near = {cell for stone in chain.cells for cell in neighbours(stone, stones.shape)}
         liberties = {cell for cell in near if stones[cell] == EMPTY}
         if chain.colour == attacker and len(liberties) <= _FEW_LIBERTIES and liberties & inside:
-            cells |= liberties
-    return cells | inside if cells else cells
+            found = (found or set()) | (liberties - inside)
+    return found
 
 
 class _TooLargeError(Exception):
     """There are too many positions to be read."""
 
 
-def can_capture(game: Game, points: Iterable[int], defender: int) -> bool | None:
-    """Returns whether the opponent, moving first, can take all stones of `defender` that stand on some points.
+def can_capture(game: Game, region: Iterable[int], outside: Iterable[int], defender: int) -> bool | None:
+    """Returns whether the opponent, moving first, can take all stones of `defender` in a region.
 
-    Both play on these points alone, and may pass. No line repeats a position. To lose a stone elsewhere is no success.
+    Both play in the region and on some points outside, and may pass. No line repeats a position. To lose a stone
+    elsewhere is no success.
 
     Args:
         game: The game; its present position is read.
-        points: The points, empty ones and those of the stones.
+        region: The points of the region, empty ones and those of the stones.
+        outside: Empty points outside it, such as the other liberties of the chains round it.
         defender: The colour of the stones to be taken.
 
     Returns:
         None if there is too much to be read.
     """
-    points = sorted(points)
-    if sum(game.stone_at(point) == EMPTY for point in points) > _MOST_EMPTY:
+    reading = _Reading(game, sorted(region), sorted(outside), defender)
+    if reading.count_empty(game) > _MOST_EMPTY:
         return None
     start = game.copy()
     start.to_move = defender
     start.to_move = opponent(defender)  # begins a history, so that no ko is forbidden
     try:
-        return _Reading(start, points, defender).attack_succeeds(start, frozenset(), 0)
+        return reading.attack_succeeds(start, frozenset(), 0)
     except _TooLargeError:
         return None
 
@@ -96,10 +100,14 @@ def can_capture(game: Game, points: Iterable[int], defender: int) -> bool | None
 class _Reading:
     """What is known of the positions that arise on some points."""
 
-    def __init__(self, game: Game, points: list[int], defender: int) -> None:
-        self._points, self._defender = points, defender
+    def __init__(self, game: Game, region: list[int], outside: list[int], defender: int) -> None:
+        self._region, self._points, self._defender = region, region + outside, defender
         self._elsewhere = self._count_elsewhere(game)
         self._known: dict[tuple[bytes, int, int, int], bool] = {}
+
+    def count_empty(self, game: Game) -> int:
+        """Returns the number of points on which both can play."""
+        return sum(game.stone_at(point) == EMPTY for point in self._points)
 
     def attack_succeeds(self, game: Game, earlier: frozenset[bytes], passes: int) -> bool:
         """Returns whether the attacker takes the stones, whoever is to move.
@@ -110,7 +118,7 @@ class _Reading:
             passes: The passes in a row.
         """
         if passes == 2:
-            is_taken = all(game.stone_at(point) != self._defender for point in self._points)
+            is_taken = all(game.stone_at(point) != self._defender for point in self._region)
             return is_taken and self._count_elsewhere(game) == self._elsewhere
         key = (game.stones().tobytes(), int(game.board["ko_point"][0]), game.to_move, passes)
         if key not in self._known:

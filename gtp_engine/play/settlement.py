@@ -103,7 +103,7 @@ class _Settlement:
                 for number in group[other]:
                     group[number] = group[one]
         groups = {frozenset(chains) for chains in group.values()}
-        return sorted(groups, key=lambda chains: (-sum(len(self.parts[number].cells) for number in chains), min(chains)))
+        return sorted(groups, key=lambda chains: (-sum(len(self.parts[one].cells) for one in chains), min(chains)))
 
     def _liberties(self, number: int, stones: NDArray[np.int8]) -> set[Cell]:
         near = {other for cell in self.parts[number].cells for other in neighbours(cell, stones.shape)}
