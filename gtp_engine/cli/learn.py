@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .closing import end_on_signals
+from .command import command
 from .learn_options import given_settings, learn_options
 from .run_command import carry_out, in_process_group, report_end
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ..training.settings import RunSettings
 
 
-@click.command()
+@command(common=("out", "config", "from", "minutes"))
 @learn_options
 def learn(out: Path | None, start: str | None, label_only: bool, minutes: float | None, **options: Any) -> None:
     """Train a network on game records: SGF files, folders of them, zip archives, .sgfs (one game per line).

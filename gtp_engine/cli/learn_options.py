@@ -6,17 +6,20 @@ from typing import Any
 
 import click
 
+from ..evaluate import choices
+from .command import options
 from .option_types import BoardSize, BoardWeights, Number
-from .options import DEVICES, add_options
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _OPTIONS = (
     click.argument("games", nargs=-1, type=click.Path(exists=True, path_type=Path)),
+    "Run",
     click.option(
         "--out", type=_FOLDER, help="The run's folder.  [default: named after the network, in the user's data folder]"
     ),
     click.option("--config", "network", help="The network: blocks and channels.  [default: b6c96]"),
     click.option("--from", "start", metavar="NETWORK", help="Start from this network instead: a file or a name."),
+    "Records",
     click.option(
         "--board-size",
         "board_sizes",
@@ -33,6 +36,7 @@ _OPTIONS = (
         metavar="N",
         help="Use only games of at least N moves.  [default: 20]",
     ),
+    "Teacher",
     click.option("--teacher", metavar="NETWORK", help="Learn the outputs of this larger network: a file or a name."),
     click.option(
         "--labels",
@@ -49,6 +53,7 @@ _OPTIONS = (
     click.option(
         "--label-only", is_flag=True, help="Only fill the folder of --labels; several programs may share the work."
     ),
+    "Training",
     click.option(
         "--samples",
         type=click.IntRange(1),
@@ -74,8 +79,13 @@ _OPTIONS = (
     ),
     click.option("--validate", type=click.IntRange(1), help="Positions between two validations.  [default: 256000]"),
     click.option("--minutes", type=Number(0), metavar="N", help="Stop after N minutes; rerun to resume."),
+    "Machine",
     click.option("--threads", type=click.IntRange(1), help="CPU threads.  [default: all]"),
-    click.option("--device", type=click.Choice(DEVICES), help="Device for the networks.  [default: auto]"),
+    click.option(
+        "--device",
+        type=click.Choice((choices.AUTO, *choices.DEVICES)),
+        help="Device for the networks.  [default: auto]",
+    ),
     click.option(
         "--precision",
         type=click.Choice(("auto", "float32", "bfloat16")),
@@ -86,7 +96,7 @@ _OPTIONS = (
 
 def learn_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options to a command."""
-    return add_options(function, _OPTIONS)
+    return options(*_OPTIONS)(function)
 
 
 def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:

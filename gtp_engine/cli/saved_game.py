@@ -8,7 +8,8 @@ import click
 from click.core import ParameterSource
 
 from ..base.errors import UserError
-from .options import GameOptions, SearchOptions, network_file
+from .engine_settings import network_file
+from .options import GameOptions, SearchOptions
 from .play_options import PlayOptions
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..training.presets import NAMES
+from .command import command
 from .option_types import Number
 from .run_command import carry_out, in_process_group
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ..training.workers import SelfPlayPool
 
 
-@click.command()
+@command(common=("preset", "minutes", "from", "report"))
 @click.argument("run", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--preset", type=click.Choice(NAMES), help="Settings of a new run.  [default: laptop]")
 @click.option(

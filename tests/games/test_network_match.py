@@ -146,7 +146,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert sorted(line[:28] for line in lines[:2]) == ["game 1: uniform (A) - rollou", "game 2: rollouts (B) - unifo"]
-    assert lines[2].startswith("2 of 2 games: A won 0, lost 2, drew 0; score 0.0 %")
+    assert lines[2].startswith("2 of 2 games: A won 0, lost 2, drew 0; score 0.0%")
     report = json.loads((tmp_path / "result.json").read_text())
     assert (report["losses"], report["engines"]["A"]["name"]) == (2, "uniform")
     assert len(list((tmp_path / "games").glob("*.sgf"))) == 2
