@@ -14,7 +14,6 @@ The texts between the options are the headings:
 """
 
 import logging
-import re
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any
@@ -24,12 +23,11 @@ from click.core import ParameterSource
 
 from ..base.log import NOTICE, log_level
 from .configuration import use_configuration
+from .option_help import description, metavar
 
 COMMON = "Common options"
 OTHER = "Other options"
 _NAME_WIDTH = 30  # columns for the names of options; the text of a longer one begins on the next line
-# Options with one hyphen and several letters are KataGo's and not shown.
-_KATAGO_STYLE = re.compile(r"-\w[\w-]+, ")
 
 
 def options(*entries: str | Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -77,7 +75,7 @@ class Command(click.Command):
         ]
         for param in self.params:
             if isinstance(param, click.Option) and param.metavar is None:
-                param.metavar = _metavar(param)
+                param.metavar = metavar(param)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Reads the user's configuration, which sets defaults, and then the command line."""
@@ -107,9 +105,9 @@ class Command(click.Command):
                 continue
             place = next((common.index(name) for name in param.opts if name in common), None)
             if place is not None:
-                found[COMMON][place] = _record(param, ctx)
+                found[COMMON][place] = description(param, ctx)
             else:
-                found.setdefault(getattr(param, "heading", OTHER), []).append(_record(param, ctx))
+                found.setdefault(getattr(param, "heading", OTHER), []).append(description(param, ctx))
         others = found.pop(OTHER, [])  # among them --help
         return {**found, OTHER if found else "Options": others}
 
@@ -124,32 +122,3 @@ class Command(click.Command):
 def command(**settings: Any) -> Callable[[Callable[..., Any]], Command]:
     """Makes a `Command` from a function; `settings` are its arguments."""
     return click.command(cls=Command, **settings)
-
-
-def _metavar(option: click.Option) -> str | None:
-    """Returns what stands for an option's value in the help: one word for each kind; None for click's own choice."""
-    kind = option.type
-    if option.is_flag:
-        return None
-    if isinstance(kind, click.types.IntParamType | click.types.FloatParamType):
-        return "N"
-    if isinstance(kind, click.Path):
-        return "FILE" if not kind.dir_okay else "PATH" if kind.file_okay else "FOLDER"
-    return "TEXT" if isinstance(kind, click.types.StringParamType) else None
-
-
-def _record(option: click.Option, ctx: click.Context) -> tuple[str, str]:
-    """Returns an option's names, and its text with default, range and environment variable."""
-    extra = option.get_help_extra(ctx)
-    default = extra.get("default")
-    if isinstance(option.show_default, str):  # a description of the default, which click puts in parentheses
-        default = str((ctx.default_map or {}).get(option.name or "", option.show_default))
-    facts = [f"default: {default}"] if default else []
-    if (low := getattr(option.type, "min", None)) is not None and (high := getattr(option.type, "max", None)):
-        facts.insert(0, f"{low:g} to {high:g}")
-    if option.envvar:
-        facts.append(f"env: {option.envvar}")
-    record = option.get_help_record(ctx)
-    assert record is not None
-    text = option.help or ""
-    return _KATAGO_STYLE.sub("", record[0]), f"{text}  [{'; '.join(facts)}]" if facts else text
