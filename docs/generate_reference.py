@@ -133,7 +133,7 @@ def program_options() -> str:
     """Returns a table of options for each command of the program."""
     parts = []
     for name, about in PROGRAM_COMMANDS.items():
-        context = click.Context(program, info_name="gtp_engine", max_content_width=1000)
+        context = click.Context(program, info_name="gtp_engine", **program.context_settings)
         command = program.get_command(context, name)
         assert isinstance(command, Command)
         own = click.Context(command, info_name=name, parent=context, **command.context_settings)
