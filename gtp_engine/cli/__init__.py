@@ -50,8 +50,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and args[0][:1].isalnum() and not ctx.resilient_parsing:
-            suggestion = did_you_mean(args[0], COMMANDS) or "see gtp_engine --help"
-            raise click.UsageError(f"no command {args[0]!r}: {suggestion}", ctx)
+            suggestion = did_you_mean(args[0], COMMANDS).capitalize()
+            raise click.UsageError(f"No such command {args[0]!r}. {suggestion}".strip(), ctx)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

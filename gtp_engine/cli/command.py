@@ -122,3 +122,8 @@ class Command(click.Command):
 def command(**settings: Any) -> Callable[[Callable[..., Any]], Command]:
     """Makes a `Command` from a function; `settings` are its arguments."""
     return click.command(cls=Command, **settings)
+
+
+def is_given(context: click.Context, option: str) -> bool:
+    """Whether an option is on the command line, and not a default, also one of the user's."""
+    return context.get_parameter_source(option) is ParameterSource.COMMANDLINE

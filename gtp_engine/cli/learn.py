@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .closing import end_on_signals
-from .command import command
+from .command import command, is_given
 from .learn_options import given_settings, learn_options
 from .run_command import carry_out, in_process_group, report_end
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 @command(common=("out", "config", "from", "minutes"))
 @learn_options
-def learn(out: Path | None, start: str | None, label_only: bool, minutes: float | None, **options: Any) -> None:
+@click.pass_context
+def learn(
+    context: click.Context, out: Path | None, start: str | None, label_only: bool, minutes: float | None, **options: Any
+) -> None:
     """Train a network on game records: SGF files, folders of them, zip archives, .sgfs (one game per line).
 
     The network learns to predict the moves, the winner, the score and the ownership of the points. With --teacher it
@@ -50,7 +53,8 @@ def learn(out: Path | None, start: str | None, label_only: bool, minutes: float 
     if label_only:
         _label(settings, limit)
     else:
-        in_process_group(partial(_learn, settings, given, out, start, limit))
+        typed = {name: value for name, value in given.items() if is_given(context, name)}
+        in_process_group(partial(_learn, settings, typed, out, start, limit))
 
 
 def _label(settings: "RunSettings", limit: "Limit") -> None:
@@ -67,13 +71,13 @@ def _label(settings: "RunSettings", limit: "Limit") -> None:
 
 def _learn(
     settings: "RunSettings",
-    given: dict[str, Any],
+    typed: dict[str, Any],
     out: Path | None,
     start: str | None,
     limit: "Limit",
     group: "ProcessGroup",
 ) -> None:
-    """Trains a network, or resumes its training."""
+    """Trains a network, or resumes its training, which only options of the command line may change."""
     from ..training.new_run import begin_records, default_folder, starting_network
     from ..training.record_run import RecordRun
     from ..training.run_folder import RunFolder
@@ -86,6 +90,6 @@ def _learn(
     carry_out(
         folder,
         limit,
-        lambda: begin_records(folder, settings, given),
+        lambda: begin_records(folder, settings, typed),
         lambda observer: RecordRun(folder, observer, limit=limit, start=network, group=group),
     )

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from ..base import interrupts
 from ..base.errors import UserError
 from ..base.messages import plural
-from .command import command
+from .command import command, is_given
 from .engine_settings import search_parameters
 from .match_options import FOR_ENGINES, FOR_NETWORKS, NETWORK_CONCURRENCY, MatchOptions, match_options
 from .outputs import check_place, new_folder
@@ -64,7 +63,7 @@ def _check_players(context: click.Context, options: MatchOptions) -> None:
         raise click.UsageError(f"a match needs two engines, or --network twice; given: {given}")
     kind, wrong = ("GTP engines", FOR_ENGINES) if networks else ("networks", FOR_NETWORKS)
     for param in context.command.params:
-        if param.name in wrong and context.get_parameter_source(param.name) is ParameterSource.COMMANDLINE:
+        if param.name in wrong and is_given(context, param.name):
             raise click.UsageError(f"{param.opts[0]} is for matches of {kind}")
 
 
@@ -119,8 +118,7 @@ def _play_engines(options: MatchOptions, display: "MatchDisplay") -> "MatchResul
     settings = EngineMatchSettings(
         time=options.clock, patience=options.timeout, concurrency=options.concurrency or 1, **_common(options)
     )
-    engine_a, engine_b = options.engines
-    return play_engines(engine_a, engine_b, settings, display.on_game)
+    return play_engines(*options.engines, settings, display.on_game)
 
 
 def _play_networks(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":

@@ -14,8 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
+import click
+from click.core import ParameterSource
+
 from . import shared_options as shared
 from .command import options
+from .settings_file import LIMITS
 from .shared_options import Decorator
 
 if TYPE_CHECKING:
@@ -83,7 +87,7 @@ def search_options(*, visits: str | None = None, seconds: str | None = None, lev
             *args: Any, settings_file: tuple[str, ...], profile: str | None, settings: tuple[str, ...], **values: Any
         ) -> Any:
             named = () if profile is None else (f"profile={profile}",)
-            values = {"level": "max", **values, "settings": settings_file + named + settings}
+            values = {"level": "max", **values, **_limits(values), "settings": settings_file + named + settings}
             search = SearchOptions(**{field.name: values.pop(field.name) for field in fields(SearchOptions)})
             return function(*args, search=search, **values)
 
@@ -104,3 +108,13 @@ def search_options(*, visits: str | None = None, seconds: str | None = None, lev
         )(wrapper)
 
     return decorate
+
+
+def _limits(values: dict[str, Any]) -> dict[str, Any]:
+    """Returns the limits of the search: those of the command line, or else of the environment, or else of files."""
+    context = click.get_current_context()
+    places = {name: context.get_parameter_source(name) for name in LIMITS}
+    for place in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT):
+        if place in places.values():
+            return {name: value if places[name] is place else None for name, value in values.items() if name in LIMITS}
+    return {name: values[name] for name in LIMITS}

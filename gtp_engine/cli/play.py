@@ -9,11 +9,11 @@ import click
 from ..base import interrupts
 from ..base.system import EXIT_INTERRUPTED
 from .closing import close_engine
-from .command import command
+from .command import command, is_given
 from .engine_settings import engine_settings
 from .options import GameOptions, SearchOptions
 from .play_options import PlayOptions, play_options
-from .saved_game import is_given, saved_game, with_opponent
+from .saved_game import saved_game, with_opponent
 
 if TYPE_CHECKING:
     from ..play.engine import Engine

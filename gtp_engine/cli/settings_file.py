@@ -1,6 +1,7 @@
 """Settings files: TOML tables whose entries become the defaults of a command's options."""
 
 import functools
+import os
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from ..base.errors import UserError
 from ..base.fields import unknown
 
 SEARCH = "search"  # the table of the search's parameters
+LIMITS = ("visits", "seconds")  # of a search: one of them replaces both of a place that counts less
 _PARAMETERS = f"{__name__}.{SEARCH}"  # their place in a context
 
 
@@ -66,6 +68,8 @@ def use_table(ctx: click.Context, table: dict[str, Any]) -> None:
         if name not in accepted:
             tables = [f"[{SEARCH}]"] if takes_parameters(ctx.command) else []
             raise unknown("setting", name, sorted(accepted), accepted=[*sorted(accepted), *tables])
+    if set(LIMITS) & settings.keys():
+        ctx.default_map = {name: value for name, value in (ctx.default_map or {}).items() if name not in LIMITS}
     use_values(ctx, {accepted[name]: value for name, value in settings.items()})
 
 
@@ -117,7 +121,7 @@ def _checked_value(ctx: click.Context, option: click.Option, value: object) -> o
     values = value if option.multiple and isinstance(value, list) else [value]
     if not all(isinstance(item, str | int | float) and not isinstance(item, bool) for item in values):
         raise UserError(f"{name}: expected one number or text, got {value!r}")
-    texts = [str(item) for item in values]
+    texts = [os.path.expanduser(str(item)) for item in values]  # no shell has done that for names of files
     try:
         option.type_cast_value(ctx, texts if option.multiple else texts[0])
     except click.BadParameter as error:

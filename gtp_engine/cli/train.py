@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..training.presets import NAMES
-from .command import command
+from .command import command, is_given
 from .option_types import Number
 from .run_command import carry_out, in_process_group
 
@@ -48,7 +48,9 @@ if TYPE_CHECKING:
     metavar="RUN",
     help="With --report: add another run to the same plots (repeatable).",
 )
+@click.pass_context
 def train(
+    context: click.Context,
     run: Path,
     preset: str | None,
     settings_file: Path | None,
@@ -86,6 +88,8 @@ def train(
     if report:
         _write_report([folder, *map(RunFolder, compare)], report)
         return
+    if folder.exists and not is_given(context, "preset"):
+        preset = None  # the user's default is for new runs
     in_process_group(partial(_train, folder, given_settings(preset, settings_file), start, minutes, cluster))
 
 

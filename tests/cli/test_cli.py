@@ -86,9 +86,9 @@ def test_help_and_completion_import_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["paly"], "no command 'paly': did you mean 'play'?"),
-        (["nosuch"], "no command 'nosuch': see gtp_engine --help"),
-        (["help", "nosuch"], "no command 'nosuch': see gtp_engine --help"),
+        (["paly"], "No such command 'paly'. Did you mean 'play'?"),
+        (["nosuch"], "No such command 'nosuch'."),
+        (["help", "nosuch"], "No such command 'nosuch'."),
         (["play", "--color", "white"], "No such option '--color'. Did you mean '--colour'?"),
         (["play", "-v", "-q"], "choose --verbose or --quiet, not both"),
         (["play", "--board-size", "30"], "invalid board size '30': expected N or WIDTHxHEIGHT, each from 2 to 25"),

@@ -45,11 +45,31 @@ def run(*arguments: str) -> Result:
 
 def test_the_command_line_overrides_variables_and_they_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_text("threads = 2\nvisits = 20\nseconds = 2\n[gtp]\nvisits = 30\nseconds = 3\n[play]\nseconds = 7\n")
-    assert (lambda search: (search.threads, search.visits, search.seconds))(parse()[1]) == (2, 30, 3.0)
+
+    def limits(*arguments: str) -> tuple[int | None, int | None, float | None]:
+        _, search = parse(*arguments)
+        return search.threads, search.visits, search.seconds
+
+    assert limits() == (2, 30, 3.0)
+    monkeypatch.setenv("GTP_ENGINE_THREADS", "1")
     monkeypatch.setenv("GTP_ENGINE_SECONDS", "4")
     monkeypatch.setenv("GTP_ENGINE_VISITS", "40")
-    _, search = parse("--visits", "50")
-    assert (search.threads, search.visits, search.seconds) == (2, 50, 4.0)
+    assert limits() == limits("--threads", "1") == (1, 40, 4.0)
+
+
+def test_a_limit_replaces_both_of_a_place_that_counts_less(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def limits(*arguments: str) -> tuple[int | None, float | None]:
+        _, search = parse(*arguments)
+        return search.visits, search.seconds
+
+    file.write_text("seconds = 2\n")
+    assert limits() == (None, 2.0)
+    file.write_text("seconds = 2\n[gtp]\nvisits = 30\n")
+    assert limits() == (30, None)
+    monkeypatch.setenv("GTP_ENGINE_SECONDS", "4")
+    assert limits() == (None, 4.0)
+    assert limits("--visits", "50") == (50, None)
+    assert limits("--visits", "50", "--seconds", "1") == (50, 1.0)
 
 
 def test_a_settings_file_overrides_the_configuration(file: Path, tmp_path: Path) -> None:
