@@ -54,7 +54,8 @@ _OPTIONS: tuple[str | Callable[..., Any], ...] = (
     click.option("--move", type=click.IntRange(0), help="Continue the saved game after its move N."),
     click.option(
         "--sgf-dir",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
         show_default="shown by `gtp_engine doctor`",
         help="Folder for saved games.",
     ),

@@ -15,6 +15,8 @@ from gtp_engine.cli.config import TEMPLATE
 from gtp_engine.cli.configuration import use_configuration
 from gtp_engine.cli.engine_settings import engine_settings
 from gtp_engine.cli.options import GameOptions, SearchOptions, game_options, search_options
+from gtp_engine.training.run_folder import RunFolder
+from gtp_engine.training.settings import RunSettings
 
 
 @pytest.fixture
@@ -134,6 +136,24 @@ def test_the_template_is_accepted_as_it_is_and_without_its_marks(file: Path) -> 
             found = main.get_command(click.Context(main), name)  # type: ignore[attr-defined]
             assert found is not None
             use_configuration(click.Context(found))
+
+
+def test_defaults_are_for_new_runs_only(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_text('[train]\npreset = "mini"\n')
+    seen: list[RunSettings | None] = []
+    monkeypatch.setattr("gtp_engine.cli.train.in_process_group", lambda work: seen.append(work.args[1]))
+    old = RunFolder(tmp_path / "old")
+    old.create(RunSettings())
+    for arguments in (["new"], ["old"], ["old", "--preset", "mini"]):
+        assert run("train", str(tmp_path / arguments[0]), *arguments[1:]).exit_code == 0
+    new, resumed, typed = seen
+    assert new is not None and new == typed and resumed is None
+
+
+def test_names_of_files_may_begin_with_the_home_folder(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(file.parent))
+    file.write_text('network = "~/mine.bin.gz"\n')
+    assert parse()[1].network == str(file.parent / "mine.bin.gz")
 
 
 def test_config_creates_the_file_once(file: Path) -> None:
