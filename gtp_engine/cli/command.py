@@ -70,8 +70,12 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         self.common, self.is_configurable = common, is_configurable
         self.params += [
-            click.Option(["-v", "--verbose"], is_flag=True, help="Report details on stderr: network, device, threads."),
-            click.Option(["-q", "--quiet"], is_flag=True, help="Report nothing but errors on stderr."),
+            click.Option(
+                ["-v", "--verbose"],
+                is_flag=True,
+                help="Report details on stderr, such as the network, its device and threads.",
+            ),
+            click.Option(["-q", "--quiet"], is_flag=True, help="Report only errors on stderr."),
         ]
         for param in self.params:
             if isinstance(param, click.Option) and param.metavar is None:

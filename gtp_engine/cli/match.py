@@ -118,7 +118,8 @@ def _play_engines(options: MatchOptions, display: "MatchDisplay") -> "MatchResul
     settings = EngineMatchSettings(
         time=options.clock, patience=options.timeout, concurrency=options.concurrency or 1, **_common(options)
     )
-    return play_engines(*options.engines, settings, display.on_game)
+    engine_a, engine_b = options.engines
+    return play_engines(engine_a, engine_b, settings, display.on_game)
 
 
 def _play_networks(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":

@@ -10,7 +10,7 @@ import click
 from . import shared_options as shared
 from .command import options
 from .name_types import NetworkName
-from .option_types import Seconds
+from .option_types import Seconds, WholeNumber
 from .options import GameOptions, game_options
 from .outputs import output_option
 
@@ -64,14 +64,14 @@ _OPTIONS = (
     shared.parameter_option("--set-b", text="Set a search parameter of B, with networks"),
     game_options,
     "Match",
-    click.option("--games", type=click.IntRange(1), default=100, help="Number of games."),
+    click.option("--games", type=WholeNumber(1), default=100, help="Number of games."),
     click.option(
         "--openings",
         type=click.Path(exists=True, path_type=Path),
         show_default="random moves",
         help="SGF file or folder of games whose first moves are the openings.",
     ),
-    click.option("--opening-moves", type=click.IntRange(0), default=2, help="Moves per opening."),
+    click.option("--opening-moves", type=WholeNumber(0), default=2, help="Moves per opening."),
     shared.seed_option("Random seed of the openings.", default=0),
     click.option(
         "--sprt",
@@ -84,7 +84,7 @@ _OPTIONS = (
     click.option(
         "--time",
         "clock",
-        type=click.IntRange(0),
+        type=WholeNumber(0),
         nargs=3,
         default=(0, 0, 0),
         show_default="no clock",
@@ -97,11 +97,11 @@ _OPTIONS = (
         default=300,
         help="Engines: without a clock, one that does not answer for this many seconds loses.",
     ),
-    click.option("--visits", type=click.IntRange(1), default=NETWORK_VISITS, help="Networks: visits per move."),
+    click.option("--visits", type=WholeNumber(1), default=NETWORK_VISITS, help="Networks: visits per move."),
     "Machine",
     click.option(
         "--concurrency",
-        type=click.IntRange(1),
+        type=WholeNumber(1),
         show_default=f"1; {NETWORK_CONCURRENCY} with networks",
         help="Games played at the same time.",
     ),

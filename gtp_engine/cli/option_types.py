@@ -42,6 +42,16 @@ class Komi(click.ParamType):
             self.fail(f"{error}, such as 7.5, 7 or -3", param, ctx)
 
 
+class WholeNumber(click.IntRange):
+    """A whole number in a range; click's own words for wrong ones are `is not a valid integer range`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return int(parse_number("number", value, Range(self.min, self.max, whole=True)))
+        except UserError as error:
+            self.fail(str(error), param, ctx)
+
+
 class Number(click.FloatRange):
     """A finite number in a range: click's own lets nan pass."""
 

@@ -9,6 +9,7 @@ import click
 
 from ..terminal.words import SHOWN_VALUES
 from .command import options
+from .option_types import WholeNumber
 from .options import game_options, search_options
 
 COLOURS = ("black", "white", "random", "both")
@@ -48,10 +49,10 @@ _OPTIONS: tuple[str | Callable[..., Any], ...] = (
         "--colour", type=click.Choice(COLOURS), default="black", help="Your colour; both: for two human players."
     ),
     game_options,
-    click.option("--handicap", type=click.IntRange(2, 9), help="Handicap stones for Black; komi becomes 0.5."),
+    click.option("--handicap", type=WholeNumber(2, 9), help="Handicap stones for Black; komi becomes 0.5."),
     "Saved games",
     click.option("--resume", is_flag=True, help="Continue the unfinished game that was saved last."),
-    click.option("--move", type=click.IntRange(0), help="Continue the saved game after its move N."),
+    click.option("--move", type=WholeNumber(0), help="Continue the saved game after its move N."),
     click.option(
         "--sgf-dir",
         type=click.Path(path_type=Path),

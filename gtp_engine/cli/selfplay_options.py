@@ -9,7 +9,8 @@ import click
 
 from . import shared_options as shared
 from .command import options
-from .option_types import BoardSize, Komi
+from .name_types import RulesName
+from .option_types import BoardSize, Komi, WholeNumber
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class SelfPlayOptions:
 
 _OPTIONS: tuple[str | Callable[..., Any], ...] = (
     "Games",
-    click.option("--games", type=click.IntRange(1), default=100, help="Number of games."),
+    click.option("--games", type=WholeNumber(1), default=100, help="Number of games."),
     click.option(
         "--board-size",
         "sizes",
@@ -49,12 +50,13 @@ _OPTIONS: tuple[str | Callable[..., Any], ...] = (
     click.option(
         "--rules",
         multiple=True,
-        show_default="chinese",
+        shell_complete=RulesName().shell_complete,
+        show_default="tromp-taylor and chinese",
         help="Ruleset; repeat the option to draw one at random for each game.",
     ),
     "Search",
     shared.NETWORK,
-    click.option("--visits", type=click.IntRange(1), show_default="32", help="Visits of a full search."),
+    click.option("--visits", type=WholeNumber(1), show_default="32", help="Visits of a full search."),
     shared.seed_option("Random seed; with one worker the games are reproducible."),
     shared.parameter_option("--set", "parameters", text="Set a search parameter"),
     click.option(
@@ -63,8 +65,8 @@ _OPTIONS: tuple[str | Callable[..., Any], ...] = (
         help="A settings file as for `train`.",
     ),
     "Machine",
-    click.option("--workers", type=click.IntRange(1), show_default="one per CPU", help="Processes that play."),
-    click.option("--concurrency", type=click.IntRange(1), show_default="32", help="Games at a time in a process."),
+    click.option("--workers", type=WholeNumber(1), show_default="one per CPU", help="Processes that play."),
+    click.option("--concurrency", type=WholeNumber(1), show_default="32", help="Games at a time in a process."),
     shared.device_option(default=None),
     shared.precision_option(default=None),
     "Output",

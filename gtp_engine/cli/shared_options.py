@@ -9,7 +9,7 @@ import click
 from ..evaluate import choices
 from .configuration import variable
 from .name_types import NetworkName, Profile, RulesName
-from .option_types import BoardSize, Komi, Level, Seconds
+from .option_types import BoardSize, Komi, Level, Seconds, WholeNumber
 from .settings_file import read_settings
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -28,7 +28,7 @@ LEVEL = click.option(
 )
 THREADS = click.option(
     "--threads",
-    type=click.IntRange(1, 256),
+    type=WholeNumber(1, 256),
     show_default="all",
     envvar=variable("threads"),
     help="CPU threads.",
@@ -83,7 +83,7 @@ def precision_option(default: str | None = choices.AUTO) -> Decorator:
 
 def seed_option(text: str, default: int | None = None) -> Decorator:
     """Returns --seed; `text` says what is random."""
-    return click.option("--seed", type=click.IntRange(0), default=default, help=text)
+    return click.option("--seed", type=WholeNumber(0), default=default, help=text)
 
 
 def limit_options(visits: str | None = None, seconds: str | None = None) -> tuple[Decorator, Decorator]:
@@ -91,7 +91,7 @@ def limit_options(visits: str | None = None, seconds: str | None = None) -> tupl
     return (
         click.option(
             "--visits",
-            type=click.IntRange(1),
+            type=WholeNumber(1),
             show_default=visits,
             envvar=variable("visits"),
             help="Stop each search after N visits.",
@@ -101,7 +101,7 @@ def limit_options(visits: str | None = None, seconds: str | None = None) -> tupl
             type=Seconds(),
             show_default=seconds,
             envvar=variable("seconds"),
-            help="Stop each search after this time.",
+            help="Stop each search after this many seconds.",
         ),
     )
 

@@ -38,7 +38,7 @@ def test_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rules_and_profiles() -> None:
     assert values("play", "--rules", "ja") == ["japanese"]
-    assert values("review", "--rules", "jap") == ["japanese"]
+    assert values("review", "--rules", "jap") == values("selfplay", "--rules", "jap") == ["japanese"]
     assert values("gtp", "--profile", "rank_9") == ["rank_9k", "rank_9d"]
 
 

@@ -92,7 +92,7 @@ def test_a_settings_file_overrides_the_configuration(file: Path, tmp_path: Path)
         ("visits = ", "Invalid value (at "),
         ("vists = 1", "unknown setting 'vists': did you mean 'visits'?"),
         ("komi = 1", "unknown setting 'komi': expected network, level, visits, "),
-        ("visits = -1", "visits: -1 is not in the range x>=1."),
+        ("visits = -1", "visits: invalid number '-1': expected a whole number of 1 or more"),
         ("[paly]", "unknown setting 'paly': did you mean 'play'?"),
         ("gtp = 1", "'gtp' is not a table; write [gtp]"),
         ("search = 1", "'search' is not a table; write [search]"),
@@ -114,7 +114,10 @@ def test_a_wrong_variable_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("GTP_ENGINE_THREADS", "many")
     done = run("gtp")
     assert done.exit_code == 2
-    assert "Invalid value for GTP_ENGINE_THREADS: 'many' is not a valid integer" in done.stderr
+    assert (
+        "Invalid value for GTP_ENGINE_THREADS: invalid number 'many': expected a whole number from 1 to 256"
+        in done.stderr
+    )
 
 
 def test_help_shows_the_defaults_that_hold(file: Path) -> None:
