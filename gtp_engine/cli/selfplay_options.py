@@ -72,13 +72,15 @@ _OPTIONS: tuple[str | Callable[..., Any], ...] = (
     "Output",
     click.option(
         "--sgf-dir",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
         show_default="shown by `gtp_engine doctor`",
         help="Folder for the run's own folder.",
     ),
     click.option(
         "--shards",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
         show_default="that of the games",
         help="Folder for the samples.",
     ),
