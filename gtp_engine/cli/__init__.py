@@ -32,7 +32,6 @@ COMMANDS = {
 }
 
 
-
 class LazyGroup(click.Group):
     """A click group whose commands are imported on demand."""
 

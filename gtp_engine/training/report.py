@@ -11,6 +11,7 @@ from ..base.files import write_text
 from ..base.messages import plural
 from .run_folder import RunFolder, value_of
 from .settings_toml import to_toml
+from .summary import summary
 
 # Each plot: its title, its vertical axis, and the fields of a log line that it shows; "losses.x" is a field of a table.
 _PLOTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -47,7 +48,7 @@ def write_report(folders: Sequence[RunFolder], path: Path) -> None:
             raise UserError(f"{folder.path}: there is no run in this folder")
         lines = folder.log()
         if not lines:
-            raise UserError(f"{folder.path}: nothing to report yet")
+            raise UserError(f"{folder.path}: nothing to report yet: {summary(folder)}")
         runs[str(folder.path)] = lines
     title = html.escape(", ".join(runs))
     parts = [f"<h1>{title}</h1>", _curves(runs)]
