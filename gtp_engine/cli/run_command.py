@@ -42,7 +42,7 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def write_report_of(folder: "RunFolder", file: Path, compare: Sequence[Path]) -> None:
     """Writes a report of a run and of those that it is compared with."""
-    from ..training.report import write_report
+    from ..training.report.page import write_report
     from ..training.run_folder import RunFolder
     from .outputs import check_place
 

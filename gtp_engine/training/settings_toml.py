@@ -39,6 +39,11 @@ def to_toml(settings: RunSettings) -> str:
     return tomlkit.dumps(document)
 
 
+def value_text(value: Any) -> str:
+    """Returns a setting's value as it is written in TOML."""
+    return _toml_value(value).as_string()
+
+
 def _toml_value(value: Any) -> Any:
     if isinstance(value, dict):
         table = tomlkit.inline_table()

@@ -347,7 +347,8 @@ def test_both_kinds_of_runs_log_the_same_fields_and_are_drawn_together(games: Pa
     command = ["train", str(records.path), "--report", str(report), "--compare", str(selfplay.path)]
     assert CliRunner().invoke(main, command).exit_code == 0
     text = report.read_text()
-    assert f"{records.path}: top1" in text and f"{selfplay.path}: policy" in text and "1 cycle, " in text
+    assert f"<b>{records.path}</b>: 640 of 640 " in text and f"<b>{selfplay.path}</b>: 1 cycle, " in text
+    assert text.count("<figcaption>Policy loss</figcaption>") == 2, "over time and samples, which both have"
 
 
 def test_a_loss_that_is_no_number_saves_nothing(games: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What a run tells about itself: how long a cycle takes, how strong its networks are, what it has reached."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 from gtp_engine.games.elo import Tally, elo_difference
 from gtp_engine.training.new_run import settings_from_options
 from gtp_engine.training.pace import PlayingPace, duration_text, first_estimate, measured_pace
-from gtp_engine.training.report import write_report
+from gtp_engine.training.report.curves import COLOURS
+from gtp_engine.training.report.page import write_report
 from gtp_engine.training.run_folder import RunFolder, RunState
 from gtp_engine.training.selfplay import Counts
 from gtp_engine.training.strength import elo_fields, last_rated
@@ -126,3 +128,26 @@ def test_a_report_before_the_first_cycle_is_a_line_that_says_where_the_run_is(tm
     folder.network(0).touch()
     with pytest.raises(ValueError, match="no cycle is finished; cycle 1 of 3 is under way, 0 of 48 games are saved"):
         write_report([folder], tmp_path / "report.html")
+
+
+def test_a_report_has_one_colour_for_a_run_and_names_what_differs(tmp_path: Path) -> None:
+    others = {"losses": {"policy": 2.0, "opponent": 2.25, "value": 0.5}, "length": 20.0, "rate": 100.0}
+    lines = [CYCLE | others | {"cycle": 1, **elo_fields([], 0, WON)}]
+    lines.append(CYCLE | others | {"cycle": 2, "seconds": 180.0, "samples": 1280, **elo_fields(lines, 1, EVEN)})
+    one = folder_with(tmp_path / "one<i>", lines)
+    two = folder_with(tmp_path / "two", lines[:1], learning_rate="0.0025", samples="12800")
+    write_report([one, two, one], tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    cells = re.findall(r'<td class="text">(.*?)</td>', text)
+    assert cells == ["learn.learning_rate", "0.005", "0.0025", "learn.samples", "6400", "12800"]
+    plots = [plot for plot in re.findall(r"<svg.*?</svg>", text, re.DOTALL) if "matplotlib.axis_1" in plot]
+    titles = re.findall(r"<figcaption>(.*?)</figcaption>", text)
+    assert len(plots) == len(titles) == 4 * len(set(titles)) and "Strength, with 95 % interval" in titles
+    for plot in plots:
+        assert set(re.findall(r"#[0-9a-f]{6}(?=[;\"])", plot)) <= set(COLOURS[:2]), "colours belong to runs"
+        assert not re.match(r"<svg[^>]* (width|height)=", plot), "the page decides how large it is"
+        assert all(f"stroke: {colour}" in plot for colour in COLOURS[:2])
+    assert "one&lt;i&gt;" in text and "<i>" not in text
+    assert "<td>+364</td><td>+200</td><td>+528</td>" in text
+    write_report([two], tmp_path / "report.html")
+    assert "Settings that differ from the defaults" in (tmp_path / "report.html").read_text()
