@@ -87,7 +87,7 @@ def test_the_report_draws_the_curves(finished: RunFolder, tmp_path: Path) -> Non
     assert f"<b>{finished.path}</b>: 3 cycles, " in text and "all cycles are finished." in text
     assert text.count("<figcaption>Policy loss</figcaption>") == 4  # over time, samples, games, cycles
     assert "shard_games = 12" in text and '<td class="text">cycle.shard_games</td>' in text
-    assert text.count(" stones, last move ") == 3  # boards of the newest game
+    assert text.count("<title>5x5 Go board, ") == 3  # of the newest game
 
 
 def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFolder, settings_file: Path) -> None:

@@ -4,7 +4,9 @@ import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from ...base.errors import UserError
 from ..run_folder import value_of
@@ -13,7 +15,7 @@ Lines = Sequence[Mapping[str, Any]]
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, on a light or a dark page.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-_STYLES = ("-", "--", ":", "-.")
+_STYLES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", ":", "-.")
 _INK = "#010203"  # stands for the page's own text colour while a plot is drawn
 _SIZE = (5.0, 3.0)  # inches
 # What a matplotlib SVG says about itself and its size: in the page, the style says how large it is.
@@ -61,7 +63,7 @@ class _Axis(NamedTuple):
 
     name: str
     label: str
-    value: Callable[[Mapping[str, Any]], float | None]
+    value: Callable[[Mapping[str, Any]], float]
 
 
 def curves(runs: Mapping[str, Lines]) -> str:
@@ -127,10 +129,9 @@ def _draw(runs: Mapping[str, Lines], plot: Plot, axis: _Axis) -> str:
     from matplotlib.lines import Line2D
     from matplotlib.ticker import MaxNLocator
 
-    ink = dict.fromkeys(
-        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "grid.color"), _INK
-    )
-    with matplotlib.rc_context({"svg.fonttype": "none", "font.size": 9, "axes.facecolor": "none", **ink}):
+    inked = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "grid.color")
+    look: Any = {"svg.fonttype": "none", "font.size": 9, "axes.facecolor": "none", **dict.fromkeys(inked, _INK)}
+    with matplotlib.rc_context(look):
         figure = Figure(figsize=_SIZE, layout="constrained", facecolor="none")
         axes = figure.subplots()
         for (_, lines), colour in zip(runs.items(), _cycled(COLOURS, len(runs)), strict=True):
@@ -139,9 +140,10 @@ def _draw(runs: Mapping[str, Lines], plot: Plot, axis: _Axis) -> str:
                 x = [axis.value(line) for line, _ in points]
                 axes.plot(x, [value for _, value in points], style, color=colour, marker=".", linewidth=1.5)
                 if name == "elo" and points:
-                    ends = [[line.get(end, value) for line, value in points] for end in ("elo_low", "elo_high")]
-                    axes.fill_between(x, *ends, color=colour, alpha=0.2, linewidth=0)
-                    axes.errorbar(x, *_with_errors(points), fmt="none", ecolor=colour, capsize=3, linewidth=1)
+                    values, (below, above) = _with_errors(points)
+                    axes.errorbar(x, values, [below, above], fmt="none", color=colour, capsize=3, linewidth=1)
+                    low, high = np.subtract(values, below), np.add(values, above)
+                    axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
         axes.set(xlabel=axis.label, ylabel=plot.unit)
         axes.grid(alpha=0.2)
         if axis.name != "time":

@@ -55,7 +55,7 @@ def differing_settings(runs: Mapping[str, RunSettings]) -> str:
 
 
 def _values(settings: RunSettings, sections: Sequence[str] | Mapping[str, Any]) -> dict[str, str]:
-    found = {}
+    found: dict[str, str] = {}
     for section in sections:
         values = getattr(settings, section)
         found |= {f"{section}.{name}": value_text(getattr(values, name)) for name in settings_of(values)}
