@@ -23,6 +23,12 @@ def shared() -> Path:
 LONG_FILES = ("test_train.py", "test_play.py", "test_review_command.py", "test_network_match.py", "test_cli.py")
 
 
+SLOW_TIMEOUT = 1200  # seconds; the slowest took 300 s
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Lets the longest files begin first."""
+    """Lets the longest files begin first, and gives slow tests more time."""
     items.sort(key=lambda item: item.path.name not in LONG_FILES)
+    for item in items:
+        if any(item.iter_markers("slow")) and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(SLOW_TIMEOUT))

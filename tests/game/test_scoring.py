@@ -1,6 +1,8 @@
 """The final count under each ruleset, dead stones, and the score as text."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -229,6 +231,24 @@ def test_taxes_under_area_scoring_count_as_katago(diagram: str, areas: str, more
     margin = areas.count("X") - areas.count("O")
     assert final_score(drawn(diagram, replace(TROMP_TAYLOR, tax="SEKI"))) == margin
     assert final_score(drawn(diagram, replace(TROMP_TAYLOR, tax="ALL"))) == margin + 2 * more_white
+
+
+# KataGo's counts of random positions (BoardHistory::endAndScoreGameNow at its commit 6a1fc5de, Black's margin): for
+# each tax, with and without suicide of several stones. Dead in them are the stones inside pass-alive territory.
+RANDOM_COUNTS = Path(__file__).parents[1] / "data" / "katago_counts.jsonl"
+TAXES = ("NONE", "SEKI", "ALL")
+
+
+@pytest.mark.parametrize("suicide", [False, True])
+def test_random_positions_are_counted_as_by_katago(suicide: bool) -> None:
+    for line in RANDOM_COUNTS.read_text().splitlines():
+        position = json.loads(line)
+        diagram = "\n".join(" ".join(row) for row in position["stones"].split("/"))
+        counts = position["with_suicide" if suicide else "without_suicide"]
+        for tax, count in zip(TAXES, counts, strict=True):
+            game = drawn(diagram, replace(TROMP_TAYLOR, tax=tax, suicide=suicide))
+            proven_only = dead_stones(game, np.select([game.stones() == BLACK, game.stones() == WHITE], [1.0, -1.0]))
+            assert final_score(game, proven_only) == count, (position, tax)
 
 
 def independent_regions(reference: ReferenceBoard, colour: int) -> list[set[tuple[int, int]]]:
