@@ -9,7 +9,7 @@ import click
 from .closing import end_on_signals
 from .command import command, is_given
 from .learn_options import given_settings, learn_options
-from .run_command import carry_out, in_process_group, report_end
+from .run_command import carry_out, in_process_group, report_end, report_options, write_report_of
 
 if TYPE_CHECKING:
     from ..training.ddp import ProcessGroup
@@ -19,9 +19,17 @@ if TYPE_CHECKING:
 
 @command(common=("out", "config", "from", "minutes"))
 @learn_options
+@report_options
 @click.pass_context
 def learn(
-    context: click.Context, out: Path | None, start: str | None, label_only: bool, minutes: float | None, **options: Any
+    context: click.Context,
+    out: Path | None,
+    start: str | None,
+    label_only: bool,
+    minutes: float | None,
+    report: Path | None,
+    compare: tuple[Path, ...],
+    **options: Any,
 ) -> None:
     """Train a network on game records: SGF files, folders of them, zip archives, .sgfs (one game per line).
 
@@ -37,12 +45,16 @@ def learn(
       gtp_engine learn games.zip --teacher kata1-b18c384nbt.bin.gz --labels labels --config b6c96
       gtp_engine learn my-games/ --from b6c64-19x19 --learning-rate 0.0005
       gtp_engine learn --out pro --samples 5000000      prolongs a run
+      gtp_engine learn --out pro --report pro.html      the progress so far
       gtp_engine gtp --network pro/networks/b10c128.bin.gz
     """
     from ..training.limit import Limit
-    from ..training.new_run import settings_from_options
+    from ..training.new_run import default_folder, settings_from_options
+    from ..training.run_folder import RunFolder
 
     given = given_settings(options)
+    if compare and not report:
+        raise click.UsageError("--compare needs --report")
     if label_only and not (given.keys() >= {"teacher", "labels"}):
         raise click.UsageError("--label-only needs --teacher and --labels")
     if "labels" in given and "games" in given and "teacher" not in given:
@@ -50,7 +62,9 @@ def learn(
     if start is not None and "network" in given:
         raise click.UsageError("--from determines the network: leave --config out")
     settings, limit = settings_from_options(given), Limit(minutes)
-    if label_only:
+    if report:
+        write_report_of(RunFolder(out or default_folder(settings, start)), report, compare)
+    elif label_only:
         _label(settings, limit)
     else:
         typed = {name: value for name, value in given.items() if is_given(context, name)}
@@ -86,10 +100,12 @@ def _learn(
     folder.check_place()
     if not (folder.exists or settings.records.has_source):
         raise click.UsageError("give game records, a --teacher, or a folder of --labels to learn from")
-    network = starting_network(folder, start)
+    network = starting_network(folder, start or "")
+    if network:
+        typed, settings = typed | {"start": str(network.absolute())}, settings.starting_from(network)
     carry_out(
         folder,
         limit,
         lambda: begin_records(folder, settings, typed),
-        lambda observer: RecordRun(folder, observer, limit=limit, start=network, group=group),
+        lambda observer: RecordRun(folder, observer, limit=limit, group=group),
     )

@@ -43,7 +43,11 @@ _OPTIONS = (
         type=_FOLDER,
         help="Folder for the teacher's outputs; any network can learn them.  [default: in the run's folder]",
     ),
-    click.option("--positions", type=click.IntRange(1), help="Positions for the teacher to label.  [default: 100000]"),
+    click.option(
+        "--positions",
+        type=click.IntRange(1),
+        help="Approximate number of positions for the teacher to label.  [default: 100000]",
+    ),
     click.option(
         "--board-sizes",
         "label_sizes",
@@ -78,7 +82,12 @@ _OPTIONS = (
         "--seed", type=click.IntRange(0), help="Seed of the weights and of the order of positions.  [default: 1]"
     ),
     click.option("--validate", type=click.IntRange(1), help="Positions between two validations.  [default: 256000]"),
-    click.option("--minutes", type=Number(0), metavar="N", help="Stop after N minutes; rerun to resume."),
+    click.option(
+        "--minutes",
+        type=Number(0, min_open=True),
+        metavar="N",
+        help="Stop after N minutes, with a measurement; rerun to resume.",
+    ),
     "Machine",
     click.option("--threads", type=click.IntRange(1), help="CPU threads.  [default: all]"),
     click.option(
@@ -100,16 +109,19 @@ def learn_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the settings that the command line names, by their names; UserError for an unknown teacher."""
+    """Returns the settings that the command line names, by their names; UserError for an unknown teacher.
+
+    Paths are absolute, so that the run resumes from any folder.
+    """
     given = {name: value for name, value in options.items() if value not in (None, ())}
     if "games" in given:
-        given["games"] = list(map(str, given["games"]))
+        given["games"] = [str(path.absolute()) for path in given["games"]]
     if "board_sizes" in given:
         given["board_sizes"] = [f"{width}x{height}" for width, height in given["board_sizes"]]
     if "teacher" in given:
         from ..network.library import find_network
 
-        given["teacher"] = str(find_network(given["teacher"]))
+        given["teacher"] = str(find_network(given["teacher"]).absolute())
     if "labels" in given:
-        given["labels"] = str(given["labels"])
+        given["labels"] = str(given["labels"].absolute())
     return given

@@ -34,7 +34,7 @@ _CONTROL_TIMEOUT = datetime.timedelta(days=365)
 _TIMEOUT = datetime.timedelta(minutes=10)  # until all processes are connected, and for each collective operation
 _RENDEZVOUS_VARIABLES = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _LOST = "another training process was lost; its own output names the reason"
-_END, _STEP = -1, 0  # control messages; a positive number is the length of an object that follows
+_END, _STEP = -1, 0  # control messages; a positive number is the length of the data that follow
 
 
 class ProcessGroup:
@@ -134,7 +134,7 @@ class ProcessGroup:
         return max(1, threads // self._local_count)
 
     def broadcast(self, content: object) -> None:
-        """Sends an object from rank 0 to the other processes, which get it from `receive`."""
+        """Sends tensors and plain data from rank 0 to the other processes, which get them from `receive`."""
         if self.count == 1:
             return
         file = io.BytesIO()
@@ -162,15 +162,14 @@ class ProcessGroup:
         self._is_in_step = False
 
     def receive(self) -> Iterator[Any]:
-        """Yields what rank 0 broadcasts until it ends: objects, and None for each step."""
+        """Yields what rank 0 broadcasts until it ends, and None for each step. This runs no code from the data."""
         number = torch.empty(1, dtype=torch.int64)
         while self._broadcast(number).item() != _END:
             if number.item() == _STEP:
                 yield None
             else:
                 data = self._broadcast(torch.empty(int(number.item()), dtype=torch.uint8))
-                # Unpickling is safe here: the data comes from a process of the same run.
-                yield torch.load(io.BytesIO(data.numpy().tobytes()), map_location="cpu", weights_only=False)
+                yield torch.load(io.BytesIO(data.numpy().tobytes()), map_location="cpu", weights_only=True)
 
     def _broadcast(self, tensor: Tensor) -> Tensor:
         try:
