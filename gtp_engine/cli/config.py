@@ -4,6 +4,7 @@ import click
 
 from ..base.errors import UserError
 from ..base.folders import configuration_file
+from ..base.messages import printable
 from .command import command, options
 
 TEMPLATE = """\
@@ -86,6 +87,6 @@ def config(create: bool, template: bool) -> None:
         write_text(path, TEMPLATE)
         click.echo(f"wrote {path}")
     elif path.is_file():
-        click.echo(f"# {path}\n{path.read_text('utf-8')}", nl=False)
+        click.echo(printable(f"# {path}\n{path.read_text('utf-8', 'replace').expandtabs(4)}"), nl=False)
     else:
         click.echo(f"{path} does not exist; --create makes it")

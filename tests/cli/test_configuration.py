@@ -170,8 +170,9 @@ def test_config_creates_the_file_once(file: Path) -> None:
 
 
 def test_config_shows_a_file_that_is_wrong(file: Path) -> None:
-    file.write_text("vists = 1")
-    assert run("config").stdout == f"# {file}\nvists = 1"
+    file.write_bytes(b"vists = 1\xff\x1b")
+    assert run("gtp").stderr == f"Error: {file}: not a text file in UTF-8\n"
+    assert run("config").stdout == f"# {file}\nvists = 1\ufffd?"
 
 
 def test_the_file_is_in_the_users_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
