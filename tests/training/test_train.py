@@ -17,10 +17,12 @@ import miniature
 import numpy as np
 import pytest
 import torch
+from click.testing import CliRunner
 from running import check_whole, children_of
 from tensorboard_curves import curves
 
 from gtp_engine.base import interrupts
+from gtp_engine.cli import main
 from gtp_engine.games.elo import elo_difference
 from gtp_engine.games.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
 from gtp_engine.network.config import parse_config
@@ -55,10 +57,10 @@ def finished(settings_file: Path, tmp_path_factory: pytest.TempPathFactory) -> R
 
 
 def train(run: Path, *options: str, status: int = 0) -> str:
-    ran = subprocess.run([*TRAIN, str(run), *options], capture_output=True, text=True, timeout=LIMIT)
-    assert ran.returncode == status, ran.stdout + ran.stderr
-    assert "Traceback" not in ran.stderr
-    return ran.stdout + ran.stderr
+    ran = CliRunner().invoke(main, ["train", str(run), *options])
+    assert ran.exit_code == status, ran.output
+    assert "Traceback" not in ran.output
+    return ran.output
 
 
 def test_a_miniature_run_ends_with_a_network_that_beats_its_start(finished: RunFolder) -> None:
