@@ -8,6 +8,7 @@ import click
 
 from ..training.presets import NAMES
 from .command import command, is_given
+from .name_types import NetworkName
 from .option_types import Number
 from .run_command import carry_out, in_process_group, report_options, write_report_of
 
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 
 @command(common=("preset", "minutes", "from", "report"))
 @click.argument("run", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--preset", type=click.Choice(NAMES), help="Settings of a new run.  [default: laptop]")
+@click.option("--preset", type=click.Choice(NAMES), show_default="laptop", help="Settings of a new run.")
 @click.option(
     "--settings",
     "settings_file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Settings of a new run: a TOML file instead of a preset.",
 )
-@click.option("--from", "start", metavar="NETWORK", help="Start a new run from this network: a file or a name.")
+@click.option("--from", "start", type=NetworkName(), help="Start a new run from this network: a file or a name.")
 @click.option("--minutes", type=Number(0, min_open=True), metavar="N", help="Stop after N minutes, with a measurement.")
 @click.option(
     "--cluster",

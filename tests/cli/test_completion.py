@@ -32,7 +32,8 @@ def test_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert values("play", "--network", "m") == ["mine-7"]
     assert {"auto", "none", "mine-7", "b6c64-19x19"} <= set(values("gtp", "--network", ""))
     assert values("match", "--network", "none", "--network", "mi") == ["mine-7"]
-    assert values("network", "mi") == ["mine-7"]
+    for command in (["network"], ["learn", "--teacher"], ["learn", "--from"], ["train", "run", "--from"]):
+        assert values(*command, "mi") == ["mine-7"]
     assert complete("gtp", "--network", "./x") == [("./x", "file")]
 
 
