@@ -1,6 +1,5 @@
 """Types of option values that are numbers, sizes or ranges: each names what is wrong with a text."""
 
-import math
 import re
 from typing import Any, Literal
 
@@ -56,10 +55,10 @@ class Number(click.FloatRange):
     """A finite number in a range: click's own lets nan pass."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number = float(super().convert(value, param, ctx))
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a number.", param, ctx)
-        return number
+        try:
+            return float(parse_number("number", value, Range(self.min, self.max, above=self.min_open)))
+        except UserError as error:
+            self.fail(str(error), param, ctx)
 
 
 class Seconds(click.ParamType):
