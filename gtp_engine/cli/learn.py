@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .closing import end_on_signals
+from .command import command, is_given
 from .learn_options import given_settings, learn_options
 from .run_command import carry_out, in_process_group, report_end, report_options, write_report_of
 
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     from ..training.settings import RunSettings
 
 
-@click.command()
+@command(common=("out", "config", "from", "minutes"))
 @learn_options
 @report_options
+@click.pass_context
 def learn(
+    context: click.Context,
     out: Path | None,
     start: str | None,
     label_only: bool,
@@ -64,7 +67,8 @@ def learn(
     elif label_only:
         _label(settings, limit)
     else:
-        in_process_group(partial(_learn, settings, given, out, start, limit))
+        typed = {name: value for name, value in given.items() if is_given(context, name)}
+        in_process_group(partial(_learn, settings, typed, out, start, limit))
 
 
 def _label(settings: "RunSettings", limit: "Limit") -> None:
@@ -81,13 +85,13 @@ def _label(settings: "RunSettings", limit: "Limit") -> None:
 
 def _learn(
     settings: "RunSettings",
-    given: dict[str, Any],
+    typed: dict[str, Any],
     out: Path | None,
     start: str | None,
     limit: "Limit",
     group: "ProcessGroup",
 ) -> None:
-    """Trains a network, or resumes its training."""
+    """Trains a network, or resumes its training, which only options of the command line may change."""
     from ..training.new_run import begin_records, default_folder, starting_network
     from ..training.record_run import RecordRun
     from ..training.run_folder import RunFolder
@@ -98,10 +102,10 @@ def _learn(
         raise click.UsageError("give game records, a --teacher, or a folder of --labels to learn from")
     network = starting_network(folder, start or "")
     if network:
-        given, settings = given | {"start": str(network.absolute())}, settings.starting_from(network)
+        typed, settings = typed | {"start": str(network.absolute())}, settings.starting_from(network)
     carry_out(
         folder,
         limit,
-        lambda: begin_records(folder, settings, given),
+        lambda: begin_records(folder, settings, typed),
         lambda observer: RecordRun(folder, observer, limit=limit, group=group),
     )

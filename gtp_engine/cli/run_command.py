@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .closing import end_on_signals
-from .options import add_options
+from .command import options
 
 if TYPE_CHECKING:
     from ..training.ddp import ProcessGroup
@@ -37,7 +37,7 @@ _REPORT_OPTIONS = (
 
 def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds --report and --compare to a command."""
-    return add_options(function, _REPORT_OPTIONS)
+    return options("Output", *_REPORT_OPTIONS)(function)
 
 
 def write_report_of(folder: "RunFolder", file: Path, compare: Sequence[Path]) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ..training.presets import NAMES
+from .command import command, is_given
+from .name_types import NetworkName
 from .option_types import Number
 from .run_command import carry_out, in_process_group, report_options, write_report_of
 
@@ -19,16 +21,16 @@ if TYPE_CHECKING:
     from ..training.workers import SelfPlayPool
 
 
-@click.command()
+@command(common=("preset", "minutes", "from", "report"))
 @click.argument("run", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--preset", type=click.Choice(NAMES), help="Settings of a new run.  [default: laptop]")
+@click.option("--preset", type=click.Choice(NAMES), show_default="laptop", help="Settings of a new run.")
 @click.option(
     "--settings",
     "settings_file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Settings of a new run: a TOML file instead of a preset.",
 )
-@click.option("--from", "start", metavar="NETWORK", help="Start a new run from this network: a file or a name.")
+@click.option("--from", "start", type=NetworkName(), help="Start a new run from this network: a file or a name.")
 @click.option("--minutes", type=Number(0, min_open=True), metavar="N", help="Stop after N minutes, with a measurement.")
 @click.option(
     "--cluster",
@@ -36,7 +38,9 @@ if TYPE_CHECKING:
     help="Play on a Ray cluster: auto (the one this machine belongs to), host:port, or local (this machine only).",
 )
 @report_options
+@click.pass_context
 def train(
+    context: click.Context,
     run: Path,
     preset: str | None,
     settings_file: Path | None,
@@ -76,6 +80,8 @@ def train(
     if report:
         write_report_of(folder, report, compare)
         return
+    if folder.exists and not is_given(context, "preset"):
+        preset = None  # the user's default is for new runs
     in_process_group(partial(_train, folder, given_settings(preset, settings_file), start, minutes, cluster))
 
 

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from ..base.errors import UserError, error_text
+from ..base.log import NOTICE
 from ..network.layers import BatchNorm
 from .errors import ProcessLostError
 
@@ -87,7 +88,7 @@ class ProcessGroup:
         """Waits until all processes are connected; ConnectionError if one is missing, or if the port is in use."""
         if not dist.is_torchelastic_launched():
             process = f"process {self.rank} of {self.count}"
-            logger.info(f"RANK and WORLD_SIZE in the environment: {process} waits for the others")
+            logger.log(NOTICE, f"RANK and WORLD_SIZE in the environment: {process} waits for the others")
         before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's handler would only run after torch returns
         try:
             dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", timeout=_TIMEOUT)
