@@ -130,7 +130,7 @@ def test_a_piece_ends_with_a_measurement_and_a_line_of_results(
     assert run("--out", out, "--report", str(report)).splitlines() == [f"wrote {report}"]
     assert results in report.read_text()
     refused = CliRunner().invoke(main, ["learn", *arguments[:-1], "0"])
-    assert refused.exit_code == 2 and "'--minutes': 0.0 is not in the range x>0" in refused.output
+    assert refused.exit_code == 2 and "'--minutes': invalid number '0': expected a number above 0" in refused.output
     assert CliRunner().invoke(main, ["learn", "--out", out, "--compare", out]).exit_code == 2
 
 
