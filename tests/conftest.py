@@ -1,12 +1,19 @@
 """Fixtures for all tests."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from gtp_engine.base.system import configure_process
+from gtp_engine.cli.configuration import COMMON_SETTINGS, variable
 
 configure_process()  # before torch is imported: its threads wait quietly, as tests run next to each other
+
+# The defaults of whoever runs the tests are not those that the tests expect.
+os.environ["GTP_ENGINE_CONFIG"] = os.devnull
+for name in COMMON_SETTINGS:
+    os.environ.pop(variable(name), None)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
