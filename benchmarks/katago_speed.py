@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fingerprint import WORK
 
-from gtp_engine.base.system import configure_process, configure_torch
+from gtp_engine.base.system import configure_process
 from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.game.coords import colour_letter, vertex
 from gtp_engine.game.game import Game
@@ -119,7 +119,6 @@ def main() -> None:
     options = parser.parse_args()
     path = find_network(options.network)
     configure_process()
-    configure_torch()
     evaluator = NetworkEvaluator(path, threads=options.threads, device="cpu")
     board = f"{options.size}x{options.size}"
     print(f"{evaluator.name}, {board}, {options.visits} visits, {evaluator.precision}", flush=True)

@@ -7,9 +7,9 @@ import argparse
 import time
 
 import numpy as np
-import torch
 
 from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.runner import Inputs
 from gtp_engine.network.library import find_network
 from gtp_engine.play.speed import natural_position, network_inputs
 from gtp_engine.training.data.random_games import random_games
@@ -30,7 +30,7 @@ def main() -> None:
     side = options.board_size
     evaluator = NetworkEvaluator(find_network(options.teacher), device="cpu", cache_megabytes=1.0)
     teacher = Teacher(evaluator, CPU_BATCH)
-    inputs = network_inputs(evaluator.model, natural_position(evaluator, side, side, ""), CPU_BATCH)
+    inputs = network_inputs(evaluator, natural_position(evaluator, side, side, ""), CPU_BATCH)
     settings = GameSettings(sizes={str(side): 1.0})
     games = pack(list(random_games(settings, CPU_BATCH, seed=1)))  # longer than others: replaying counts for more
     rates: list[tuple[float, float]] = []
@@ -58,12 +58,11 @@ def labelling_rate(teacher: Teacher, games: GameSet, number: int) -> float:
     return (teacher.evaluated - before) / (time.thread_time() - start)
 
 
-@torch.inference_mode()
-def bare_rate(evaluator: NetworkEvaluator, inputs: tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]) -> float:
+def bare_rate(evaluator: NetworkEvaluator, inputs: Inputs) -> float:
     """Evaluates a few batches by the network alone; returns the rate."""
     start = time.thread_time()
     for _ in range(BATCHES):
-        evaluator.model(*inputs, full_board=True)
+        evaluator.runner.run(inputs, np.arange(CPU_BATCH))
     return BATCHES * CPU_BATCH / (time.thread_time() - start)
 
 

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 import torch
 
 from gtp_engine.network.library import find_network, load_network
+from gtp_engine.network.model import Model
 from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.data.loader import Samples, fixed_batches
 from gtp_engine.training.data.sgf_dataset import read_sgf_dataset
@@ -26,7 +27,7 @@ def main() -> None:
     parser.add_argument("games", nargs="+", type=Path, help="SGF files, folders, zips, .sgfs")
     parser.add_argument("--samples", type=int, default=20_000, help="positions (default: 20000)")
     options = parser.parse_args()
-    model = load_network(find_network(options.network))
+    model = Model.from_stored(load_network(find_network(options.network)))
     with TemporaryDirectory() as folder:
         found = read_sgf_dataset(options.games, Path(folder), Filters(), on_error=print, on_progress=show)
     assert found is not None

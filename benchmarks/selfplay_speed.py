@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from gtp_engine.base.system import configure_process, configure_torch
+from gtp_engine.base.system import configure_process
 from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.game.game import Game
 from gtp_engine.network.library import find_network
@@ -33,7 +33,6 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     configure_process()
-    configure_torch()
     games = GameSettings(sizes={options.board_size: 1.0}, opening_share=0.3)
     settings = RunSettings(games=games, search=SearchSettings(visits={"0": options.visits}))
     make = partial(evaluator_for, options.network, "cpu", options.precision)
@@ -71,7 +70,7 @@ class Bare:
     def rate(self) -> float:
         count, began = 0, time.process_time()
         while (used := time.process_time() - began) < SECONDS:
-            self._evaluator._run_network(self._inputs, self._rows)
+            self._evaluator.runner.run(self._inputs, self._rows)
             count += len(self._rows)
         return count / used
 

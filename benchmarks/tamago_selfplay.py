@@ -166,7 +166,7 @@ def main() -> None:
         parser.error(f"{options.tamago} has no selfplay_main.py: --tamago is a checkout of TamaGo")
     with TemporaryDirectory() as folder:
         network = Path(folder) / "b6c64.bin.gz"
-        write_katago_file(Model(parse_config("b6c64")).initialise(), network)
+        write_katago_file(Model(parse_config("b6c64")).initialise().stored(), network)
         players: list[TamaGo | Ours] = [
             TamaGo(options.python, options.tamago, options.visits, processes, threads)
             for processes, threads in itertools.product(options.processes, (None, 1))

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from gtp_engine.network.library import find_network, load_network
+from gtp_engine.network.model import Model
 from gtp_engine.training.data.loader import Samples, fixed_batches
 from gtp_engine.training.data.samples import GameSet
 from gtp_engine.training.distillation.labels import read_labels
@@ -34,7 +35,7 @@ def main() -> None:
     sides = np.maximum(labels.games["width"], labels.games["height"])
     for name in options.networks:
         path = find_network(name)
-        learner = Learner(load_network(path), LearnerSettings())
+        learner = Learner(Model.from_stored(load_network(path)), LearnerSettings())
         print(f"{path.name}\n{'board':>8}{'positions':>11}" + "".join(f"{column:>11}" for column in COLUMNS))
         for side in np.unique(sides).tolist():
             print(f"{side:>8}" + measured(learner, labels.choose(sides == side), options.positions), flush=True)

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import UserError
-from ..base.system import configure_torch
 from ..evaluate.choices import LARGEST_BOARD
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.factory import make_evaluator
@@ -37,7 +36,6 @@ class Schedulers:
         self._by_network: dict[str, tuple[SearchWorker, Scheduler]] = {}
         self._human: Evaluator | None = None
         if human_model is not None:
-            configure_torch()
             choices = {"device": settings.device, "precision": settings.precision}
             self._human = make_evaluator(human_model, threads=1, seed=settings.seed, **choices)
             if not self._human.takes_profile:

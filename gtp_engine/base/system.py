@@ -29,7 +29,7 @@ def configure_process() -> None:
 def configure_torch(threads: int = 1) -> None:
     """Sets how many threads torch uses for one operation on the CPU, in this thread and those that it starts.
 
-    Evaluators want one (`evaluate.network`): several of them work side by side. Learning wants all.
+    Evaluators want one (`evaluate.torch_runner`): several of them work side by side. Learning wants all.
     """
     import torch
 

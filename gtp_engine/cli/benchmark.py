@@ -98,7 +98,7 @@ def _measure_network(sizes: Sequence[tuple[int, int]], settings: "EngineSettings
     evaluator = worker.network()
     profile = settings.search_parameters(settings.network).profile
     worker.check_profile(profile)
-    machine = cpu() if evaluator.device.type == "cpu" else gpu()
+    machine = cpu() if evaluator.device == "cpu" else gpu()
     click.echo(f"{machine}; {evaluator.name}, {evaluator.precision}")
     for width, height in sizes:
         game = natural_position(evaluator, width, height, profile)

@@ -1,12 +1,9 @@
 """The hardware of this machine: CPU, GPU and what they support."""
 
 import platform
-import time
 from pathlib import Path
 
 from ..base.errors import error_text
-
-_TRIALS = 5  # the first ones warm up
 
 
 def cpu() -> str:
@@ -34,22 +31,13 @@ def gpu() -> str:
 
 
 def bfloat16_gain() -> str:
-    """Returns how much faster a typical convolution is in bfloat16 on this CPU; imports torch."""
+    """Returns how much faster networks' matrix products are in bfloat16 on this CPU; compiles them."""
     try:
-        import torch
+        from ..kernels.network import has_bfloat16
+        from ..kernels.precision import bfloat16_gain
     except (ImportError, OSError) as error:
-        return f"unknown, PyTorch cannot be loaded: {error_text(error)}"
-
-    def seconds(dtype: torch.dtype) -> float:
-        weight = torch.ones(96, 96, 3, 3, dtype=dtype)
-        points = torch.ones(8, 96, 19, 19, dtype=dtype).contiguous(memory_format=torch.channels_last)
-        times = []
-        for _ in range(_TRIALS):
-            start = time.perf_counter()
-            torch.nn.functional.conv2d(points, weight, padding=1)
-            times.append(time.perf_counter() - start)
-        return min(times)
-
-    ratio = seconds(torch.float32) / seconds(torch.bfloat16)
-    # A single trial on a machine that may be busy: two digits say enough.
-    return f"convolutions about {ratio:.2g} times as fast as in float32" if ratio > 1 else "no faster than float32"
+        return f"unknown, numba cannot be loaded: {error_text(error)}"
+    if not has_bfloat16():
+        return "not used: this CPU does not multiply it (AVX-512 BF16)"
+    ratio = bfloat16_gain()
+    return f"products about {ratio:.2g} times as fast as in float32" if ratio > 1 else "no faster than float32"

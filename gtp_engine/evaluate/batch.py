@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_number
-from ..base.system import available_cpus, configure_torch
+from ..base.system import available_cpus
 from ..game.coords import WHITE, colour_name
 from ..game.game import Game
 from ..network.library import find_network
@@ -111,7 +111,7 @@ class Network:
 
     def __init__(self, path: Path, **options: Any) -> None:
         """Loads a network; the arguments are those of `NetworkEvaluator`."""
-        self._thread = ThreadPoolExecutor(1, "network-api", configure_torch)
+        self._thread = ThreadPoolExecutor(1, "network-api")
         try:
             self._evaluator = self._thread.submit(partial(NetworkEvaluator, path, **options)).result()
         except BaseException:

@@ -1,7 +1,6 @@
 """From a network's raw outputs for transformed boards to evaluation rows in move-index order.
 
-`network.outputs` does the same with torch; this is one compiled pass for the batches of a search, in place of many
-small steps of torch's.
+The formulas are those of KataGo for its files of versions 8 to 17.
 """
 
 import math
@@ -10,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.jit import njit
-from ..network.config import NetworkConfig
-from ..network.outputs import SUPERKO, TERRITORY
+from ..network.config import SUPERKO, TERRITORY, NetworkConfig
 from .row import (
     LEAD,
     LOSS,
@@ -66,8 +64,7 @@ def decode_outputs(
     """Writes the evaluation rows of some positions of a batch.
 
     Args:
-        policy, value, scores, ownership: the arrays of `network.model.RawOutputs`, entry i for the transformed board of
-            positions[i].
+        policy, value, scores, ownership: those of `RawOutputs`, entry i for the transformed board of positions[i].
         positions: int [n], indices into the batch.
         scalars: float32 [batch, 19], the inputs.
         legal: bool [batch, area + 1].

@@ -1,12 +1,10 @@
-"""Norm and activation in one pass over memory, for networks on a CPU: torch takes seven times as long for mish.
+"""Norm and activation in one pass over memory.
 
 The passes are compiled loops over float32 or bfloat16 values that LLVM turns into vector instructions. They run on the
 thread that calls them.
 """
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
 from ..base.jit import njit
 from ..network.schema import IDENTITY, MISH, RELU, SILU
@@ -63,44 +61,3 @@ def activate(
             else:
                 for k in range(channels):
                     target[k] = store_as(silu(load_f32(source[k]) * scale[k] + shift[k]), target[k])
-
-
-NO_MASK = np.zeros((0, 0), np.bool_)
-
-
-class FusedActivation(nn.Module):
-    """activation(x * scale + shift) of float32 or bfloat16 [n, channels, h, w] on a CPU, channels-last.
-
-    Args:
-        kind: The activation, one of the keys of `KINDS`.
-        scale: [channels].
-        shift: [channels].
-    """
-
-    def __init__(self, kind: str, scale: Tensor, shift: Tensor) -> None:
-        super().__init__()
-        self.kind = KINDS[kind]
-        # Copies: contiguous, and independent of the tensors of the norm that is replaced.
-        self.scale, self.shift = scale.float().numpy().copy(), shift.float().numpy().copy()
-
-    def forward(self, x: Tensor) -> Tensor:
-        points = to_array(x)
-        out = np.empty_like(points)
-        # All points of the batch as one image of a single row.
-        row = 1, -1, x.shape[1]
-        activate(points.reshape(row), 0, self.scale, self.shift, self.kind, NO_MASK, out.reshape(row), 0)
-        return to_tensor(out)
-
-
-def to_array(x: Tensor) -> np.ndarray:
-    """Converts [n, channels, h, w] for compiled code: [n, h, w, channels], contiguous, bfloat16 as uint16."""
-    # A channels-last tensor is contiguous in this order of its axes, so that nothing is copied.
-    points = x.permute(0, 2, 3, 1).contiguous()
-    array: np.ndarray = (points.view(torch.uint16) if x.dtype == torch.bfloat16 else points).numpy()
-    return array
-
-
-def to_tensor(array: np.ndarray) -> Tensor:
-    """The inverse of `to_array`."""
-    points = torch.from_numpy(array)
-    return (points.view(torch.bfloat16) if array.dtype == np.uint16 else points).permute(0, 3, 1, 2)

@@ -4,21 +4,77 @@ Tensors of points are arrays [n, h, w, channels] of float32. Convolutions multip
 """
 
 import math
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import nn
 
 from ..base.jit import njit
-from ..network.layers import MIDDLE_SIDE, SIDE_SCALE, Activation, Bias, Board, Conv, MatMul
-from ..network.schema import IDENTITY
-from .activations import IDENTITY_KIND, KINDS, FusedActivation, activate
-from .llvm import LANES
-from .matmul import convolve_1x1, pack_matrix
+from ..network.schema import IDENTITY, MIDDLE_SIDE, SIDE_SCALE, ActivationDesc
+from .activations import IDENTITY_KIND, KINDS, activate
+from .matmul import convolve_1x1, pack_matrix, whole_lanes
 from .winograd import best_tile_side, convolve_3x3, pack_kernel
 
 FULL_BOARD = np.zeros((0, 1, 1), np.bool_)
 """The mask of a batch whose boards fill the tensor."""
+
+
+class Activation(NamedTuple):
+    """A norm and an activation before a convolution: activation(x * scale + shift), float32 [channels]."""
+
+    kind: int
+    scale: np.ndarray
+    shift: np.ndarray
+
+
+class Conv(NamedTuple):
+    """A convolution: float32 [outputs, inputs, side, side] and [outputs]."""
+
+    weight: np.ndarray
+    bias: np.ndarray
+
+
+class Values:
+    """The values of a network whose norms are folded (`network.folding`), below a path.
+
+    Args:
+        values: The values by their paths.
+        path: The path of a part of the network.
+    """
+
+    def __init__(self, values: Mapping[str, np.ndarray], path: str = "") -> None:
+        self._values, self._path = values, path
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._values[f"{self._path}.{name}"]
+
+    def at(self, name: str) -> "Values":
+        """Returns the values of a part of this part."""
+        return Values(self._values, f"{self._path}.{name}" if self._path else name)
+
+    def conv(self, name: str) -> Conv:
+        """Returns a convolution; without a norm folded into it its bias is 0."""
+        weight = self[f"{name}.weight"]
+        bias = self._values.get(f"{self._path}.{name}.bias")
+        return Conv(weight, np.zeros(len(weight), np.float32) if bias is None else bias)
+
+    def activation(self, norm: str, desc: ActivationDesc, channels: int) -> Activation:
+        """Returns an activation together with the norm before it, which may be folded into what precedes it."""
+        scale, shift = (self._values.get(f"{self._path}.{norm}.{name}") for name in ("scale", "shift"))
+        if scale is None or shift is None:
+            return plain_activation(desc.kind, channels)
+        return Activation(KINDS[desc.kind], scale, shift)
+
+    def linear(self, matmul: str, bias: str | None = None, desc: ActivationDesc | None = None) -> "Linear":
+        """Returns a matrix with what follows it."""
+        weight = self[f"{matmul}.weight"]
+        kind = IDENTITY_KIND if desc is None else KINDS[desc.kind]
+        return Linear(weight, np.zeros(len(weight), np.float32) if bias is None else self[f"{bias}.bias"], kind)
+
+
+def plain_activation(kind: str, channels: int) -> Activation:
+    """Returns an activation without a norm."""
+    return Activation(KINDS[kind], np.ones(channels, np.float32), np.zeros(channels, np.float32))
 
 
 class ActivatedConv:
@@ -27,24 +83,20 @@ class ActivatedConv:
     The number of output channels is rounded up to a multiple of `LANES`; the channels beyond are 0.
 
     Args:
-        activation: What precedes the convolutions, if anything.
+        activation: What precedes the convolutions; None for nothing.
         convs: Convolutions of 3x3 or 1x1, all of the same size.
         half: Whether products are of bfloat16.
     """
 
-    def __init__(self, activation: nn.Module | None, convs: list[Conv], half: bool) -> None:
+    def __init__(self, activation: Activation | None, convs: list[Conv], half: bool) -> None:
         # Kept in full precision: which transform the kernel gets depends on the board's size, known only later.
-        kernels = [conv.weight.detach().float() for conv in convs]
-        self._weight = torch.cat(kernels) if len(kernels) > 1 else kernels[0]
+        self._weight = np.concatenate([conv.weight for conv in convs]) if len(convs) > 1 else convs[0].weight
         outputs, inputs, self._kernel_side, _ = self._weight.shape
         # Whole vectors: the kernels that write outputs have no code for a remainder.
-        self.bias = np.zeros(-(-outputs // LANES) * LANES, np.float32)
-        self.bias[:outputs] = np.concatenate([_conv_bias(conv) for conv in convs])
-        if isinstance(activation, FusedActivation):
-            self.scale, self.shift, self.kind = activation.scale, activation.shift[None], activation.kind
-        else:
-            self.scale, self.shift = np.ones(inputs, np.float32), np.zeros((1, inputs), np.float32)
-            self.kind = activation_kind(activation)
+        self.bias = np.zeros(whole_lanes(outputs), np.float32)
+        self.bias[:outputs] = np.concatenate([conv.bias for conv in convs])
+        self.kind, self.scale, shift = activation or plain_activation(IDENTITY, inputs)
+        self.shift = shift[None]
         self._half = half
         self._packed: dict[int, np.ndarray] = {}  # by the side of the tiles
 
@@ -83,28 +135,10 @@ class ActivatedConv:
         """Returns the number of elements of the packed kernels, without packing them."""
         side = self._tile_side(height, width)
         cells = 1 if self._kernel_side == 1 else (side + 2) ** 2
-        return cells * len(self.bias) * (-(-len(self.scale) // LANES) * LANES)
+        return cells * len(self.bias) * whole_lanes(len(self.scale))
 
     def _tile_side(self, height: int, width: int) -> int:
         return 1 if self._kernel_side == 1 else best_tile_side(height, width)
-
-
-def _conv_bias(conv: Conv) -> np.ndarray:
-    bias = torch.zeros(len(conv.weight)) if conv.bias is None else conv.bias.detach()
-    return bias.float().numpy()
-
-
-def activation_kind(activation: nn.Module | None) -> int:
-    """Returns the kind (a value of `KINDS`) of an activation that follows no norm, or only a folded one."""
-    if isinstance(activation, FusedActivation):
-        return activation.kind
-    assert activation is None or isinstance(activation, Activation)
-    return KINDS[IDENTITY if activation is None else activation.kind]
-
-
-def board_mask(board: Board) -> np.ndarray:
-    """Returns which points are on the board, bool [n, h, w], or `FULL_BOARD`."""
-    return FULL_BOARD if board.mask is None else (board.mask[:, 0] > 0).numpy()
 
 
 @njit
@@ -168,14 +202,17 @@ def multiply_add(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, out: np.nd
 
 
 class Linear:
-    """A matrix, with a bias and an activation after it if given."""
+    """A matrix, with a bias and an activation after it.
 
-    def __init__(self, matmul: MatMul, bias: Bias | None = None, activation: nn.Module | None = None) -> None:
-        self.weight = matmul.weight.detach().float().numpy().T.copy()
-        outputs = self.weight.shape[1]
-        self.bias = np.zeros(outputs, np.float32) if bias is None else bias.bias.detach().float().numpy().copy()
-        self.kind = activation_kind(activation)
-        self.scale, self.shift = np.ones(outputs, np.float32), np.zeros(outputs, np.float32)
+    Args:
+        weight: float32 [outputs, inputs].
+        bias: float32 [outputs].
+        kind: The activation, a value of `activations.KINDS`.
+    """
+
+    def __init__(self, weight: np.ndarray, bias: np.ndarray, kind: int) -> None:
+        self.weight, self.bias, self.kind = np.ascontiguousarray(weight.T), bias, kind
+        self.scale, self.shift = np.ones(len(bias), np.float32), np.zeros(len(bias), np.float32)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Returns the outputs [n, outputs] of x, float32 [n, inputs]."""

@@ -10,8 +10,6 @@ with them, as in Goto and van de Geijn, "Anatomy of High-Performance Matrix Mult
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from ..base.jit import njit
 from .activations import activate
@@ -147,15 +145,16 @@ def convolve_1x1(
 
 
 @njit
-def convolve_im2col(x: np.ndarray, weights: np.ndarray, side: int, out: np.ndarray) -> None:
+def convolve_im2col(x: np.ndarray, weights: np.ndarray, side: int, start: np.ndarray, out: np.ndarray) -> None:
     """Computes a convolution of few channels as a matrix product: each row is the window around a point (im2col).
 
-    All arrays are float32.
+    Arrays are float32, except for x.
 
     Args:
-        x: [n, h, w, channels].
+        x: uint8 [n, h, w, channels].
         weights: [blocks, steps, columns], packed from a kernel [outputs, side * side * channels].
         side: The side of the kernel, an odd number.
+        start: [n, outputs], what is added to every point of an image.
         out: [n, h, w, outputs].
     """
     count, height, width, channels = x.shape
@@ -163,22 +162,22 @@ def convolve_im2col(x: np.ndarray, weights: np.ndarray, side: int, out: np.ndarr
     left = np.zeros((CHUNK, weights.shape[1]), np.float32)
     # One image with a margin of zeros. Column and channel are one axis, so that a row of a window is contiguous.
     padded = np.zeros((height + 2 * margin, (width + 2 * margin) * channels), np.float32)
-    zeros = np.zeros((1, out.shape[3]), np.float32)
     target = out.reshape((count * height * width, out.shape[3]))
     for image in range(count):
+        image_start = start[image : image + 1]
         for row in range(height):
             for column in range(width):
                 for k in range(channels):
                     padded[row + margin, (column + margin) * channels + k] = x[image, row, column, k]
-        for start in range(0, height * width, CHUNK):
-            end = min(start + CHUNK, height * width)
+        for begin in range(0, height * width, CHUNK):
+            end = min(begin + CHUNK, height * width)
             # Copying windows is cheap next to the products: each value is multiplied with every output.
-            for point in range(start, end):
+            for point in range(begin, end):
                 row, first = point // width, point % width * channels
                 for line in range(side):
                     for k in range(side * channels):
-                        left[point - start, line * side * channels + k] = padded[row + line, first + k]
-            matmul(left, end - start, weights, zeros, target[image * height * width + start :])
+                        left[point - begin, line * side * channels + k] = padded[row + line, first + k]
+            matmul(left, end - begin, weights, image_start, target[image * height * width + begin :])
 
 
 @njit
@@ -193,12 +192,12 @@ def choose_block_width(outputs: int) -> int:
     return LANES
 
 
-def pack_matrix(weight: Tensor, half: bool) -> np.ndarray:
+def pack_matrix(weight: np.ndarray, half: bool) -> np.ndarray:
     """Packs a matrix [outputs, inputs] for `matmul`: [blocks, steps, columns], padded with zeros to multiples of 16."""
     return pack_matrices(weight[None], half)[:, 0]
 
 
-def pack_matrices(weight: Tensor, half: bool) -> np.ndarray:
+def pack_matrices(weight: np.ndarray, half: bool) -> np.ndarray:
     """Packs several matrices of one shape.
 
     Args:
@@ -210,10 +209,23 @@ def pack_matrices(weight: Tensor, half: bool) -> np.ndarray:
         float32, or two adjacent ones in bfloat16, as uint16: AVX-512's dot product adds the products of pairs.
     """
     matrices, outputs, inputs = weight.shape
-    padded = torch.zeros(matrices, inputs + -inputs % LANES, outputs + -outputs % LANES)
-    padded[:, :inputs, :outputs] = weight.transpose(1, 2)
-    blocks = padded.unflatten(2, (-1, choose_block_width(padded.shape[2]))).permute(2, 0, 1, 3)
+    steps, columns = whole_lanes(inputs), whole_lanes(outputs)
+    padded = np.zeros((matrices, steps, columns), np.float32)
+    padded[:, :inputs, :outputs] = weight.transpose(0, 2, 1)
+    width = choose_block_width(columns)
+    blocks = np.ascontiguousarray(padded.reshape(matrices, steps, columns // width, width).transpose(2, 0, 1, 3))
     if not half:
-        return blocks.contiguous().numpy()
-    pairs = blocks.bfloat16().unflatten(2, (-1, 2)).transpose(3, 4)
-    return pairs.flatten(3).contiguous().view(torch.uint16).numpy()
+        return blocks
+    pairs = to_bfloat16(blocks).reshape(-1, matrices, steps // 2, 2, width).swapaxes(3, 4)
+    return pairs.reshape(-1, matrices, steps // 2, 2 * width)
+
+
+def whole_lanes(channels: int) -> int:
+    """Returns a number of channels rounded up to a multiple of `LANES`."""
+    return channels + -channels % LANES
+
+
+def to_bfloat16(values: np.ndarray) -> np.ndarray:
+    """Returns float32 values as the bits of the nearest bfloat16, ties to even: uint16."""
+    bits = values.view(np.uint32)
+    return ((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)).astype(np.uint16)

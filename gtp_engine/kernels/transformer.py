@@ -9,14 +9,12 @@ import math
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn.functional import pad
 
 from ..base.jit import njit
-from ..network.blocks import AttentionBlock, FeedForwardBlock
+from ..network.schema import AttentionBlockDesc, FeedForwardBlockDesc, LearnedRopeDesc, fixed_frequencies
+from .layers import Values
 from .llvm import LANES, MAX_ROWS, rotate_pairs
-from .matmul import CHUNK, choose_block_width, data_address, matmul, pack_matrix
+from .matmul import CHUNK, choose_block_width, data_address, matmul, pack_matrix, whole_lanes
 from .scalars import LOG2_E, LOW, ONE, ZERO, add_in_any_order, exp2, fast_max, silu, store_as
 
 # Added to the scores of points off the board: their share is then 2^LOW of the largest, which vanishes in sums. Not
@@ -252,10 +250,13 @@ def feed_forward(
 
 @njit
 def rms_norm(x: np.ndarray, on_board: np.ndarray, scale: np.ndarray, epsilon: float, out: np.ndarray) -> None:
-    """Writes x * scale / the root mean square of x for each row, and 0 off the board; further columns of `out` stay."""
-    rows, channels = x.shape
-    for row in range(rows):
-        source, target = x[row], out[row, :channels]
+    """Writes x * scale / the root mean square of x for each row, and 0 off the board.
+
+    Columns of x and `out` beyond those of `scale` fill vectors: they are not read, and stay as they are.
+    """
+    channels = len(scale)
+    for row in range(len(x)):
+        source, target = x[row, :channels], out[row, :channels]
         if len(on_board) > 0 and not on_board[row]:
             target[:] = 0
             continue
@@ -269,7 +270,7 @@ def rms_norm(x: np.ndarray, on_board: np.ndarray, scale: np.ndarray, epsilon: fl
 
 
 class Attention:
-    """An `AttentionBlock` with its matrices packed.
+    """An attention block with its matrices packed.
 
     The first channels of a head's pairs (the even ones of queries and keys) come before the second ones (the odd ones),
     each padded to a multiple of `LANES`, so that pairs are rotated as vectors; a head's values are padded too. Queries
@@ -277,22 +278,29 @@ class Attention:
 
     Args:
         block: The block.
+        values: Its values.
         half: Whether products are of bfloat16.
     """
 
-    def __init__(self, block: AttentionBlock, half: bool) -> None:
-        self._heads, self._kv_heads, self._rope = block.heads, block.kv_heads, block.rope
-        self._scale, self._epsilon = _float32(block.norm.weight).numpy().copy(), block.norm.epsilon
+    def __init__(self, block: AttentionBlockDesc, values: Values, half: bool) -> None:
+        self._heads, self._kv_heads = block.heads, block.kv_heads
+        self._scale, self._epsilon = values["norm.weight"], block.norm.epsilon
+        # [kv_heads or 1, pairs, 2]. Without an embedding rotations are by 0: a second kind of compiled pass would not
+        # be worth it for so few networks.
+        self._frequencies = np.zeros((1, 0, 2), np.float32)
+        if isinstance(block.rope, LearnedRopeDesc):
+            self._frequencies = values["rope.frequencies"]
+        elif block.rope is not None:
+            self._frequencies = fixed_frequencies(block.rope.theta, block.query_channels)
         self._angles: dict[tuple[int, int], np.ndarray] = {}  # by the board's size
-        query, key, value = (_float32(matrix.weight) for matrix in (block.query, block.key, block.value))
-        width = len(query) // self._heads
-        self._pairs = -(-width // (2 * LANES)) * LANES
-        query = query * (float(LOG2_E) / math.sqrt(width))
-        value, out = _split_heads(value, self._kv_heads), _split_heads(_float32(block.out.weight).T, self._heads)
-        padded_value = _pad_channels(value, value.shape[1])
-        rows = (self._split_pairs(query, self._heads), self._split_pairs(key, self._kv_heads), padded_value)
-        self._weights = pack_matrix(torch.cat(rows), half)
-        self._out_weights = pack_matrix(_pad_channels(out, out.shape[1]).T, half)
+        width = block.query_channels
+        self._pairs = whole_lanes(-(-width // 2))
+        query = values["query.weight"] * np.float32(float(LOG2_E) / math.sqrt(width))
+        value = _pad_channels(_split_heads(values["value.weight"], self._kv_heads), block.value_channels)
+        rows = self._split_pairs(query, self._heads), self._split_pairs(values["key.weight"], self._kv_heads), value
+        self._weights = pack_matrix(np.concatenate(rows), half)
+        out = _pad_channels(_split_heads(values["out.weight"].T, self._heads), block.value_channels)
+        self._out_weights = pack_matrix(out.T, half)
 
     def __call__(self, x: np.ndarray, on_board: np.ndarray) -> None:
         """Evaluates the block in place on x, float32 [n, h, w, channels]; on_board: bool [n, h, w], or [0, 1, 1]."""
@@ -306,37 +314,37 @@ class Attention:
 
     def _angles_on(self, height: int, width: int) -> np.ndarray:
         """Returns cosines and sines of a board's points, float32 [1 or kv_heads, 2, points, pairs]."""
-        if self._rope is None:
-            # Rotations by 0: a second kind of compiled pass would not be worth it for so few networks.
-            cosine = torch.ones(1, height * width, self._pairs)
-            return torch.stack((cosine, torch.zeros_like(cosine)), 1).numpy()
-        both = torch.stack(self._rope.cosine_and_sine(height, width), 1).detach().float()
-        return pad(both, (0, self._pairs - both.shape[3])).contiguous().numpy()
+        y, x = np.divmod(np.arange(height * width), width)
+        points = np.stack((x, y), 1).astype(np.float32)
+        angles = points @ self._frequencies.transpose(0, 2, 1)
+        found = np.zeros((len(angles), 2, height * width, self._pairs), np.float32)
+        found[:, 0] = 1  # channels that fill vectors
+        found[:, 0, :, : angles.shape[2]], found[:, 1, :, : angles.shape[2]] = np.cos(angles), np.sin(angles)
+        return found
 
-    def _split_pairs(self, weight: Tensor, heads: int) -> Tensor:
+    def _split_pairs(self, weight: np.ndarray, heads: int) -> np.ndarray:
         """Reorders the rows of [heads * channels, inputs] so that each head's even channels precede its odd ones."""
         by_head = _split_heads(weight, heads)
-        parts = [
-            _pad_channels(part, self._pairs).unflatten(0, (heads, -1)) for part in (by_head[:, 0::2], by_head[:, 1::2])
-        ]
-        return torch.cat(parts, 1).flatten(0, 1)
+        parts = [_pad_channels(by_head[:, first::2], self._pairs).reshape(heads, self._pairs, -1) for first in (0, 1)]
+        return np.concatenate(parts, 1).reshape(heads * 2 * self._pairs, -1)
 
 
 class FeedForward:
-    """A `FeedForwardBlock` with its matrices packed.
+    """A feed-forward block with its matrices packed.
 
     Args:
         block: The block.
+        values: Its values.
         half: Whether products are of bfloat16.
     """
 
-    def __init__(self, block: FeedForwardBlock, half: bool) -> None:
-        self._scale, self._epsilon = _float32(block.norm.weight).numpy().copy(), block.norm.epsilon
+    def __init__(self, block: FeedForwardBlockDesc, values: Values, half: bool) -> None:
+        self._scale, self._epsilon = values["norm.weight"], block.norm.epsilon
         self._gated = block.gate is not None
-        matrices = [block.first] if block.gate is None else [block.first, block.gate]
-        parts = [_float32(matrix.weight)[None] for matrix in matrices]
-        self._weights = pack_matrix(torch.cat([_pad_channels(part, part.shape[1]) for part in parts]), half)
-        self._out_weights = pack_matrix(_float32(block.second.weight), half)
+        names = ["first", "gate"] if self._gated else ["first"]
+        parts = [_pad_channels(values[f"{name}.weight"][None], block.first.out_channels) for name in names]
+        self._weights = pack_matrix(np.concatenate(parts), half)
+        self._out_weights = pack_matrix(values["second.weight"], half)
 
     def __call__(self, x: np.ndarray, on_board: np.ndarray) -> None:
         """Evaluates the block in place on x, float32 [n, h, w, channels]; on_board: bool [n, h, w], or [0, 1, 1]."""
@@ -344,19 +352,17 @@ class FeedForward:
         feed_forward(x.reshape(-1, x.shape[3]), on_board.reshape(-1), *settings)
 
 
-def _float32(weight: Tensor) -> Tensor:
-    return weight.detach().float()
-
-
-def _split_heads(weight: Tensor, heads: int) -> Tensor:
+def _split_heads(weight: np.ndarray, heads: int) -> np.ndarray:
     """Returns [heads * channels, inputs] as [heads, channels, inputs]."""
-    return weight.unflatten(0, (heads, -1))
+    return weight.reshape(heads, -1, weight.shape[1])
 
 
-def _pad_channels(weight: Tensor, least: int) -> Tensor:
+def _pad_channels(weight: np.ndarray, least: int) -> np.ndarray:
     """Returns [heads, channels, inputs] as [heads * channels, inputs].
 
     Channels are padded with zeros to `least` and to a multiple of `LANES`.
     """
-    channels = max(weight.shape[1], least)
-    return pad(weight, (0, 0, 0, channels + -channels % LANES - weight.shape[1])).flatten(0, 1)
+    heads, channels, inputs = weight.shape
+    padded = np.zeros((heads, whole_lanes(max(channels, least)), inputs), np.float32)
+    padded[:, :channels] = weight
+    return padded.reshape(-1, inputs)

@@ -9,19 +9,24 @@ for blocks inside blocks.
 """
 
 import threading
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from torch import Tensor, nn
 
 from ..base.jit import njit
-from ..network.blocks import AttentionBlock, BottleneckBlock, FeedForwardBlock, OrdinaryBlock, PoolingBlock
-from ..network.layers import Board, Conv
-from .activations import to_array, to_tensor
-from .layers import ActivatedConv, Linear, activation_kind, board_mask, global_pool, multiply_add
-from .matmul import convolve_1x1
+from ..network.schema import (
+    AttentionBlockDesc,
+    BlockDesc,
+    BottleneckBlockDesc,
+    FeedForwardBlockDesc,
+    OrdinaryBlockDesc,
+    PoolingBlockDesc,
+    TrunkDesc,
+)
+from .activations import KINDS
+from .layers import ActivatedConv, Activation, Conv, Linear, Values, global_pool, multiply_add
+from .matmul import convolve_1x1, whole_lanes
 from .transformer import Attention, FeedForward
 from .winograd import best_tile_side, convolve_3x3
 
@@ -175,6 +180,7 @@ class _Pooling:
         source: Level of the buffer.
         channels: Number of its channels.
         first: The first channel that is pooled.
+        pooled: How many channels are pooled.
     """
 
     linear: Linear
@@ -182,6 +188,7 @@ class _Pooling:
     source: int
     channels: int
     first: int
+    pooled: int
 
 
 class _Run:
@@ -230,7 +237,7 @@ class _Run:
 
 def _write_pooling(row: Any, step: _Pooling, values: "_Concatenation") -> None:
     row["kind"] = _POOLING
-    row["first"], row["pooled"], row["activation"] = step.first, step.channels - step.first, step.kind
+    row["first"], row["pooled"], row["activation"] = step.first, step.pooled, step.kind
     row["matrix"], row["bias"] = values.add(step.linear.weight), values.add(step.linear.bias)
     row["outputs"] = len(step.linear.bias)
 
@@ -258,24 +265,26 @@ class _Transformer:
         self.block(buffers[self.level, :size].reshape(*shape, self.channels), on_board)
 
 
-class CompiledBlocks(nn.Module):
-    """Adjacent blocks whose norms are folded and whose channels are multiples of `LANES`.
+class CompiledBlocks:
+    """The blocks of a trunk, whose norms are folded. Tensors have their channels rounded up to a multiple of `LANES`.
 
     Args:
-        blocks: The blocks, in order.
+        trunk: The trunk.
+        values: Its values.
         half: Whether products are of bfloat16.
     """
 
-    def __init__(self, blocks: Iterable[nn.Module], half: bool) -> None:
-        super().__init__()
+    def __init__(self, trunk: TrunkDesc, values: Values, half: bool) -> None:
         self._half = half
         self._parts: list[_Run | _Transformer] = []
         self._levels = self._max_channels = 1
-        for block in blocks:
-            self._add(block, 0)
+        self._add_blocks(trunk.blocks, values.at("blocks"), trunk.conv.out_channels, 0)
 
-    def forward(self, x: Tensor, board: Board) -> Tensor:
-        source, on_board = to_array(x), board_mask(board)
+    def __call__(self, source: np.ndarray, on_board: np.ndarray) -> np.ndarray:
+        """Returns what the last block returns for `source`, both float32 [n, h, w, channels].
+
+        on_board: bool [n, h, w], or `layers.FULL_BOARD`.
+        """
         count, height, width, _ = source.shape
         size = height * width * self._max_channels
         portions = -(-count // max(_PORTION_BOARDS, _PORTION_VALUES // (self._levels * size)))
@@ -289,37 +298,50 @@ class CompiledBlocks(nn.Module):
             for part in self._parts:
                 part(buffers, shape, mask)
             target.reshape(-1)[:] = buffers[0, : portion.size]
-        return to_tensor(out)
+        return out
 
-    def _add(self, block: nn.Module, level: int) -> None:
-        """Adds the steps of a block that works on the buffer of a level."""
-        if isinstance(block, BottleneckBlock):
-            self._add_convolution(block.pre_act, [block.pre_conv], level, level + 1)
-            for inner in block.blocks:
-                self._add(inner, level + 1)
-            self._add_convolution(block.post_act, [block.post_conv], level + 1, level, adds=True)
-        elif isinstance(block, PoolingBlock):
-            # Both convolutions in one: the regular channels first, then those that are pooled. The second convolution
-            # reads the regular ones alone, shifted by the pooled ones' result.
-            regular, pooled = len(block.conv1.weight), len(block.pool_conv.weight)
-            self._add_convolution(block.pre_act, [block.conv1, block.pool_conv], level, level + 1)
-            linear, kind = Linear(block.pool_matmul), activation_kind(block.pool_act)
-            self._steps().append(_Pooling(linear, kind, level + 1, regular + pooled, regular))
-            self._add_convolution(
-                block.mid_act, [block.conv2], level + 1, level, channels=regular + pooled, adds=True, shifted=True
-            )
-        elif isinstance(block, AttentionBlock):
-            self._add_transformer(Attention(block, self._half), block.query.weight.shape[1], level)
-        elif isinstance(block, FeedForwardBlock):
-            self._add_transformer(FeedForward(block, self._half), block.first.weight.shape[1], level)
+    def _add_blocks(self, blocks: tuple[BlockDesc, ...], values: Values, channels: int, level: int) -> None:
+        """Adds the steps of blocks that work on the buffer of a level, which has so many channels."""
+        for number, block in enumerate(blocks):
+            self._add(block, values.at(str(number)), channels, level)
+
+    def _add(self, block: BlockDesc, values: Values, channels: int, level: int) -> None:
+        """Adds the steps of a block."""
+        if isinstance(block, BottleneckBlockDesc):
+            inner = block.pre_conv.out_channels
+            before = values.activation("pre_norm", block.pre_act, channels)
+            self._add_convolution(before, [values.conv("pre_conv")], level, level + 1)
+            self._add_blocks(block.blocks, values.at("blocks"), inner, level + 1)
+            after = values.activation("post_norm", block.post_act, inner)
+            self._add_convolution(after, [values.conv("post_conv")], level + 1, level, adds=True)
+        elif isinstance(block, PoolingBlockDesc):
+            self._add_pooling_block(block, values, channels, level)
+        elif isinstance(block, AttentionBlockDesc):
+            self._add_transformer(Attention(block, values, self._half), channels, level)
+        elif isinstance(block, FeedForwardBlockDesc):
+            self._add_transformer(FeedForward(block, values, self._half), channels, level)
         else:
-            assert isinstance(block, OrdinaryBlock)
-            self._add_convolution(block.pre_act, [block.conv1], level, level + 1)
-            self._add_convolution(block.mid_act, [block.conv2], level + 1, level, adds=True)
+            assert isinstance(block, OrdinaryBlockDesc)
+            before = values.activation("pre_norm", block.pre_act, channels)
+            self._add_convolution(before, [values.conv("conv1")], level, level + 1)
+            between = values.activation("mid_norm", block.mid_act, block.conv1.out_channels)
+            self._add_convolution(between, [values.conv("conv2")], level + 1, level, adds=True)
+
+    def _add_pooling_block(self, block: PoolingBlockDesc, values: Values, channels: int, level: int) -> None:
+        # Both convolutions in one: the regular channels first, then those that are pooled. The second convolution
+        # reads the regular ones alone, shifted by the pooled ones' result.
+        regular, pooled = block.conv1.out_channels, block.pool_conv.out_channels
+        both = whole_lanes(regular + pooled)
+        before = values.activation("pre_norm", block.pre_act, channels)
+        self._add_convolution(before, [values.conv("conv1"), values.conv("pool_conv")], level, level + 1)
+        linear, kind = values.linear("pool_matmul"), KINDS[block.pool_act.kind]
+        self._steps().append(_Pooling(linear, kind, level + 1, both, regular, pooled))
+        between = values.activation("mid_norm", block.mid_act, regular)
+        self._add_convolution(between, [values.conv("conv2")], level + 1, level, channels=both, adds=True, shifted=True)
 
     def _add_convolution(
         self,
-        activation: nn.Module,
+        activation: Activation,
         convs: list[Conv],
         source: int,
         target: int,
@@ -330,14 +352,14 @@ class CompiledBlocks(nn.Module):
     ) -> None:
         """Adds a convolution; see `_Convolution`. The default of `channels` is what the convolution reads."""
         conv = ActivatedConv(activation, convs, self._half)
-        step = _Convolution(conv, source, channels or len(conv.scale), target, adds, shifted)
+        step = _Convolution(conv, source, channels or whole_lanes(len(conv.scale)), target, adds, shifted)
         self._levels = max(self._levels, target + 1)
         self._max_channels = max(self._max_channels, step.channels, len(conv.bias))
         self._steps().append(step)
 
     def _add_transformer(self, block: Attention | FeedForward, channels: int, level: int) -> None:
-        self._max_channels = max(self._max_channels, channels)
-        self._parts.append(_Transformer(block, level, channels))
+        self._max_channels = max(self._max_channels, whole_lanes(channels))
+        self._parts.append(_Transformer(block, level, whole_lanes(channels)))
 
     def _steps(self) -> list[_Convolution | _Pooling]:
         """Returns the list of steps to append to: the last run's, or that of a new run after a transformer block."""

@@ -9,8 +9,6 @@ added after it, are part of the same pass, which runs on the thread that calls i
 """
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from ..base.jit import njit
 from .activations import activate
@@ -145,18 +143,20 @@ def best_tile_side(height: int, width: int) -> int:
     return min((3, 4), key=lambda side: (side + 2) ** 2 * -(-height // side) * -(-width // side))
 
 
-def pack_kernel(weight: Tensor, side: int, half: bool) -> np.ndarray:
+def pack_kernel(weight: np.ndarray, side: int, half: bool) -> np.ndarray:
     """Transforms and packs a kernel for `convolve_3x3`.
 
     Args:
-        weight: [out channels, channels, 3, 3].
+        weight: float32 [out channels, channels, 3, 3].
         side: The side of the output tiles.
         half: Whether products are of bfloat16.
 
     Returns:
         [blocks of columns, cells of a tile, steps, columns]; see `matmul.pack_matrices`.
     """
+    outputs, inputs, _, _ = weight.shape
     # In float64: this is done once, and the transform's fractions would lose precision in float32.
-    matrix = torch.tensor([[float(value) for value in row] for row in WINOGRAD_MATRICES[side][1]], dtype=torch.float64)
-    transformed = torch.einsum("ai,ocij,bj->aboc", matrix, weight.double(), matrix).float()
-    return pack_matrices(transformed.flatten(0, 1), half)
+    matrix = np.array(WINOGRAD_MATRICES[side][1], np.float64)
+    # The transform from both sides, matrix @ kernel @ matrix.T, is one product with the kernel as a row of 9 values.
+    transformed = np.kron(matrix, matrix) @ weight.reshape(-1, 9).T.astype(np.float64)
+    return pack_matrices(transformed.astype(np.float32).reshape(-1, outputs, inputs), half)

@@ -6,7 +6,7 @@ path in the module is its layer's path in the config: `trunk.blocks.3.conv1.weig
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,19 +14,6 @@ from torch.nn import functional
 
 from . import layers, schema
 from .layers import Activation, BatchNorm, Bias, Board, Conv, MatMul, Norm, RMSNorm, TipRMSNorm, rotate_pairs
-
-
-class RawOutputs(NamedTuple):
-    """For the side to move; `outputs` makes probabilities and points of them.
-
-    policy: logits [n, policy channels, points + 1], pass last. value: logits [n, 3] of win, loss, no result.
-    scores: [n, 4 or 6]. ownership: [n, points], before its tanh.
-    """
-
-    policy: Tensor
-    value: Tensor
-    scores: Tensor
-    ownership: Tensor
 
 
 class Part(nn.Module):

@@ -14,9 +14,10 @@ import torch
 
 from ..base.errors import UserError
 from ..base.files import write_atomically
-from .katago_file import NetworkFileError, check_shapes
+from .katago_file import NetworkFileError
 from .model import Model
 from .plain import config_from_data, to_data
+from .shapes import check_shapes
 
 FORMAT = "gtp_engine network 1"
 # What reading a file that is cut short or has other bytes raises, in zipfile and in torch.
@@ -71,15 +72,15 @@ def read_checkpoint(path: Path) -> Checkpoint:
         values = sum(tensor.numel() for tensor in data["weights"].values())
         if config.parameter_count > values:  # before memory is allocated for them
             raise UserError(f"it describes {config.parameter_count:,} parameters and contains {values:,} values")
+        check_shapes(config)
         model = Model(config)
         model.load_state_dict(data["weights"])
         for name, tensor in model.state_dict().items():
             if not tensor.isfinite().all():
                 raise UserError(f"{name} contains NaN or infinite values")
-        check_shapes(model.eval())
     except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
         raise NetworkFileError(f"{path}: a damaged checkpoint ({_first_line(error)})") from error
-    return Checkpoint(model, data.get("training"), data.get("card") or {})
+    return Checkpoint(model.eval(), data.get("training"), data.get("card") or {})
 
 
 def _load(path: Path) -> Any:

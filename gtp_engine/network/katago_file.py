@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from ..base.errors import UserError
 from ..base.files import write_atomically
 from .config import KATAGO_INPUTS, NEWEST, OLDEST, PLANES, SCALARS, NetworkConfig
-from .model import Model
 from .plain import field_types
 from .schema import BLOCK_KINDS, Floats, Layer
+from .shapes import check_shapes
+from .stored import StoredNetwork
 
 MARKER = b"@BIN@"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -38,8 +38,8 @@ class NetworkFileError(UserError):
     """A file is not a network, or not one that can be used; the message names the file and the reason."""
 
 
-def read_katago_file(path: Path) -> Model:
-    """Reads a network, in evaluation mode.
+def read_katago_file(path: Path) -> StoredNetwork:
+    """Reads a network.
 
     Raises:
         NetworkFileError: The file is damaged, not a network, or of an unsupported version.
@@ -47,15 +47,13 @@ def read_katago_file(path: Path) -> Model:
     """
     data = _expand(path)
     try:
-        config, tensors = _Reader(data).network()
-        model = Model(config)
-        model.load_state_dict(tensors, strict=True)
-        check_shapes(model.eval())
+        network = _Reader(data).network()
+        check_shapes(network.config)
     except RecursionError:
         raise NetworkFileError(f"{path}: blocks within blocks without end") from None
     except UserError as error:
         raise NetworkFileError(f"{path}: {error}") from error
-    return model
+    return network
 
 
 def _expand(path: Path) -> bytes:
@@ -79,34 +77,8 @@ def _expand(path: Path) -> bytes:
     return data
 
 
-def check_shapes(model: Model) -> None:
-    """Runs a network on a board of 2x2, to check that its layers fit together.
-
-    The layers are no larger than the file, so that this is cheap. Tensors without data ("meta") would be cheaper still,
-    but torch takes a second to import its tracer for them.
-
-    Raises:
-        UserError: The shapes of the layers or of the outputs are wrong.
-    """
-    config = model.config
-    metadata = torch.zeros(1, config.trunk.metadata.inputs) if config.trunk.metadata else None
-    try:
-        with torch.inference_mode():
-            raw = model(torch.ones(1, config.planes, 2, 2), torch.zeros(1, config.scalars), metadata)
-    except RuntimeError as error:
-        raise UserError(f"its layers do not fit together ({str(error).splitlines()[0]})") from error
-    scores = 4 if config.version == 8 else 6
-    channels = 1 if config.version < 12 else 2 if config.version < 16 else 4 if config.version == 16 else None
-    if channels is None:
-        channels = config.policy.declared_channels
-    expected = [(1, channels, 5), (1, 3), (1, scores), (1, 4)]
-    found = [tuple(output.shape) for output in raw[: len(expected)]]  # heads that are only for training come after them
-    if found != expected:
-        raise UserError(f"its outputs have the shapes {found}; version {config.version} has {expected}")
-
-
 class _Reader:
-    """Reads descriptions; `tensors` collects their values, in torch's axes, by their paths.
+    """Reads descriptions; `values` collects the floats of their layers, see `StoredNetwork`.
 
     `network_values` holds the fields of the network that are already read, on which later fields depend.
     """
@@ -115,9 +87,9 @@ class _Reader:
         self.data = data
         self.position = 0
         self.network_values: dict[str, Any] = {}
-        self.tensors: dict[str, torch.Tensor] = {}
+        self.values: dict[str, np.ndarray] = {}
 
-    def network(self) -> tuple[NetworkConfig, dict[str, torch.Tensor]]:
+    def network(self) -> StoredNetwork:
         try:
             config = self.read_desc(NetworkConfig, "", self.network_values)
         except _End:
@@ -126,7 +98,7 @@ class _Reader:
         rest = self.data[self.position :].strip()
         if rest:
             raise UserError(f"{len(rest)} bytes follow the end of the network, from {rest[:20]!r} on")
-        return config, self.tensors
+        return StoredNetwork(config, self.values)
 
     def _too_short(self) -> str:
         if "version" not in self.network_values:
@@ -159,7 +131,7 @@ class _Reader:
         if isinstance(desc, Layer):
             for floats in desc.floats:
                 name = f"{path}.{floats.name}"
-                self.tensors[name] = torch.from_numpy(self._floats(floats, name))
+                self.values[name] = self._floats(floats, name)
         return desc
 
     @property
@@ -251,30 +223,29 @@ class _End(Exception):
     """The data end before a word or within it."""
 
 
-def write_katago_file(model: Model, path: Path) -> None:
+def write_katago_file(network: StoredNetwork, path: Path) -> None:
     """Writes a network as `.bin.gz`, atomically.
 
     Raises:
         UserError: The format of the network's version cannot represent it.
         OSError: The file cannot be written.
     """
-    data = katago_bytes(model)
+    data = katago_bytes(network)
     write_atomically(path, lambda temporary: temporary.write_bytes(gzip.compress(data, 6, mtime=0)))
 
 
-def katago_bytes(model: Model) -> bytes:
-    """Returns the content of a model's file, before compression."""
-    if model.config.inputs_version != KATAGO_INPUTS:
-        raise UserError(f"inputs of version {model.config.inputs_version} cannot be written to a KataGo file")
-    return _Writer(model).content()
+def katago_bytes(network: StoredNetwork) -> bytes:
+    """Returns the content of a network's file, before compression."""
+    if network.config.inputs_version != KATAGO_INPUTS:
+        raise UserError(f"inputs of version {network.config.inputs_version} cannot be written to a KataGo file")
+    return _Writer(network).content()
 
 
 class _Writer:
-    """Writes descriptions and the model's tensors, mirroring `_Reader`."""
+    """Writes descriptions and the values of their layers, mirroring `_Reader`."""
 
-    def __init__(self, model: Model) -> None:
-        self.config = model.config
-        self.tensors = model.state_dict()
+    def __init__(self, network: StoredNetwork) -> None:
+        self.config, self.values = network.config, network.values
         self.parts: list[bytes] = []
 
     def content(self) -> bytes:
@@ -319,9 +290,9 @@ class _Writer:
         self.parts.append(encoded + b"\n")
 
     def _floats(self, floats: Floats, name: str) -> None:
-        if name not in self.tensors:
+        if name not in self.values:
             raise UserError(f"{name} is missing: a network that was prepared for inference cannot be written")
-        values = self.tensors[name].detach().float().cpu().numpy()
+        values = self.values[name]
         order = np.argsort(floats.axes)
         values = np.ascontiguousarray(values.transpose(order), "<f4")
         if values.shape != floats.shape or not math.isfinite(float(np.abs(values).sum())):

@@ -15,8 +15,10 @@ from torch.nn import functional
 
 from .schema import (
     IDENTITY,
+    MIDDLE_SIDE,
     MISH,
     RELU,
+    SIDE_SCALE,
     SILU,
     ActivationDesc,
     BatchNormDesc,
@@ -27,10 +29,8 @@ from .schema import (
     MatMulDesc,
     RMSNormDesc,
     TipRMSNormDesc,
+    fixed_frequencies,
 )
-
-# KataGo's pooling centres the side of the board at 14 and scales it by a tenth.
-MIDDLE_SIDE, SIDE_SCALE = 14.0, 0.1
 
 
 class Board:
@@ -207,28 +207,23 @@ def _per_channel(x: Tensor) -> Tensor:
 class Folded(nn.Module):
     """The place of a norm that was folded into an adjacent layer: an identity."""
 
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.channels = channels
-
     def forward(self, x: Tensor, board: Board) -> Tensor:
         return x
 
 
 class Affine(nn.Module):
-    """A batch norm with constant statistics: x * scale + shift."""
+    """A batch norm with constant statistics: x * scale + shift, [channels] each."""
 
     scale: Tensor
     shift: Tensor
 
-    def __init__(self, norm: BatchNorm) -> None:
+    def __init__(self, channels: int) -> None:
         super().__init__()
-        scale, shift = norm.scale_and_shift()
-        self.register_buffer("scale", _per_channel(scale))
-        self.register_buffer("shift", _per_channel(shift))
+        self.register_buffer("scale", torch.ones(channels))
+        self.register_buffer("shift", torch.zeros(channels))
 
     def forward(self, x: Tensor, board: Board) -> Tensor:
-        return torch.addcmul(self.shift, x, self.scale)
+        return torch.addcmul(_per_channel(self.shift), x, _per_channel(self.scale))
 
 
 class RMSNorm(nn.Module):
@@ -277,13 +272,8 @@ class Rope(nn.Module):
         if isinstance(desc, LearnedRopeDesc):
             self.frequencies = nn.Parameter(torch.zeros(desc.heads, desc.pairs, 2))
         else:
-            self.register_buffer("frequencies", self._fixed(desc.theta, query_channels // 4), persistent=False)
-
-    @staticmethod
-    def _fixed(theta: float, count: int) -> Tensor:
-        powers = theta ** (-torch.arange(count, dtype=torch.float32) / count)
-        zeros = torch.zeros(count)
-        return torch.stack((torch.cat((zeros, powers)), torch.cat((powers, zeros))), 1).unsqueeze(0)
+            frequencies = torch.from_numpy(fixed_frequencies(desc.theta, query_channels))
+            self.register_buffer("frequencies", frequencies, persistent=False)
 
     def cosine_and_sine(self, height: int, width: int) -> tuple[Tensor, Tensor]:
         """Returns cosine and sine of the angles on a board: [heads or 1, points, pairs]."""

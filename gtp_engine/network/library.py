@@ -3,7 +3,7 @@
 A network is searched for among those shipped with the program, in a checkout's `weights/`, and in the user's folder
 (`folders.networks_dir`), in this order. `networks.toml`, next to the shipped networks, assigns them to board sizes, and
 `rules.toml`, next to any network, names the rules that it learned with if they are few.
-Only `load_network` imports torch.
+Nothing here imports torch, except for reading a checkpoint (`.pt`).
 """
 
 import tomllib
@@ -15,7 +15,7 @@ from ..base import folders
 from ..base.errors import UserError
 
 if TYPE_CHECKING:
-    from .model import Model
+    from .stored import StoredNetwork
 
 SUFFIXES = (".bin.gz", ".bin", ".txt.gz", ".txt", ".pt")
 ZIP_MAGIC = b"PK"  # the start of files that torch saves
@@ -137,18 +137,21 @@ def network_name(path: Path) -> str:
     return path.name.removesuffix(suffix)
 
 
-def load_network(path: Path) -> "Model":
-    """Loads a network, in evaluation mode; the content of the file tells its format.
+def load_network(path: Path) -> "StoredNetwork":
+    """Loads a network; the content of the file tells its format.
 
     Raises:
         NetworkFileError: The file is not a network that can be used.
         OSError: The file cannot be read.
     """
-    from .checkpoint import read_checkpoint
     from .katago_file import NetworkFileError, read_katago_file
 
     with open(path, "rb") as file:
         start = file.read(2)
     if not start:
         raise NetworkFileError(f"{path}: the file is empty")
-    return read_checkpoint(path).model if start == ZIP_MAGIC else read_katago_file(path)
+    if start != ZIP_MAGIC:
+        return read_katago_file(path)
+    from .checkpoint import read_checkpoint  # imports torch
+
+    return read_checkpoint(path).model.stored()

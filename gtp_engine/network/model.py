@@ -6,18 +6,18 @@ import torch
 from torch import Tensor, nn
 
 from .blocks import AttentionBlock, BottleneckBlock, FeedForwardBlock, OrdinaryBlock, PolicyHead, Trunk, ValueHead
-from .blocks import RawOutputs as RawOutputs  # for users of a model's outputs
 from .config import NetworkConfig
 from .layers import Board, Conv, MatMul, Rope
 from .schema import METADATA
+from .stored import RawOutputs, StoredNetwork
 
 
 class Model(nn.Module):
     """A network of KataGo's family.
 
-    Fresh networks are made by `Model(parse_config("b6c96")).initialise()`, and those in files are read by
-    `library.load_network`. The name of every tensor is its path in the config, see `blocks`. A new model is in training
-    mode, as all modules of torch are; a loaded one is in evaluation mode.
+    Fresh networks are made by `Model(parse_config("b6c96")).initialise()`, and those in files by
+    `Model.from_stored(load_network(path))`. The name of every tensor is its path in the config, see `blocks`. A new
+    model is in training mode, as all modules of torch are; one from a file is in evaluation mode.
 
     Args:
         config: The architecture.
@@ -30,9 +30,21 @@ class Model(nn.Module):
         self.policy = PolicyHead(config.policy)
         self.value = ValueHead(config.value)
 
+    @classmethod
+    def from_stored(cls, network: StoredNetwork) -> "Model":
+        """Returns a model with the values of a stored network, on the CPU and in evaluation mode."""
+        model = cls(network.config)
+        model.load_state_dict({name: torch.from_numpy(value) for name, value in network.values.items()})
+        return model.eval()
+
+    def stored(self) -> StoredNetwork:
+        """Returns a copy of this network as files and compiled kernels take it."""
+        tensors = self.state_dict().items()
+        return StoredNetwork(self.config, {name: tensor.float().cpu().numpy().copy() for name, tensor in tensors})
+
     def forward(
         self, planes: Tensor, scalars: Tensor, metadata: Tensor | None = None, *, full_board: bool = False
-    ) -> RawOutputs:
+    ) -> RawOutputs[Tensor]:
         """Evaluates positions.
 
         Args:

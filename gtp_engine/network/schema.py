@@ -18,12 +18,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..base.errors import UserError
 
 RELU, MISH, SILU, IDENTITY = "ACTIVATION_RELU", "ACTIVATION_MISH", "ACTIVATION_SILU", "ACTIVATION_IDENTITY"
 ACTIVATIONS = (IDENTITY, RELU, MISH, SILU)
 
 BATCH_NORM, RMS_NORM = 0, 1  # kinds of the norm at the trunk's tip
+
+# KataGo's pooling centres the side of the board at 14 and scales it by a tenth.
+MIDDLE_SIDE, SIDE_SCALE = 14.0, 0.1
 
 METADATA = 192  # length of the description of the players, in version 1 of the metadata
 LARGEST = 1 << 20  # the limit of any count: far above those of real networks
@@ -428,11 +433,26 @@ class ValueHeadDesc:
     ownership: ConvDesc
 
 
+def fixed_frequencies(theta: float, query_channels: int) -> np.ndarray:
+    """Returns the frequencies of a `FixedRopeDesc` for heads of so many channels: float32 [1, pairs, 2], of x and y."""
+    count = query_channels // 4
+    powers = np.float32(theta) ** (-np.arange(count, dtype=np.float32) / np.float32(count))
+    zeros = np.zeros(count, np.float32)
+    return np.stack((np.concatenate((zeros, powers)), np.concatenate((powers, zeros))), 1)[None]
+
+
 def walk(desc: Any) -> Iterator[Any]:
     """Yields a description and all descriptions in it, in the order of the file."""
-    yield desc
+    return (part for _, part in walk_paths(desc))
+
+
+def walk_paths(desc: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields what `walk` does, each with its path, such as "trunk.blocks.3.conv1"; that of the whole is `path`."""
+    yield path, desc
     for entry in fields(desc):
-        value = getattr(desc, entry.name)
-        for part in value if isinstance(value, tuple) else (value,):
-            if is_dataclass(part):
-                yield from walk(part)
+        value, inner = getattr(desc, entry.name), f"{path}.{entry.name}" if path else entry.name
+        if isinstance(value, tuple):
+            for number, part in enumerate(value):
+                yield from walk_paths(part, f"{inner}.{number}")
+        elif is_dataclass(value):
+            yield from walk_paths(value, inner)

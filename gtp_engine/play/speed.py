@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.system import configure_torch
-from ..evaluate.features import NO_LADDERS, PLANES, SCALARS, new_workspace, position_of, write_batch
+from ..evaluate.features import NO_LADDERS, new_workspace, position_of, write_batch
 from ..game.coords import point_of_index
 from ..game.game import Game
-from ..network.schema import METADATA
 from ..search.parameters import SearchParameters
 from ..search.request import Limits, SearchRequest
 from ..search.search import Search
 from .engine import Engine, EngineSettings
 
 if TYPE_CHECKING:
-    import torch
-
     from ..evaluate.network import NetworkEvaluator
-    from ..network.model import Model
+    from ..evaluate.runner import Inputs
 
 CPU_BATCHES = (1, 2, 4, 8, 16, 32)
 GPU_BATCHES = (*CPU_BATCHES, 64, 128, 256)
@@ -123,9 +119,8 @@ def measure(evaluator: "NetworkEvaluator", game: Game, settings: EngineSettings)
     """
     from ..evaluate.network import NetworkEvaluator
 
-    path, device, precision = Path(settings.network), evaluator.device.type, evaluator.precision
+    path, device, precision = Path(settings.network), evaluator.device, evaluator.precision
     on_cpu = device == "cpu"
-    configure_torch()
     parameters = settings.search_parameters(settings.network)
     batches = (parameters.batch_size,) if parameters.batch_size else CPU_BATCHES if on_cpu else GPU_BATCHES
     for threads in thread_counts(settings.threads) if on_cpu else [settings.threads]:
@@ -147,49 +142,35 @@ def bare_rate(evaluator: "NetworkEvaluator", game: Game, batch: int, threads: in
 
     It is computed as the evaluator does it: on a CPU every thread evaluates its own part of the batch.
     """
-    import torch
+    runner, count = evaluator.runner, -(-batch // evaluator.parts)
+    inputs, positions = network_inputs(evaluator, game, count), np.arange(count)
 
-    model, on_gpu = evaluator.model, evaluator.device.type == "cuda"
-    inputs = network_inputs(model, game, -(-batch // evaluator.parts))
-
-    @torch.inference_mode()
     def work(seconds: float) -> int:
-        end, count = time.perf_counter() + seconds, 0
-        while time.perf_counter() < end or not count:
-            model(*inputs, full_board=True)
-            if on_gpu:
-                torch.cuda.synchronize()
-            count += len(inputs[1])
-        return count
+        end, done = time.perf_counter() + seconds, 0
+        while time.perf_counter() < end or not done:
+            runner.run(inputs, positions)
+            runner.mark()()
+            done += count
+        return done
 
-    workers = threads if evaluator.device.type == "cpu" else 1
-    with ThreadPoolExecutor(workers, "bare", configure_torch) as pool:
+    workers = threads if evaluator.device == "cpu" else 1
+    with ThreadPoolExecutor(workers, "bare", runner.prepare_thread) as pool:
         list(pool.map(work, [0.0] * workers))
         start = time.perf_counter()
         done = sum(pool.map(work, [BARE_SECONDS] * workers))
         return done / (time.perf_counter() - start)
 
 
-def network_inputs(model: "Model", game: Game, count: int) -> "tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]":
-    """Returns `count` copies of the position as inputs of the network, on the model's device.
-
-    Returns:
-        Planes, scalars, and the metadata row of no profile for networks that have that input (otherwise None).
-    """
-    import torch
-
+def network_inputs(evaluator: "NetworkEvaluator", game: Game, count: int) -> "Inputs":
+    """Returns `count` copies of the position as inputs of the network, with the metadata of no profile."""
     workspace = new_workspace()
-    planes = np.empty((count, game.height, game.width, PLANES), np.uint8)
-    scalars = np.empty((count, SCALARS), np.float32)
+    inputs = evaluator.runner.new_inputs(count, game.width, game.height)
     position, rows = position_of(game, workspace), np.zeros(count, np.intp)
-    areas = model.config.suicide_areas
-    write_batch(position, rows, rows, areas, workspace, planes, scalars, np.empty(count, np.uint64), NO_LADDERS)
-    device = model.trunk.conv.weight.device
-    return (
-        torch.from_numpy(planes).to(device).permute(0, 3, 1, 2).float(),
-        torch.from_numpy(scalars).to(device),
-        torch.zeros((count, METADATA), device=device) if model.config.metadata_version else None,
-    )
+    areas, keys = evaluator.config.suicide_areas, np.empty(count, np.uint64)
+    write_batch(position, rows, rows, areas, workspace, inputs.planes, inputs.scalars, keys, NO_LADDERS)
+    if inputs.metadata is not None:
+        inputs.metadata[:] = 0
+    return inputs
 
 
 def search_rate(search: Search, game: Game, settings: "EngineSettings") -> float:

@@ -10,7 +10,6 @@ import numpy as np
 from ..base.errors import UserError
 from ..base.jit import is_cold, warm_up
 from ..base.messages import plural
-from ..base.system import configure_torch
 from ..evaluate.choices import AUTO, too_large
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.factory import UNIFORM, make_evaluator
@@ -50,9 +49,10 @@ class RawEvaluation:
         lead: The points by which the player is ahead.
         score_mean: The mean of the final score, in points.
         score_mean_square: The mean of its square.
-        variance_time: The number of turns until the value settles.
-        value_error: The expected error of win minus loss in the short term; None if the network does not predict it.
-        score_error: The expected error of the score in the short term, in points; None likewise.
+        variance_time: The number of turns until the value settles; this and the errors are None if the network does not
+            predict short-term errors.
+        value_error: The expected error of win minus loss in the short term.
+        score_error: The expected error of the score in the short term, in points.
         policy: float32 [area+1], move-index order, NaN for illegal moves.
         ownership: float32 [height, width].
     """
@@ -63,7 +63,7 @@ class RawEvaluation:
     lead: float
     score_mean: float
     score_mean_square: float
-    variance_time: float
+    variance_time: float | None
     value_error: float | None
     score_error: float | None
     policy: np.ndarray
@@ -113,8 +113,6 @@ class SearchWorker:
             OSError: Its file cannot be read.
         """
         if self._evaluator is None:
-            if self._network not in WITHOUT_NETWORK:
-                configure_torch()
             self._evaluator = make_evaluator(
                 self._network,
                 threads=self._threads,
@@ -137,7 +135,7 @@ class SearchWorker:
         """
         if self._network in WITHOUT_NETWORK:
             raise UserError("there is no network to ask: start the engine with --network FILE")
-        from ..evaluate.network import NetworkEvaluator  # imports torch, which rollouts do not need
+        from ..evaluate.network import NetworkEvaluator
 
         evaluator = self.evaluator()
         assert isinstance(evaluator, NetworkEvaluator)
@@ -245,20 +243,22 @@ class SearchWorker:
         position, legal = position_of(game, new_workspace()), game.legal_moves()
         evaluations = []
         for symmetry in symmetries:
-            outputs = handle.predict(position, symmetry)
-            win, loss, no_result = outputs.value[0].tolist()
+            outputs = handle.evaluate(position, symmetry)
+            win, loss, no_result = outputs.value.tolist()
+            errors = outputs.short_term_errors
+            value_error, score_error, variance_time = (None, None, None) if errors is None else errors.tolist()
             evaluation = RawEvaluation(
                 symmetry,
                 game.to_move,
                 (win, loss, no_result),
-                lead=outputs.lead.item(),
-                score_mean=outputs.score_mean.item(),
-                score_mean_square=outputs.score_mean_square.item(),
-                variance_time=outputs.variance_time.item(),
-                value_error=None if outputs.value_error is None else outputs.value_error.item(),
-                score_error=None if outputs.score_error is None else outputs.score_error.item(),
-                policy=np.where(legal, outputs.policy[0].numpy(), np.float32(np.nan)),
-                ownership=outputs.ownership[0].numpy().reshape(game.height, game.width),
+                lead=outputs.lead,
+                score_mean=outputs.score_mean,
+                score_mean_square=outputs.score_stdev**2 + outputs.score_mean**2,
+                variance_time=variance_time,
+                value_error=value_error,
+                score_error=score_error,
+                policy=np.where(legal, outputs.policy, np.float32(np.nan)),
+                ownership=outputs.ownership.reshape(game.height, game.width),
             )
             evaluations.append(evaluation)
         return evaluations

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.errors import EXPECTED, UserError, error_text
-from ..base.system import available_cpus, configure_process, configure_torch
+from ..base.system import available_cpus, configure_process
 from ..evaluate.choices import ROLLOUTS
 from .errors import RESOURCE_ERRORS, ProcessLostError
 from .selfplay import Counts, FinishedGame
@@ -101,7 +101,6 @@ class _RayWorker:
 
     def __init__(self, settings: RunSettings, seed: tuple[int, ...]) -> None:
         configure_process()
-        configure_torch()
         self._finished: list[FinishedGame] = []
         self._worker = SelfPlayWorker(settings, seed, self._finished.append)
         self._folder = tempfile.TemporaryDirectory(prefix="gtp_engine-")

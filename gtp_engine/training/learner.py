@@ -20,7 +20,8 @@ from ..base.errors import UserError
 from ..base.fields import parse_word
 from ..network.config import NetworkConfig
 from ..network.layers import BatchNorm
-from ..network.model import Model, RawOutputs
+from ..network.model import Model
+from ..network.stored import RawOutputs
 from .data.loader import Tensors, on_device
 from .ddp import ProcessGroup
 from .losses import Loss, LossWeights, Means, accuracies, losses, total
@@ -32,7 +33,7 @@ STATE = "learner 1"  # version of `Learner.state`
 MEASURED_SAMPLES = 4096  # enough to measure the batch norms of the network that plays
 _TRIAL_STEPS = 3  # of `learning_speed`
 
-Measure: TypeAlias = Callable[[RawOutputs, Tensors, NetworkConfig], dict[str, Loss]]
+Measure: TypeAlias = Callable[[RawOutputs[Tensor], Tensors, NetworkConfig], dict[str, Loss]]
 
 
 class LossNotFinite(UserError):

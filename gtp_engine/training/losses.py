@@ -19,8 +19,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..network.config import NetworkConfig
-from ..network.model import RawOutputs
 from ..network.outputs import no_result_possible, short_term_errors
+from ..network.stored import RawOutputs
 from .data import rows
 from .data.loader import Tensors
 from .setting import setting
@@ -64,7 +64,7 @@ class Loss(NamedTuple):
     weight: Tensor
 
 
-def losses(raw: RawOutputs, batch: Tensors, config: NetworkConfig) -> dict[str, Loss]:
+def losses(raw: RawOutputs[Tensor], batch: Tensors, config: NetworkConfig) -> dict[str, Loss]:
     """Returns all losses that the network has outputs for, by their names in `LossWeights`."""
     weights = batch.weights
     policy = raw.policy.float()
@@ -108,7 +108,7 @@ def policy_logits(logits: Tensor, batch: Tensors) -> Tensor:
     return logits.masked_fill(~on_board, _OFF)
 
 
-def value_logits(raw: RawOutputs, batch: Tensors) -> Tensor:
+def value_logits(raw: RawOutputs[Tensor], batch: Tensors) -> Tensor:
     """Returns the logits [n, 3] of win, loss and no result, the latter excluded if the rules do not allow it."""
     value = raw.value.float()
     third = value[:, 2].masked_fill(~no_result_possible(batch.scalars), _OFF)
@@ -146,7 +146,7 @@ def _mean_on_board(x: Tensor, batch: Tensors) -> Tensor:
     return (x * on_board).sum(1) / on_board.sum(1)
 
 
-def accuracies(raw: RawOutputs, batch: Tensors) -> dict[str, Loss]:
+def accuracies(raw: RawOutputs[Tensor], batch: Tensors) -> dict[str, Loss]:
     """Returns accuracies in the form of `losses`: 1 for right, 0 for wrong.
 
     "top1" and "top5" tell whether the target's best move is the network's, or among its best five; "winner" tells
@@ -165,7 +165,7 @@ def accuracies(raw: RawOutputs, batch: Tensors) -> dict[str, Loss]:
     }
 
 
-def distances(raw: RawOutputs, batch: Tensors, config: NetworkConfig) -> dict[str, Loss]:
+def distances(raw: RawOutputs[Tensor], batch: Tensors, config: NetworkConfig) -> dict[str, Loss]:
     """Returns how far a network is from its targets, in natural units and in the form of `losses`.
 
     "off_policy" is the Kullback-Leibler divergence of the policy from the target, in nats; "off_winrate" the absolute

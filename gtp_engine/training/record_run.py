@@ -151,5 +151,5 @@ class RecordRun(Run):
 
     def save(self) -> None:
         self.learner.check()
-        write_katago_file(playing_network(self._averaged_network(self._samples)).cpu(), self.network)
+        write_katago_file(playing_network(self._averaged_network(self._samples)).stored(), self.network)
         super().save()

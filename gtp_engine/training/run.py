@@ -16,7 +16,7 @@ import torch
 from ..base.errors import UserError
 from ..base.system import available_cpus, configure_torch
 from ..evaluate.choices import AUTO
-from ..evaluate.network import find_device
+from ..evaluate.runner import find_device
 from ..network.config import parse_config
 from ..network.library import load_network
 from ..network.model import Model
@@ -70,7 +70,7 @@ class Run(ABC):
         self._threads = self.settings.machine.threads or available_cpus()
         self._group = group or ProcessGroup.single()
         self._group.check_batch(self.settings.learn.batch_size)
-        self._device = self._group.device(find_device(self.settings.machine.device))
+        self._device = self._group.device(torch.device(find_device(self.settings.machine.device)))
         self.state, checkpoint = folder.load()
         self._start_clock()
         if checkpoint is None:
@@ -97,7 +97,7 @@ class Run(ABC):
 
     def _first_model(self) -> Model:
         if self.state.start:
-            return load_network(Path(self.state.start))
+            return Model.from_stored(load_network(Path(self.state.start)))
         generator = torch.Generator().manual_seed(self.settings.seed)
         return Model(parse_config(self.settings.network)).initialise(generator)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from ..base.fields import Range, invalid, parse_number
-from ..base.system import configure_torch
 from ..evaluate.choices import AUTO, ROLLOUTS, network_on
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.factory import make_evaluator
@@ -97,7 +96,7 @@ def _play(settings: RunSettings, network: str, games: int | None, seed: int) -> 
 
     player = SelfPlay(settings, make, finished.append, games=settings.machine.concurrency, seed=seed)
     yielded = 0
-    with ThreadPoolExecutor(1, "selfplay", configure_torch) as thread:
+    with ThreadPoolExecutor(1, "selfplay") as thread:
         try:
             while games is None or yielded < games:
                 while not finished:

@@ -126,7 +126,7 @@ class SelfPlayRun(Run):
             model = self._playing_network(samples)
         else:
             model = playing_network(self.learner.average)
-        write_katago_file(model.cpu(), self.folder.network(0))
+        write_katago_file(model.stored(), self.folder.network(0))
         self.learner.take_losses()
         self._next_cycle()
         self.save()
@@ -157,7 +157,7 @@ class SelfPlayRun(Run):
         samples = self._read_samples(self._window([shard for shard in facts if 1 <= shard.cycle <= cycle]))
         self._learn(samples, learn.samples or learn.epochs * len(samples), self._phase("learning"))
         path = self.folder.network(cycle)
-        write_katago_file(self._playing_network(samples).cpu(), path)
+        write_katago_file(self._playing_network(samples).stored(), path)
         line = {
             "cycle": cycle,
             **self._new_line(self.learner.check()),

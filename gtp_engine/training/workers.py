@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol, Self
 
 from ..base.errors import EXPECTED
-from ..base.system import available_cpus, configure_process, configure_torch
+from ..base.system import available_cpus, configure_process
 from ..evaluate.evaluator import Evaluator
 from .errors import RESOURCE_ERRORS, ProcessLostError
 from .selfplay import Counts, FinishedGame, SelfPlay
@@ -212,7 +212,6 @@ def _run_worker(pipe: Connection, settings: RunSettings, seed: tuple[int, ...]) 
         signal.signal(number, signal.SIG_IGN)
     configure_process()
     try:
-        configure_torch()
         _PipeLoop(pipe, settings, seed).run()
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the main process is gone

@@ -34,7 +34,7 @@ def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("gtp_engine.network.library.shipped_folders", lambda: [tmp_path])
     model = Model(parse_config("b1c8")).initialise()
     for name in ("small", "large"):
-        write_katago_file(model, tmp_path / f"{name}.bin.gz")
+        write_katago_file(model.stored(), tmp_path / f"{name}.bin.gz")
     (tmp_path / "networks.toml").write_text("small = [7, 13]\nlarge = [14, 19]\nabsent = [20, 25]\n")
     (tmp_path / "small.md").write_text("# small\n\nLearned nothing.\n")
     return tmp_path

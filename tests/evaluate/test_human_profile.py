@@ -18,7 +18,6 @@ from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.evaluate.row import EvaluationRow
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.game import Game
-from gtp_engine.network.outputs import Predictions
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "networks"
 HUMAN = FOLDER / "human.bin.gz"
@@ -30,28 +29,29 @@ def evaluator() -> NetworkEvaluator:
     return NetworkEvaluator(HUMAN, precision="float32", device="cpu")
 
 
-def predict_recorded(evaluator: NetworkEvaluator, record: Record) -> Predictions:
+def predict_recorded(evaluator: NetworkEvaluator, record: Record) -> EvaluationRow:
     position = complete(position_of(record), new_workspace())
     optimism, profile = record["policy_optimism"], record["profile"]
-    return evaluator.with_options(optimism=optimism, profile=profile).predict(position, record["symmetry"])
+    return evaluator.with_options(optimism=optimism, profile=profile).evaluate(position, record["symmetry"])
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["id"])
 def test_a_profile_is_imitated_as_by_katago(evaluator: NetworkEvaluator, record: Record) -> None:
     predicted, expected = predict_recorded(evaluator, record), record["outputs"]
-    assert predicted.value_error is not None and predicted.score_error is not None
+    assert predicted.short_term_errors is not None
+    value_error, score_error, variance_time = predicted.short_term_errors.tolist()
     white = record["to_move"] == "W"
     sign = 1 if white else -1
     policy = [prior or 0.0 for row in expected["policy"] for prior in row] + [expected["policyPass"]]
-    assert predicted.policy[0].numpy() == pytest.approx(np.array(policy), abs=1e-4)
-    assert float(predicted.value[0, 0 if white else 1]) == pytest.approx(expected["whiteWin"], abs=1e-4)
-    assert float(predicted.value[0, 2]) == pytest.approx(expected["noResult"], abs=1e-4)
-    assert sign * float(predicted.lead[0]) == pytest.approx(expected["whiteLead"], abs=1.5e-3)
-    assert float(predicted.variance_time[0]) == pytest.approx(expected["varTimeLeft"], abs=1.5e-3)
-    assert float(predicted.value_error[0]) == pytest.approx(expected["shorttermWinlossError"], abs=6e-4)
-    assert float(predicted.score_error[0]) == pytest.approx(expected["shorttermScoreError"], abs=1.5e-3)
+    assert predicted.policy == pytest.approx(np.array(policy), abs=1e-4)
+    assert predicted.value[0 if white else 1] == pytest.approx(expected["whiteWin"], abs=1e-4)
+    assert predicted.value[2] == pytest.approx(expected["noResult"], abs=1e-4)
+    assert sign * predicted.lead == pytest.approx(expected["whiteLead"], abs=1.5e-3)
+    assert variance_time == pytest.approx(expected["varTimeLeft"], abs=1.5e-3)
+    assert value_error == pytest.approx(expected["shorttermWinlossError"], abs=6e-4)
+    assert score_error == pytest.approx(expected["shorttermScoreError"], abs=1.5e-3)
     ownership = np.array(expected["whiteOwnership"]).ravel()
-    assert sign * predicted.ownership[0].numpy() == pytest.approx(ownership, abs=1e-4)
+    assert sign * predicted.ownership == pytest.approx(ownership, abs=1e-4)
 
 
 def test_a_batch_gives_each_position_the_metadata_of_its_player(evaluator: NetworkEvaluator) -> None:
@@ -62,12 +62,9 @@ def test_a_batch_gives_each_position_the_metadata_of_its_player(evaluator: Netwo
     evaluator.clear_cache()
     rows = handle.collect(handle.submit(boards, np.arange(2)))
     for number in range(2):
-        predicted, found = handle.predict(boards[number : number + 1]), EvaluationRow(rows[number], 25)
-        assert predicted.value_error is not None and predicted.score_error is not None
-        assert found.policy == pytest.approx(predicted.policy[0].numpy(), abs=1e-5)
-        assert found.short_term_errors == pytest.approx(
-            [float(predicted.value_error), float(predicted.score_error), float(predicted.variance_time)], rel=1e-4
-        )
+        alone, found = handle.evaluate(boards[number : number + 1]), EvaluationRow(rows[number], 25)
+        assert found.policy == pytest.approx(alone.policy, abs=1e-5)
+        assert found.short_term_errors == pytest.approx(alone.short_term_errors, rel=1e-4)
 
 
 def test_one_profile_is_not_taken_for_another(evaluator: NetworkEvaluator) -> None:
@@ -101,7 +98,7 @@ def test_every_precision_takes_metadata(precision: str) -> None:
     record = RECORDS[0]
     predicted = predict_recorded(NetworkEvaluator(HUMAN, precision=precision, device="cpu", threads=2), record)
     policy = [prior or 0.0 for row in record["outputs"]["policy"] for prior in row] + [record["outputs"]["policyPass"]]
-    assert predicted.policy[0].numpy() == pytest.approx(np.array(policy), abs=0.02)
+    assert predicted.policy == pytest.approx(np.array(policy), abs=0.02)
 
 
 def test_inputs_of_a_pair_of_players() -> None:

@@ -129,14 +129,14 @@ def test_the_shipped_network_judges_no_rules_wildly(shipped: NetworkEvaluator, r
     """Before it was shown rules that it knows, whoever was to move led by 5 to 20 points."""
     for moves in ("E5", "E5 D3", "E5 E3 E7", "E5 E3 E7 C5"):
         game = played(parse_rules(rules), moves, komi=7)
-        outputs = shipped.predict(features.position_of(game, WORKSPACE))
-        assert abs(outputs.lead.item()) < 5, moves
+        outputs = shipped.evaluate(features.position_of(game, WORKSPACE))
+        assert abs(outputs.lead) < 5, moves
 
 
 def test_it_is_said_once(shipped: NetworkEvaluator, caplog: pytest.LogCaptureFixture) -> None:
     stone_scoring = RULESETS["stone-scoring"]
     for rules in (RULESETS["chinese"], stone_scoring, stone_scoring):
-        shipped.predict(features.position_of(Game(9, rules=rules), WORKSPACE))
+        shipped.evaluate(features.position_of(Game(9, rules=rules), WORKSPACE))
     name = shipped.name
     assert caplog.messages == [
         f"{name} learned with the rules tromp-taylor and chinese only: it evaluates this game as under chinese"

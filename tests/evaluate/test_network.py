@@ -1,6 +1,8 @@
 """The evaluator by a network: from moves to KataGo's outputs, and what the batch must not change."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,20 +10,28 @@ import numpy as np
 import pytest
 import torch
 from golden_records import Record, position_of
+from reference_outputs import Predictions, predict
+from torch import Tensor
 
+from gtp_engine.base import jit
 from gtp_engine.evaluate.cache import EvaluationCache
 from gtp_engine.evaluate.decode import decode_outputs, output_scale
 from gtp_engine.evaluate.evaluator import ALL_SYMMETRIES
 from gtp_engine.evaluate.features import LADDER_BYTES, new_workspace
 from gtp_engine.evaluate.features import position_of as complete
-from gtp_engine.evaluate.network import NetworkEvaluator, find_device
+from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.evaluate.row import EvaluationRow, row_columns
+from gtp_engine.evaluate.runner import find_device
+from gtp_engine.evaluate.torch_runner import TorchRunner
 from gtp_engine.game.coords import WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.game.symmetry import permutation
-from gtp_engine.network.config import SCALARS, Multipliers, parse_config
-from gtp_engine.network.model import RawOutputs
-from gtp_engine.network.outputs import SUPERKO, TERRITORY, Predictions, predict
+from gtp_engine.kernels.llvm import HAS_FLOAT32
+from gtp_engine.network.config import SCALARS, SUPERKO, TERRITORY, Multipliers, parse_config
+from gtp_engine.network.katago_file import write_katago_file
+from gtp_engine.network.library import load_network
+from gtp_engine.network.model import Model
+from gtp_engine.network.stored import RawOutputs
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits, SearchRequest
 from gtp_engine.search.search import Search
@@ -68,15 +78,15 @@ def part_of(row: np.ndarray, name: str) -> np.ndarray:
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["id"])
 def test_one_position_is_judged_as_katago_does(evaluator: NetworkEvaluator, record: Record) -> None:
     optimism = record.get("policy_optimism", 0.0)
-    predicted = evaluator.with_options(optimism=optimism).predict(boards_of([record]), record["symmetry"])
+    predicted = evaluator.with_options(optimism=optimism).evaluate(boards_of([record]), record["symmetry"])
     expected = record["outputs"]
     white = position_of(record).to_move == WHITE
     sign = 1 if white else -1
-    assert predicted.policy[0].numpy() == pytest.approx(policy_of(record), abs=1e-4)
-    assert float(predicted.value[0, 0 if white else 1]) == pytest.approx(expected["whiteWin"], abs=1e-4)
-    assert sign * float(predicted.lead[0]) == pytest.approx(expected["whiteLead"], rel=1e-3, abs=1e-3)
+    assert predicted.policy == pytest.approx(policy_of(record), abs=1e-4)
+    assert predicted.value[0 if white else 1] == pytest.approx(expected["whiteWin"], abs=1e-4)
+    assert sign * predicted.lead == pytest.approx(expected["whiteLead"], rel=1e-3, abs=1e-3)
     owned = np.array(expected["whiteOwnership"]).ravel()
-    assert sign * predicted.ownership[0].numpy() == pytest.approx(owned, abs=1e-4)
+    assert sign * predicted.ownership == pytest.approx(owned, abs=1e-4)
 
 
 def test_a_batch_says_of_each_position_what_it_says_of_it_alone(evaluator: NetworkEvaluator) -> None:
@@ -222,16 +232,68 @@ def test_evaluations_of_one_size_outlive_a_batch_of_another(evaluator: NetworkEv
 
 
 @pytest.mark.parametrize("optimism", [0.0, 0.3])
-def test_what_a_search_gets_is_what_the_prediction_says(evaluator: NetworkEvaluator, optimism: float) -> None:
+def test_what_a_search_gets_is_what_one_evaluation_says(evaluator: NetworkEvaluator, optimism: float) -> None:
     for record in RECORDS:
         position, symmetry = boards_of([record]), record["symmetry"]
         handle = evaluator.with_options(optimism=optimism)
-        predicted = handle.predict(position, symmetry)
+        alone = handle.evaluate(position, symmetry).row
         evaluator.clear_cache()
         rows = handle.collect(handle.submit(position, np.arange(1), np.array([symmetry])))
         for name in PARTS:
-            expected = expected_part(predicted, name, 0)
+            expected = part_of(alone, name)
             assert part_of(rows[0], name) == pytest.approx(expected, rel=1e-4, abs=1e-5), (record["id"], name)
+
+
+def test_one_evaluation_is_that_of_its_symmetry_whatever_the_cache_holds(evaluator: NetworkEvaluator) -> None:
+    position = boards_of(SQUARE[:1])
+    evaluator.collect(evaluator.submit(position, np.arange(1), np.array([3])))
+    views = [evaluator.evaluate(position, symmetry).row for symmetry in (3, 5)]
+    assert not same(*views, 1e-4)
+
+
+def test_torch_and_the_kernels_agree(evaluator: NetworkEvaluator) -> None:
+    boards, everything = boards_of(SQUARE), np.arange(len(SQUARE))
+    ours = evaluator.collect(evaluator.submit(boards, everything))
+    evaluator.runner = TorchRunner(load_network(TINY), "tiny", "cpu", "float32")
+    evaluator.clear_cache()
+    theirs = evaluator.collect(evaluator.submit(boards, everything))
+    assert all(same(one, other) for one, other in zip(ours, theirs, strict=True))
+
+
+def test_torch_computes_what_the_kernels_do_not(evaluator: NetworkEvaluator, tmp_path: Path) -> None:
+    block = parse_config("b1c16").trunk.blocks[0]
+    wide = replace(block, conv2=replace(block.conv2, height=5, width=5))
+    architecture = parse_config("b1c16")
+    architecture = replace(architecture, trunk=replace(architecture.trunk, blocks=(wide,)))
+    file = tmp_path / "wide.bin.gz"
+    write_katago_file(Model(architecture).initialise(torch.Generator().manual_seed(1)).stored(), file)
+    everything = np.arange(len(SQUARE))
+    rough = NetworkEvaluator(TINY, precision="float16", device="cpu")
+    for other in (NetworkEvaluator(file, device="cpu"), rough):
+        assert isinstance(other.runner, TorchRunner) and other.device == "cpu"
+        rows = other.collect(other.submit(boards_of(SQUARE), everything))
+        assert np.isfinite(rows).all()
+    exact = evaluator.collect(evaluator.submit(boards_of(SQUARE), everything))
+    assert all(same(one, other, 0.05) for one, other in zip(exact, rows, strict=True))
+
+
+@pytest.mark.skipif(jit.config.DISABLE_JIT or not HAS_FLOAT32, reason="the kernels do not run here")
+def test_no_network_on_a_cpu_needs_torch() -> None:
+    """A move by a network in the box, and every kind of question to it."""
+    script = (
+        "import sys\n"
+        "from gtp_engine import Engine, EngineSettings, Game, load_network\n"
+        f"path = {str(TINY)!r}\n"
+        "settings = EngineSettings(network=path, visits=8, threads=2, device='cpu', precision='float32')\n"
+        "with Engine(settings, width=9) as engine:\n"
+        "    engine.genmove().result()\n"
+        "    engine.raw_evaluations(symmetries=range(8)).result()\n"
+        "with load_network(path, device='cpu', precision='float32') as network:\n"
+        "    network.evaluate([Game(7)])\n"
+        "print(sorted(name for name in sys.modules if name.partition('.')[0] == 'torch'))\n"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("version", [8, 9, 10, 13, 14])
@@ -241,7 +303,7 @@ def test_outputs_mean_what_they_mean_to_the_prediction(version: int) -> None:
     )
     generator = torch.Generator().manual_seed(version)
     count, area = 6, 9
-    raw = RawOutputs(
+    raw: RawOutputs[Tensor] = RawOutputs(
         torch.randn(count, config.policy_channels, area + 1, generator=generator),
         torch.randn(count, 3, generator=generator),
         torch.randn(count, 6 if config.has_errors else 4, generator=generator),
@@ -294,12 +356,22 @@ def test_threads_change_neither_evaluations_nor_the_search(threads: int) -> None
     assert roots[0] == roots[1]  # batches are taken back in the order of their submission, whenever they are done
 
 
+@pytest.fixture
+def runner(evaluator: NetworkEvaluator) -> TorchRunner:
+    """torch, in place of the evaluator's kernels."""
+    evaluator.runner = TorchRunner(load_network(TINY), "tiny", "cpu", "float32")
+    return evaluator.runner
+
+
 def test_a_device_without_memory_for_a_batch_gets_smaller_ones(
-    evaluator: NetworkEvaluator, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    evaluator: NetworkEvaluator,
+    runner: TorchRunner,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     boards, everything = boards_of(SQUARE), np.arange(len(SQUARE))
     expected = evaluator.collect(evaluator.submit(boards, everything))
-    model, sizes = evaluator.model, []
+    model, sizes = runner.model, []
 
     def small_device(planes: torch.Tensor, *others: torch.Tensor, full_board: bool) -> object:
         sizes.append(len(planes))
@@ -307,7 +379,7 @@ def test_a_device_without_memory_for_a_batch_gets_smaller_ones(
             raise torch.OutOfMemoryError
         return model(planes, *others, full_board=full_board)
 
-    monkeypatch.setattr(evaluator, "model", small_device)
+    monkeypatch.setattr(runner, "model", small_device)
     for _ in range(2):
         evaluator.clear_cache()
         sizes.clear()
@@ -318,26 +390,11 @@ def test_a_device_without_memory_for_a_batch_gets_smaller_ones(
 
 
 def test_a_device_without_memory_for_one_position_says_so(
-    evaluator: NetworkEvaluator, monkeypatch: pytest.MonkeyPatch
+    evaluator: NetworkEvaluator, runner: TorchRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full_device(*_: object, **__: object) -> None:
         raise torch.OutOfMemoryError
 
-    monkeypatch.setattr(evaluator, "model", full_device)
+    monkeypatch.setattr(runner, "model", full_device)
     with pytest.raises(MemoryError, match="not enough memory on cpu for the network tiny"):
         evaluator.submit(boards_of(SQUARE[:3]), np.arange(3))
-
-
-def test_the_faster_precision_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.evaluate.network.CACHE_FOLDER", tmp_path)
-    tried = NetworkEvaluator(TINY, device="cpu").precision
-    (file,) = tmp_path.iterdir()
-    assert file.read_text() == tried
-    other = {"float32": "bfloat16", "bfloat16": "float32"}[tried]
-    file.write_text(other)
-    assert NetworkEvaluator(TINY, device="cpu").precision == other
-    for damaged in (b"float8", b"\xe6loat32"):
-        file.write_bytes(damaged)
-        assert NetworkEvaluator(TINY, device="cpu").precision in ("float32", "bfloat16")
-    monkeypatch.setattr("gtp_engine.evaluate.network.CACHE_FOLDER", None)
-    assert NetworkEvaluator(TINY, device="cpu").precision in ("float32", "bfloat16")

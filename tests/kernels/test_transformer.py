@@ -9,8 +9,7 @@ from torch import nn
 pytest.importorskip("numba")
 
 from gtp_engine.base.jit import config
-from gtp_engine.kernels.activations import to_array, to_tensor
-from gtp_engine.kernels.layers import board_mask
+from gtp_engine.kernels.layers import FULL_BOARD, Values
 from gtp_engine.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32
 from gtp_engine.kernels.transformer import Attention, FeedForward
 from gtp_engine.network.blocks import AttentionBlock, FeedForwardBlock
@@ -61,8 +60,7 @@ def test_attention_is_torchs(
             "learned": LearnedRopeDesc("r", kv_heads, width // 2),
         }[rope],
     )
-    block = AttentionBlock(record)
-    check(block, Attention, full_board, half, tolerance)
+    check(AttentionBlock(record), record, Attention, full_board, half, tolerance)
 
 
 @pytest.mark.parametrize(("half", "tolerance"), PRECISIONS)
@@ -80,12 +78,11 @@ def test_feed_forward_is_torchs(gated: bool, hidden: int, full_board: bool, half
         gate=MatMulDesc("g", CHANNELS, hidden) if gated else None,
         second=MatMulDesc("2", hidden, CHANNELS),
     )
-    block = FeedForwardBlock(record)
-    check(block, FeedForward, full_board, half, tolerance)
+    check(FeedForwardBlock(record), record, FeedForward, full_board, half, tolerance)
 
 
 @torch.no_grad()
-def check(block: nn.Module, compiled: Any, full_board: bool, half: bool, tolerance: float) -> None:
+def check(block: nn.Module, record: Any, compiled: Any, full_board: bool, half: bool, tolerance: float) -> None:
     """With random numbers, and more points than are worked on together, an odd number of them."""
     torch.manual_seed(1)
     for parameter in block.parameters():
@@ -96,7 +93,9 @@ def check(block: nn.Module, compiled: Any, full_board: bool, half: bool, toleran
         planes[0, :, 7:] = planes[1, :, :, 9:] = 0
     board = Board(planes, full_board)
     expected = block(x, board)
-    found = to_array(x).copy()
-    compiled(block, half)(found, board_mask(board))
-    added = (expected - x).abs().max()
-    assert (board.cut(to_tensor(found)) - board.cut(expected)).abs().max() < tolerance * max(1, float(added))
+    found = x.permute(0, 2, 3, 1).contiguous().numpy()
+    values = {f"block.{name}": tensor.numpy() for name, tensor in block.state_dict().items()}
+    on_board = FULL_BOARD if board.mask is None else (board.mask[:, 0] > 0).numpy()
+    compiled(record, Values(values, "block"), half)(found, on_board)
+    added, points = (expected - x).abs().max(), torch.from_numpy(found).permute(0, 3, 1, 2)
+    assert (board.cut(points) - board.cut(expected)).abs().max() < tolerance * max(1, float(added))

@@ -11,9 +11,9 @@ from torch.nn import functional
 pytest.importorskip("numba")
 
 from gtp_engine.base.jit import config
-from gtp_engine.kernels.activations import KINDS, to_array, to_tensor
+from gtp_engine.kernels.activations import KINDS
 from gtp_engine.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32, WINOGRAD_MATRICES
-from gtp_engine.kernels.matmul import convolve_1x1, convolve_im2col, matmul, pack_matrix
+from gtp_engine.kernels.matmul import convolve_1x1, convolve_im2col, matmul, pack_matrix, to_bfloat16
 from gtp_engine.kernels.winograd import best_tile_side, convolve_3x3, pack_kernel
 from gtp_engine.network.layers import ACTIVATION_FUNCTIONS
 from gtp_engine.network.schema import IDENTITY, MISH, RELU, SILU
@@ -73,10 +73,12 @@ def test_convolutions_of_bfloat16_are_near(side: int, kind: str) -> None:
 @pytest.mark.parametrize("side", [1, 3, 5])
 def test_convolutions_of_windows_are_torchs(side: int) -> None:
     torch.manual_seed(1)
-    x, weight = torch.randn(3, 22, 9, 11), torch.randn(48, 22, side, side)
+    x, weight, start = torch.randint(0, 2, (3, 22, 9, 11)), torch.randn(48, 22, side, side), torch.randn(3, 48)
     out = np.empty((3, 9, 11, 48), np.float32)
-    convolve_im2col(to_array(x), pack_matrix(weight.permute(0, 2, 3, 1).flatten(1), False), side, out)
-    assert torch.allclose(to_tensor(out), functional.conv2d(x, weight, padding=side // 2), atol=1e-4)
+    windows = weight.permute(0, 2, 3, 1).flatten(1).numpy()
+    convolve_im2col(to_array(x.to(torch.uint8)), pack_matrix(windows, False), side, start.numpy(), out)
+    expected = functional.conv2d(x.float(), weight, padding=side // 2) + start[:, :, None, None]
+    assert torch.allclose(to_tensor(out), expected, atol=1e-4)
 
 
 @compiled
@@ -90,10 +92,18 @@ def test_products_are_numpys(outputs: int, half: bool) -> None:
     padded[:, :46] = left
     start = choice.integers(-8, 8, (1, outputs)).astype(np.float32)
     out = np.full((37, outputs + 16), 7, np.float32)
-    elements = torch.from_numpy(padded).bfloat16().view(torch.uint16).numpy() if half else padded
-    matmul(elements, 35, pack_matrix(torch.from_numpy(weight), half), start, out)
+    matmul(to_bfloat16(padded) if half else padded, 35, pack_matrix(weight, half), start, out)
     assert (out[:35, :outputs] == left[:35] @ weight.T + start).all()
     assert (out[35:] == 7).all() and (out[:, outputs:] == 7).all()
+
+
+def to_array(x: Tensor) -> np.ndarray:
+    """[n, channels, h, w] as [n, h, w, channels]."""
+    return np.ascontiguousarray(x.permute(0, 2, 3, 1).numpy())
+
+
+def to_tensor(array: np.ndarray) -> Tensor:
+    return torch.from_numpy(array).permute(0, 3, 1, 2)
 
 
 def both(x: Tensor, outputs: int, kind: str, side: int, mask: np.ndarray, half: bool) -> tuple[Tensor, Tensor]:
@@ -111,9 +121,9 @@ def both(x: Tensor, outputs: int, kind: str, side: int, mask: np.ndarray, half: 
 
     def convolved(adds: bool, out: np.ndarray) -> Tensor:
         if side == 1:
-            convolve_1x1(*given, pack_matrix(weight[:, :, 0, 0], half), bias.numpy(), adds, out)
+            convolve_1x1(*given, pack_matrix(weight[:, :, 0, 0].numpy(), half), bias.numpy(), adds, out)
         else:
-            convolve_3x3(*given, side, pack_kernel(weight, side, half), bias.numpy(), adds, out)
+            convolve_3x3(*given, side, pack_kernel(weight.numpy(), side, half), bias.numpy(), adds, out)
         return to_tensor(out)[:, :outputs]
 
     seen = ACTIVATION_FUNCTIONS[kind](x * scale.view(-1, 1, 1) + shift.view(count, -1, 1, 1))

@@ -108,7 +108,7 @@ def saved(data: object) -> bytes:
 
 
 def test_networks_are_found_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_katago_file(fresh(), folder / "small-s100.bin.gz")
+    write_katago_file(fresh().stored(), folder / "small-s100.bin.gz")
     write_checkpoint(Checkpoint(fresh()), folder / "small-s200.pt")
     (folder / "notes.md").touch()
     (folder / ".small.pt.1.tmp").touch()
@@ -127,7 +127,7 @@ def test_networks_are_found_by_name(folder: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_content_tells_the_kind(folder: Path) -> None:
     write_checkpoint(Checkpoint(fresh()), folder / "a.bin.gz")
-    write_katago_file(fresh(), folder / "b.pt")
+    write_katago_file(fresh().stored(), folder / "b.pt")
     assert load_network(folder / "a.bin.gz").config == load_network(folder / "b.pt").config
     (folder / "empty").touch()
     with pytest.raises(NetworkFileError, match="the file is empty"):

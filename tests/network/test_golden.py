@@ -1,18 +1,20 @@
 """KataGo's own outputs for its recorded inputs: exactly sized, and padded to 19x19."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from compiled import EACH_WAY, WAYS
 from golden import Inputs, Record, board_of, inputs, network_file, records
+from reference_outputs import Predictions, predict
 from torch import Tensor
 
-from gtp_engine.kernels.prepare import prepare_for_inference
+from gtp_engine.network.config import NetworkConfig
 from gtp_engine.network.katago_file import read_katago_file
-from gtp_engine.network.model import Model, RawOutputs
-from gtp_engine.network.outputs import Predictions, predict
+from gtp_engine.network.stored import RawOutputs, StoredNetwork
 
 PROBABILITY, RELATIVE = 1e-4, 1e-3
 FILES = ("b6c96", "b15c192", "b18c384nbt", "b10c384h6tf", "b7c96h3tf", "b7c96h6kv3tf")
@@ -21,45 +23,40 @@ FILES = ("b6c96", "b15c192", "b18c384nbt", "b10c384h6tf", "b7c96h3tf", "b7c96h6k
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks"
 
 
-@pytest.mark.parametrize("prepared", [False, True], ids=["plain", "prepared"])
-def test_outputs_of_katago_for_a_network_of_our_own(prepared: bool) -> None:
+@EACH_WAY
+def test_outputs_of_katago_for_a_network_of_our_own(way: str) -> None:
     """A random network with every kind of block, written by this program and evaluated by KataGo 1.17.2."""
-    model = read_katago_file(TINY / "tiny.bin.gz")
-    if prepared:
-        model = prepare_for_inference(model)
-    for record in records(TINY / "tiny.jsonl"):
-        check_record(model, record)
+    check_records(read_katago_file(TINY / "tiny.bin.gz"), way, records(TINY / "tiny.jsonl"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("prepared", [False, True], ids=["plain", "prepared"])
+@EACH_WAY
 @pytest.mark.parametrize("name", FILES)
-def test_outputs_of_katago(shared: Path, name: str, prepared: bool) -> None:
+def test_outputs_of_katago(shared: Path, name: str, way: str) -> None:
     found = records(shared / "katago" / "golden" / f"{name}.jsonl")
-    model = read_katago_file(network_file(shared / "katago" / "nets", found[0]["net"]))
-    if prepared:
-        model = prepare_for_inference(model)
-    for record in found:
-        check_record(model, record)
+    check_records(read_katago_file(network_file(shared / "katago" / "nets", found[0]["net"])), way, found)
 
 
-def check_record(model: Model, record: Record) -> None:
-    for size in (None, 19):
+def check_records(network: StoredNetwork, way: str, found: list[Record]) -> None:
+    model = WAYS[way](network)
+    for record, size in product(found, (None, 19)):
         # Symmetries turn the whole tensor: a rectangular board in a square tensor is transposed, in its own it is not.
         if size and record["symmetry"] & 4 and record["size"][0] != record["size"][1]:
             continue
         given = inputs(record, size)
         with torch.inference_mode():
             raw = model(given.planes, given.scalars, full_board=size is None)
-        check_outputs(raw, model, given, record, size)
+        check_outputs(raw, network.config, given, record, size)
 
 
-def check_outputs(raw: RawOutputs, model: Model, given: Inputs, record: Record, size: int | None) -> None:
+def check_outputs(
+    raw: RawOutputs[Tensor], config: NetworkConfig, given: Inputs, record: Record, size: int | None
+) -> None:
     outputs = record["outputs"]
-    predicted = predict(raw, model.config, given.legal, given.scalars, optimism=record.get("policy_optimism", 0.0))
+    predicted = predict(raw, config, given.legal, given.scalars, optimism=record.get("policy_optimism", 0.0))
     check_policy(predicted.policy[0], outputs, record, size)
     for optimism, policy in record.get("policy_at_optimism", {}).items():
-        other = predict(raw, model.config, given.legal, given.scalars, optimism=float(optimism))
+        other = predict(raw, config, given.legal, given.scalars, optimism=float(optimism))
         check_policy(other.policy[0], policy, record, size)
     check_values(predicted, record)
     sign = 1 if record["to_move"] == "W" else -1

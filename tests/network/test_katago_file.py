@@ -4,26 +4,28 @@ import gzip
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_networks import random_model
 
-from gtp_engine.kernels.prepare import prepare_for_inference
 from gtp_engine.network.config import parse_config
+from gtp_engine.network.inference import prepare_for_inference
 from gtp_engine.network.katago_file import NetworkFileError, katago_bytes, read_katago_file, write_katago_file
 from gtp_engine.network.model import Model
 from gtp_engine.network.schema import Layer, walk
+from gtp_engine.network.stored import StoredNetwork
 
 
 @pytest.fixture(scope="module")
 def tiny() -> bytes:
     """A small network's file, unpacked."""
-    return katago_bytes(Model(parse_config("b1c8")).initialise())
+    return katago_bytes(Model(parse_config("b1c8")).initialise().stored())
 
 
-def read(content: bytes, folder: Path, name: str = "net.bin") -> Model:
+def read(content: bytes, folder: Path, name: str = "net.bin") -> StoredNetwork:
     (folder / name).write_bytes(content)
     return read_katago_file(folder / name)
 
@@ -40,14 +42,15 @@ def refused(content: bytes, folder: Path, name: str = "net.bin") -> str:
 @settings(max_examples=20, deadline=None)
 @given(version=st.integers(8, 17), seed=st.integers(0, 1000))
 def test_round_trip_is_exact(version: int, seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
-    model = random_model(version, seed)
+    network = random_model(version, seed).stored()
     path = tmp_path_factory.mktemp("nets") / "net.bin.gz"
-    write_katago_file(model, path)
+    write_katago_file(network, path)
     again = read_katago_file(path)
-    assert again.config == model.config
-    tensors = model.state_dict()
-    assert again.state_dict().keys() == tensors.keys()
-    assert all(torch.equal(tensors[name], tensor) for name, tensor in again.state_dict().items())
+    assert again.config == network.config
+    assert again.values.keys() == network.values.keys()
+    assert all(np.array_equal(network.values[name], value) for name, value in again.values.items())
+    module = Model.from_stored(again).state_dict()
+    assert all(np.array_equal(network.values[name], tensor.numpy()) for name, tensor in module.items())
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -62,14 +65,14 @@ def test_text_files(tiny: bytes, tmp_path: Path) -> None:
     again = read(text, tmp_path, "net.txt")
     assert again.config == model.config
     assert read(gzip.compress(text), tmp_path, "net.txt.gz").config == model.config
-    for name, tensor in model.state_dict().items():
-        assert torch.equal(tensor, again.state_dict()[name])
+    for name, value in model.values.items():
+        assert np.array_equal(value, again.values[name])
     assert "cut short" in refused(text[: len(text) // 2], tmp_path, "net.txt")
-    first = repr(model.trunk.conv.weight[0, 0, 0, 0].item()).encode()
+    first = repr(model.values["trunk.conv.weight"][0, 0, 0, 0].item()).encode()
     assert "trunk.conv.weight is b'x.1" in refused(text.replace(first, b"x.1", 1), tmp_path, "net.txt")
 
 
-def as_text(content: bytes, model: Model) -> bytes:
+def as_text(content: bytes, model: StoredNetwork) -> bytes:
     """The same file with decimal numbers."""
     parts, rest = [], content
     counts = [part.size for record in walk(model.config) if isinstance(record, Layer) for part in record.floats]
@@ -147,16 +150,15 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
 
 
 def test_numbers_that_are_none_are_refused(tmp_path: Path) -> None:
-    model = Model(parse_config("b1c8")).initialise()
-    content = katago_bytes(model)
+    network = Model(parse_config("b1c8")).initialise().stored()
+    content = katago_bytes(network)
     start = content.index(b"@BIN@") + 5
     assert "trunk.conv.weight contains NaN or infinite" in refused(
         content[:start] + b"\x00\x00\xc0\x7f" + content[start + 4 :], tmp_path
     )
-    with torch.no_grad():
-        model.trunk.conv.weight[0, 0, 0, 0] = torch.nan
+    network.values["trunk.conv.weight"][0, 0, 0, 0] = np.nan
     with pytest.raises(ValueError, match=r"trunk\.conv\.weight contains NaN or infinite"):
-        katago_bytes(model)
+        katago_bytes(network)
 
 
 def test_what_a_version_cannot_say_is_not_written() -> None:
@@ -167,6 +169,6 @@ def test_what_a_version_cannot_say_is_not_written() -> None:
         (replace(config, inputs_version=8), "inputs of version 8 cannot be written"),
     ):
         with pytest.raises(ValueError, match=message):
-            katago_bytes(Model(changed))
+            katago_bytes(Model(changed).stored())
     with pytest.raises(ValueError, match="prepared for inference cannot be written"):
-        katago_bytes(prepare_for_inference(Model(config)))
+        katago_bytes(prepare_for_inference(Model(config).stored()).stored())

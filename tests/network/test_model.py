@@ -2,16 +2,19 @@
 
 import pytest
 import torch
+from compiled import EACH_WAY, WAYS
 from random_networks import random_model
+from reference_outputs import predict
 from torch import Tensor
 from torch.nn import functional
 
-from gtp_engine.kernels.prepare import prepare_for_inference
 from gtp_engine.network.config import parse_config
+from gtp_engine.network.inference import prepare_for_inference
 from gtp_engine.network.layers import BatchNorm, Board, Rope
-from gtp_engine.network.model import Model, RawOutputs
-from gtp_engine.network.outputs import no_result_possible, predict
+from gtp_engine.network.model import Model
+from gtp_engine.network.outputs import no_result_possible
 from gtp_engine.network.schema import BatchNormDesc, FixedRopeDesc
+from gtp_engine.network.stored import RawOutputs
 
 
 def position(width: int, height: int, seed: int, size: tuple[int, int] | None = None) -> tuple[Tensor, Tensor, Tensor]:
@@ -23,20 +26,18 @@ def position(width: int, height: int, seed: int, size: tuple[int, int] | None = 
     return planes, torch.rand(1, 19, generator=generator), torch.rand(1, 192, generator=generator)
 
 
-def on_board(raw: RawOutputs, width: int, height: int, columns: int) -> list[Tensor]:
+def on_board(raw: RawOutputs[Tensor], width: int, height: int, columns: int) -> list[Tensor]:
     """Outputs without those of points off the board."""
     points = (torch.arange(height)[:, None] * columns + torch.arange(width)).flatten()
     moves = torch.cat((points, torch.tensor([raw.policy.shape[2] - 1])))
     return [raw.policy[..., moves], raw.value, raw.scores, raw.ownership[:, points]]
 
 
-@pytest.mark.parametrize("prepared", [False, True], ids=["plain", "prepared"])
+@EACH_WAY
 @pytest.mark.parametrize("version", range(8, 18))
-def test_padding_and_company_change_nothing(version: int, prepared: bool) -> None:
+def test_padding_and_company_change_nothing(version: int, way: str) -> None:
     """A board alone, in a larger tensor, and in a batch with other sizes."""
-    model = random_model(version, 7)
-    if prepared:
-        model = prepare_for_inference(model)
+    model = WAYS[way](random_model(version, 7).stored())
     sizes = [(5, 7), (9, 9), (4, 3)]
     with torch.no_grad():
         batch = [torch.cat(parts) for parts in zip(*(position(*s, 1, (9, 9)) for s in sizes), strict=True)]
@@ -51,16 +52,22 @@ def test_padding_and_company_change_nothing(version: int, prepared: bool) -> Non
                     assert torch.allclose(one, other, rtol=1e-4, atol=2e-5)
 
 
-@pytest.mark.parametrize("version", [8, 11, 15, 17])
-def test_preparing_changes_nothing(version: int) -> None:
-    model = random_model(version, 3)
-    prepared = prepare_for_inference(model)
+@EACH_WAY
+@pytest.mark.parametrize("version", range(8, 18))
+@pytest.mark.parametrize("seed", [3, 4])
+def test_all_ways_give_the_same(version: int, seed: int, way: str) -> None:
+    model = random_model(version, seed)
     inputs = position(9, 9, 2)
     with torch.no_grad():
-        for one, other in zip(model(*inputs), prepared(*inputs, full_board=True), strict=True):
+        expected, found = model(*inputs), WAYS[way](model.stored())(*inputs, full_board=True)
+        for one, other in zip(expected[:4], found[:4], strict=True):
             assert torch.allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+def test_prepared_networks_have_no_batch_norms() -> None:
+    model = random_model(15, 3)
     assert any(isinstance(part, BatchNorm) for part in model.modules())
-    assert not any(isinstance(part, BatchNorm) for part in prepared.modules())
+    assert not any(isinstance(part, BatchNorm) for part in prepare_for_inference(model.stored()).modules())
 
 
 def test_metadata_are_asked_for() -> None:

@@ -22,7 +22,7 @@ def run(*arguments: str) -> Result:
 
 
 def test_one_network_is_described(folder: Path) -> None:
-    write_katago_file(Model(parse_config("b4c16nbt-mish")).initialise(), folder / "mine.bin.gz")
+    write_katago_file(Model(parse_config("b4c16nbt-mish")).initialise().stored(), folder / "mine.bin.gz")
     done = run("mine")
     assert done.exit_code == 0
     lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
@@ -36,7 +36,7 @@ def test_one_network_is_described(folder: Path) -> None:
 
 def test_several_make_a_table_and_bad_ones_are_reported(folder: Path) -> None:
     for name in ("b1c8", "b2c16"):
-        write_katago_file(Model(parse_config(name)).initialise(), folder / f"{name}.bin.gz")
+        write_katago_file(Model(parse_config(name)).initialise().stored(), folder / f"{name}.bin.gz")
     (folder / "bad.bin.gz").write_bytes(b"nonsense")
     done = run(str(folder / "b1c8.bin.gz"), str(folder / "bad.bin.gz"), "b2c16")
     assert done.exit_code == 1

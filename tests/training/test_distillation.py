@@ -13,6 +13,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 from making import random_game
+from reference_outputs import predict
 
 from gtp_engine.cli import main
 from gtp_engine.evaluate.features import new_workspace, position_of
@@ -21,7 +22,7 @@ from gtp_engine.game.coords import BLACK, WHITE, point_of_index
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.network.library import load_network
-from gtp_engine.network.outputs import predict
+from gtp_engine.network.model import Model
 from gtp_engine.sgf import GameRecord
 from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.data.loader import Samples
@@ -110,8 +111,8 @@ def test_labels_are_the_outputs_of_the_network(records: Path, tmp_path: Path, sm
         assert len(games.samples()) == games.game_count > 20
         for number in range(games.game_count):
             position = position_of(game_of(games, number), workspace)
-            outputs = [evaluator.predict(position, symmetry) for symmetry in range(8)]
-            ends = [1 - each.value[0, 2] for each in outputs]
+            outputs = [evaluator.evaluate(position, symmetry) for symmetry in range(8)]
+            ends = [1 - each.value[2] for each in outputs]
             found = [
                 torch.cat((batch.value[number], batch.score[number, None], batch.lead[number, None])),
                 batch.policy[number],
@@ -120,11 +121,11 @@ def test_labels_are_the_outputs_of_the_network(records: Path, tmp_path: Path, sm
             assert any(
                 torch.allclose(
                     found[0],
-                    torch.cat((each.value[0], each.score_mean / end, each.lead / end)),
+                    torch.tensor([*each.value, each.score_mean / end, each.lead / end]),
                     atol=2e-3,
                 )
-                and (found[1] - each.policy[0]).abs().sum() < 0.02
-                and torch.allclose(found[2], each.ownership[0], atol=0.5 / 127 + 1e-3)
+                and (found[1] - torch.from_numpy(each.policy)).abs().sum() < 0.02
+                and torch.allclose(found[2], torch.from_numpy(each.ownership), atol=0.5 / 127 + 1e-3)
                 for each, end in zip(outputs, ends, strict=True)
             ), f"{task.name}, label {number}"
 
@@ -261,7 +262,7 @@ def test_bad_input_is_one_line(records: Path, tmp_path: Path) -> None:
 
 def test_a_student_that_equals_its_teacher_has_nothing_to_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(teaching, "KEPT_MASS", 1.0)
-    model = load_network(TINY)
+    model = Model.from_stored(load_network(TINY))
     game = Game(5, rules=RULESETS["tromp-taylor"], komi=3.5)  # every move is legal: none has a target of 0
     handle = NetworkEvaluator(TINY, device="cpu", precision="float32").with_options()
     rows = handle.collect(handle.submit(game.board, np.zeros(1, np.intp), np.zeros(1, np.intp)))

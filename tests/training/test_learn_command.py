@@ -19,6 +19,7 @@ from gtp_engine.cli import main
 from gtp_engine.cli.learn_options import given_settings
 from gtp_engine.network.katago_file import write_katago_file
 from gtp_engine.network.library import load_network
+from gtp_engine.network.model import Model
 from gtp_engine.sgf import GameRecord
 from gtp_engine.training import limit, record_run
 from gtp_engine.training.data.game_records import Filters
@@ -96,7 +97,7 @@ def test_from_records_to_a_network_that_plays(games: Path, tmp_path: Path) -> No
     assert log[-1]["samples"] == 960
     assert {"policy", "value", "score", "opponent", "top1", "top5", "winner"} <= log[-1]["validation"].keys()
     assert f"done: {out / 'networks' / 'b1c8.bin.gz'}" in text
-    network = load_network(out / "networks" / "b1c8.bin.gz")
+    network = Model.from_stored(load_network(out / "networks" / "b1c8.bin.gz"))
     batch = torch.zeros(1, 22, 9, 9)
     batch[:, 0] = 1
     with torch.inference_mode():
@@ -168,15 +169,16 @@ def test_learning_can_start_from_another_network(games: Path, tmp_path: Path) ->
     network = first / "networks" / "b1c8.bin.gz"
     again = [str(games), "--from", str(network), "--out", str(second), *small]
     run(*again, "--samples", "32", "--learning-rate", "1e-9")
-    before, after = (load_network(path).trunk.conv.weight for path in (network, second / "networks" / "b1c8.bin.gz"))
-    assert torch.allclose(before, after, atol=1e-6)
+    written = (network, second / "networks" / "b1c8.bin.gz")
+    before, after = (load_network(path).values["trunk.conv.weight"] for path in written)
+    assert np.allclose(before, after, atol=1e-6)
     mistaken = CliRunner().invoke(main, ["learn", *again, "--config", "b1c8"])
     assert mistaken.exit_code == 2 and "leave --config out" in mistaken.output
 
 
 def test_a_network_that_cannot_be_trained_is_reported_before_games_are_read(tmp_path: Path) -> None:
     people = next(model for seed in range(9) if (model := random_model(15, seed)).config.metadata_version)
-    write_katago_file(people, tmp_path / "people.bin.gz")
+    write_katago_file(people.stored(), tmp_path / "people.bin.gz")
     (tmp_path / "damaged.bin.gz").write_bytes(b"no network")
     for name, message in (("people", "it imitates humans"), ("damaged", "damaged.bin.gz")):
         start = str(tmp_path / f"{name}.bin.gz")

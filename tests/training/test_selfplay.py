@@ -37,7 +37,7 @@ SELFPLAY += ["--board-size", "5"]
 def network(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("networks") / "small.bin.gz"
     model = Model(parse_config("b1c16")).initialise(torch.Generator().manual_seed(1))
-    write_katago_file(model, path)
+    write_katago_file(model.stored(), path)
     return str(path)
 
 
@@ -159,7 +159,7 @@ def test_another_network_takes_over_games_under_way(network: str, tmp_path: Path
     for _ in range(40):
         selfplay.step()
     other = tmp_path / "other.bin.gz"
-    write_katago_file(Model(parse_config("b1c16")).initialise(torch.Generator().manual_seed(2)), other)
+    write_katago_file(Model(parse_config("b1c16")).initialise(torch.Generator().manual_seed(2)).stored(), other)
     begun = len(done)
     selfplay.change_network(partial(evaluator_for, str(other), "cpu", "float32"))
     while len(done) < begun + 8:

@@ -223,7 +223,6 @@ def raw_text(evaluation: "RawEvaluation") -> str:
     sign = 1
     if evaluation.to_move == BLACK:
         win, loss, sign = loss, win, -1
-    has_errors = evaluation.value_error is not None and evaluation.score_error is not None
     numbers = {
         "whiteWin": win,
         "whiteLoss": loss,
@@ -231,8 +230,7 @@ def raw_text(evaluation: "RawEvaluation") -> str:
         "whiteLead": sign * evaluation.lead,
         "whiteScoreSelfplay": sign * evaluation.score_mean,
         "whiteScoreSelfplaySq": evaluation.score_mean_square,
-        # Networks of version 8 have an output for it, which KataGo does not show either.
-        "varTimeLeft": evaluation.variance_time if has_errors else _NONE,
+        "varTimeLeft": _NONE if evaluation.variance_time is None else evaluation.variance_time,
         "shorttermWinlossError": _NONE if evaluation.value_error is None else evaluation.value_error,
         "shorttermScoreError": _NONE if evaluation.score_error is None else evaluation.score_error,
     }

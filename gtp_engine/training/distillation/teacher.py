@@ -45,7 +45,7 @@ def load_teacher(path: Path, device: str = "auto", threads: int = 1) -> "Teacher
     if evaluator.takes_profile:
         evaluator.close()
         raise UserError(f"{path}: it imitates humans of a given profile and cannot teach; choose another network")
-    batch_size = CPU_BATCH if evaluator.device.type == "cpu" else GPU_BATCH
+    batch_size = CPU_BATCH if evaluator.device == "cpu" else GPU_BATCH
     return Teacher(evaluator, batch_size, torch_threads=before)
 
 

@@ -1,0 +1,182 @@
+"""What computes a network for its evaluator: our compiled kernels, or torch.
+
+The kernels run on a CPU that has their instructions; torch runs on GPUs and on other CPUs, and in precisions that the
+kernels do not have. It is imported only there.
+"""
+
+import ctypes
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from ..base.errors import UserError
+from ..kernels.network import CompiledNetwork, can_compile, has_bfloat16
+from ..kernels.precision import bfloat16_is_faster
+from ..network.schema import METADATA
+from ..network.stored import RawOutputs, StoredNetwork
+from .choices import AUTO, DEVICES, PRECISIONS
+from .features import PLANES, SCALARS
+
+
+class Inputs:
+    """Memory for the inputs of a batch.
+
+    Attributes:
+        size: How many positions there is memory for.
+        planes: uint8 [size, height, width, 22].
+        scalars: float32 [size, 19].
+        metadata: float32 [size, 192], or None if the network has no inputs for it.
+        legal: bool [size, points + 1], the legal moves of the positions themselves.
+    """
+
+    def __init__(self, size: int, width: int, height: int, metadata: bool) -> None:
+        self.size = size
+        self.planes = np.empty((size, height, width, PLANES), np.uint8)
+        self.scalars = np.empty((size, SCALARS), np.float32)
+        self.metadata = np.empty((size, METADATA), np.float32) if metadata else None
+        self.legal = np.empty((size, width * height + 1), np.bool_)
+
+
+class Runner(Protocol):
+    """Computes the outputs of a network; on a CPU several threads may call it side by side.
+
+    Attributes:
+        device: "cpu", "cuda" or "mps".
+        precision: One of `choices.PRECISIONS`.
+        largest_batch: The number of positions that the device has memory for, as far as is known.
+    """
+
+    device: str
+    precision: str
+    largest_batch: int
+
+    def new_inputs(self, size: int, width: int, height: int) -> Inputs:
+        """Returns memory for so many positions on a board."""
+        ...
+
+    def run(self, inputs: Inputs, positions: np.ndarray) -> RawOutputs[np.ndarray]:
+        """Returns the raw outputs for some positions of the inputs, int [n], as float32.
+
+        With CUDA they are there, and the inputs may be overwritten, only once the function that `mark` returns has.
+        """
+        ...
+
+    def mark(self) -> Callable[[], None]:
+        """Returns a function that waits until the work that has begun so far is done."""
+        ...
+
+    def prepare_thread(self) -> None:
+        """Makes the settings of a thread that is to call `run`."""
+        ...
+
+    def close(self) -> None:
+        """Frees the memory of the network, which cannot be used afterwards."""
+        ...
+
+
+class CompiledRunner:
+    """Implements `Runner` by the compiled kernels; `kernels.network.can_compile` has to accept the network."""
+
+    device = "cpu"
+    largest_batch = sys.maxsize
+
+    def __init__(self, network: StoredNetwork, precision: str) -> None:
+        self.precision = precision
+        self._takes_metadata = network.config.metadata_version > 0
+        self._network = CompiledNetwork(network, has_bfloat16(precision))
+
+    def new_inputs(self, size: int, width: int, height: int) -> Inputs:
+        """See `Runner.new_inputs`."""
+        return Inputs(size, width, height, self._takes_metadata)
+
+    def run(self, inputs: Inputs, positions: np.ndarray) -> RawOutputs[np.ndarray]:
+        """See `Runner.run`."""
+        chosen = as_slice(positions)
+        metadata = None if inputs.metadata is None else inputs.metadata[chosen]
+        return self._network(inputs.planes[chosen], inputs.scalars[chosen], metadata, full_board=True)
+
+    def mark(self) -> Callable[[], None]:
+        """See `Runner.mark`: the work is done when `run` returns."""
+        return _nothing
+
+    def prepare_thread(self) -> None:
+        """See `Runner.prepare_thread`: the kernels run on the thread that calls them."""
+
+    def close(self) -> None:
+        """See `Runner.close`."""
+        del self._network
+
+
+def _nothing() -> None:
+    pass
+
+
+def as_slice(positions: np.ndarray) -> slice | np.ndarray:
+    """Returns indices in ascending order as a slice if they are a range: a slice is not copied."""
+    first, last = int(positions[0]), int(positions[-1])
+    return slice(first, last + 1) if last - first == len(positions) - 1 else positions
+
+
+def make_runner(network: StoredNetwork, name: str, device: str = AUTO, precision: str = AUTO) -> Runner:
+    """Returns what runs a network.
+
+    Args:
+        network: The network.
+        name: Its name, for messages.
+        device: One of `choices.DEVICES`, or AUTO for a GPU if there is one.
+        precision: One of `choices.PRECISIONS`; AUTO is float16 on a GPU, and on a CPU bfloat16 if the kernels have it
+            and a quick measurement shows that it is faster, else float32.
+
+    Raises:
+        UserError: The device or the precision is unknown, or there is no such device.
+    """
+    device = find_device(device)
+    if precision not in (AUTO, *PRECISIONS):
+        raise UserError(f"unknown precision {precision!r}: expected {AUTO}, {', '.join(PRECISIONS)}")
+    if precision == AUTO and device != "cpu":
+        precision = "float16"
+    elif precision == AUTO:
+        half = can_compile(network.config, "bfloat16") and bfloat16_is_faster()
+        precision = "bfloat16" if half else "float32"
+    if device == "cpu" and can_compile(network.config, precision):
+        return CompiledRunner(network, precision)
+    from .torch_runner import TorchRunner
+
+    return TorchRunner(network, name, device, precision)
+
+
+def find_device(name: str) -> str:
+    """Returns the device of that name, the best one for AUTO. Imports torch only if there may be a GPU.
+
+    Raises:
+        UserError: the name is unknown or this machine has no such device.
+    """
+    if name not in (AUTO, *DEVICES):
+        raise UserError(f"unknown device {name!r}: expected {AUTO}, {', '.join(DEVICES)}")
+    if name == "cpu" or (name == AUTO and not may_have_gpu()):
+        return "cpu"
+    import torch
+
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == AUTO:
+        return next(kind for kind, found in available.items() if found)
+    if not available[name]:
+        raise UserError(f"no device {name!r} here: torch {torch.__version__} finds none")
+    return name
+
+
+def may_have_gpu() -> bool:
+    """Whether this machine may have a GPU that torch can use: it has the driver, without which there is none."""
+    if sys.platform == "darwin":
+        return platform.machine() == "arm64"
+    if Path("/dev/kfd").exists():  # AMD's
+        return True
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    return True

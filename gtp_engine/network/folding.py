@@ -1,0 +1,63 @@
+"""Folds the batch norms of a network that only evaluates: the same outputs with fewer steps."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .schema import (
+    BatchNormDesc,
+    OrdinaryBlockDesc,
+    PoolingBlockDesc,
+    walk_paths,
+)
+from .stored import StoredNetwork
+
+
+def fold_norms(network: StoredNetwork) -> dict[str, np.ndarray]:
+    """Returns the values of a network without the statistics of its batch norms.
+
+    A norm that follows a convolution of its own block or head is moved into it: the convolution then has a "bias" among
+    the values, and the norm has none. The other norms (a block's first one normalises the sum of all blocks before)
+    have "scale" and "shift" in place of their statistics.
+    """
+    values = dict(network.values)
+    folded = {path: layers for part in _parts(network) for path, layers in part.items()}
+    for path, desc in walk_paths(network.config):
+        if not isinstance(desc, BatchNormDesc):
+            continue
+        scale, shift = _scale_and_shift(values, path, desc)
+        if path not in folded:
+            values[f"{path}.scale"], values[f"{path}.shift"] = scale, shift
+            continue
+        # norm(conv(x) + matmul(z)) = conv(x) * scale + matmul(z) * scale + shift, for each output channel.
+        conv, *matrices = folded[path]
+        for layer in (conv, *matrices):
+            weight = values[f"{layer}.weight"]
+            values[f"{layer}.weight"] = weight * scale.reshape(-1, *[1] * (weight.ndim - 1))
+        values[f"{conv}.bias"] = shift
+    return values
+
+
+def _scale_and_shift(values: dict[str, np.ndarray], path: str, desc: BatchNormDesc) -> tuple[np.ndarray, np.ndarray]:
+    """Takes a norm's values out; returns scale and shift of each channel: the norm is x * scale + shift."""
+    own = {floats.name: values.pop(f"{path}.{floats.name}") for floats in desc.floats}
+    scale = 1 / np.sqrt(own["running_var"] + np.float32(desc.epsilon))
+    scale = scale * own.get("weight", np.float32(1))
+    return scale, own.get("bias", np.float32(0)) - own["running_mean"] * scale
+
+
+def _parts(network: StoredNetwork) -> Iterator[dict[str, list[str]]]:
+    """Yields, by the paths of norms, the layers before: a convolution, and a matrix whose product is added to it."""
+    yield {
+        "policy.norm": ["policy.conv", "policy.pool_matmul"],
+        "policy.pool_norm": ["policy.pool_conv"],
+        "value.norm": ["value.conv"],
+    }
+    for path, desc in walk_paths(network.config):
+        if isinstance(desc, PoolingBlockDesc):
+            yield {
+                f"{path}.mid_norm": [f"{path}.conv1", f"{path}.pool_matmul"],
+                f"{path}.pool_norm": [f"{path}.pool_conv"],
+            }
+        elif isinstance(desc, OrdinaryBlockDesc):
+            yield {f"{path}.mid_norm": [f"{path}.conv1"]}

@@ -1,0 +1,138 @@
+"""Compiled networks: how far they are from torch in float32, in both precisions; every width of a network."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from compiled import compiled, needs_bfloat16, needs_kernels
+from golden import inputs, network_file, records
+from random_networks import random_model
+from reference_outputs import predict
+from torch.nn import functional
+
+from gtp_engine.base.jit import config
+from gtp_engine.kernels import precision, trunk
+from gtp_engine.kernels.activations import KINDS, activate
+from gtp_engine.kernels.matmul import to_bfloat16
+from gtp_engine.network.config import parse_config
+from gtp_engine.network.inference import prepare_for_inference
+from gtp_engine.network.katago_file import read_katago_file
+from gtp_engine.network.layers import ACTIVATION_FUNCTIONS
+from gtp_engine.network.model import Model
+from gtp_engine.network.schema import MISH, RELU, SILU
+
+HALF = [pytest.param(False, id="float32"), pytest.param(True, id="bfloat16", marks=needs_bfloat16)]
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="code is not compiled")
+@pytest.mark.parametrize("kind", [MISH, RELU, SILU])
+@pytest.mark.parametrize("half", [False, True])
+def test_activations_are_torchs(kind: str, half: bool) -> None:
+    torch.manual_seed(1)
+    x = torch.randn(5, 7, 40) * 5
+    x[0, 0, :6] = torch.tensor([-1e4, -90.0, -50.0, 19.0, 21.0, 1e4])
+    scale, shift = torch.rand(40) + 0.5, torch.randn(40)
+    seen = x.bfloat16().float() if half else x
+    given = to_bfloat16(x.numpy()) if half else x.numpy()
+    out = np.empty_like(given)
+    activate(given, 0, scale.numpy(), shift.numpy(), KINDS[kind], np.zeros((0, 0), np.bool_), out, 0)
+    found = torch.from_numpy(out).view(torch.bfloat16).double() if half else torch.from_numpy(out).double()
+    expected = ACTIVATION_FUNCTIONS[kind]((seen * scale + shift).double())
+    assert torch.allclose(found, expected, rtol=2**-8 if half else 2e-6, atol=1e-6 if half else 2e-6)
+
+
+def test_numbers_are_rounded_to_bfloat16_as_by_torch() -> None:
+    generator = torch.Generator().manual_seed(1)
+    values = torch.randn(10_000, generator=generator) * torch.exp(20 * torch.randn(10_000, generator=generator))
+    ties = torch.arange(0x3F800000, 0x3F900000, 0x8000, dtype=torch.int32).view(torch.float32)
+    values = torch.cat((values, ties, torch.zeros(1)))
+    assert (to_bfloat16(values.numpy()) == values.bfloat16().view(torch.uint16).numpy()).all()
+
+
+@needs_kernels
+@pytest.mark.parametrize("name", ["b2c8", "b2c20nbt", "b3c36-mish", "b2c48nbt-silu", "b2c100"])
+@pytest.mark.parametrize("half", HALF)
+def test_channels_need_not_fill_vectors(name: str, half: bool) -> None:
+    torch.manual_seed(1)
+    model = Model(parse_config(name)).initialise().eval()
+    planes = (torch.rand(3, 22, 9, 9) < 0.2).float()
+    planes[:, 0] = 1
+    scalars = torch.rand(3, 19)
+    with torch.inference_mode():
+        expected, found = model(planes, scalars), compiled(model.stored(), half)(planes, scalars, full_board=True)
+    for one, other in zip(expected, found, strict=True):
+        assert torch.allclose(one, other, rtol=1e-4, atol=0.05 if half else 2e-5)
+
+
+@pytest.mark.parametrize("way", ["prepared", pytest.param("compiled", marks=needs_bfloat16)])
+@pytest.mark.parametrize("version", [8, 14, 17])
+def test_bfloat16_is_near(version: int, way: str) -> None:
+    model = random_model(version, 5)
+    network = model.stored()
+    half = compiled(network, True) if way == "compiled" else prepare_for_inference(network, torch.bfloat16)
+    generator = torch.Generator().manual_seed(1)
+    planes = (torch.rand(4, 22, 9, 9, generator=generator) < 0.2).float()
+    planes[:, 0] = 1
+    scalars, metadata = torch.rand(4, 19, generator=generator), torch.rand(4, 192, generator=generator)
+    with torch.inference_mode():
+        for full_board in (True, False):
+            expected = model(planes, scalars, metadata)
+            found = half(planes, scalars, metadata, full_board=full_board)
+            assert found.policy.dtype == torch.float32
+            assert functional.l1_loss(found.value, expected.value) < 0.05
+            assert functional.l1_loss(found.policy, expected.policy) < 0.05
+
+
+@needs_kernels
+@pytest.mark.parametrize("half", HALF)
+def test_portions_of_a_batch_change_nothing(half: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = compiled(random_model(17, 5).stored(), half)
+    generator = torch.Generator().manual_seed(1)
+    planes = (torch.rand(21, 22, 9, 9, generator=generator) < 0.2).float()
+    planes[:, 0] = 1
+    planes[::3, :, 7:] = 0  # a smaller board
+    scalars, metadata = torch.rand(21, 19, generator=generator), torch.rand(21, 192, generator=generator)
+    with torch.inference_mode():
+        whole = model(planes, scalars, metadata)
+        monkeypatch.setattr(trunk, "_PORTION_VALUES", 1)
+        for found, expected in zip(model(planes, scalars, metadata), whole, strict=True):
+            assert torch.allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@needs_bfloat16
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["b6c96", "b15c192", "b7c96h3tf", "b18c384nbt", "b10c384h6tf"])
+def test_bfloat16_is_near_for_networks_of_katago(shared: Path, name: str) -> None:
+    """Win rate and policy to 5e-3 on average; its first move has nine tenths of the best prior."""
+    found = records(shared / "katago" / "golden" / f"{name}.jsonl")[:30]
+    network = read_katago_file(network_file(shared / "katago" / "nets", found[0]["net"]))
+    model, half = Model.from_stored(network), compiled(network, True)
+    winrate, policy = 0.0, 0.0
+    for record in found:
+        given = inputs(record)
+        with torch.inference_mode():
+            exact, near = (
+                predict(net(given.planes, given.scalars, full_board=True), model.config, given.legal, given.scalars)
+                for net in (model, half)
+            )
+        winrate += float((exact.value - near.value)[0, 0].abs()) / len(found)
+        policy += float((exact.policy - near.policy).abs().mean()) / len(found)
+        assert exact.policy[0, near.policy.argmax()] >= 0.9 * exact.policy.max()
+    assert winrate < 5e-3 and policy < 5e-3
+
+
+@needs_bfloat16
+def test_the_faster_precision_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precision, "CACHE_FOLDER", tmp_path)
+    tried = precision.bfloat16_is_faster()
+    (file,) = tmp_path.iterdir()
+    assert file.read_text() == ("bfloat16" if tried else "float32")
+    file.write_text("float32" if tried else "bfloat16")
+    assert precision.bfloat16_is_faster() != tried
+    for damaged in (b"float8", b"\xe6loat32"):
+        file.write_bytes(damaged)
+        precision.bfloat16_is_faster()
+        assert file.read_text() in ("bfloat16", "float32")
+    monkeypatch.setattr(precision, "CACHE_FOLDER", None)
+    assert precision.bfloat16_is_faster() in (True, False)

@@ -1,0 +1,45 @@
+"""Compiled networks and prepared ones, called as torch's modules are."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from gtp_engine.base.jit import config
+from gtp_engine.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32
+from gtp_engine.kernels.network import CompiledNetwork, can_compile
+from gtp_engine.network.inference import prepare_for_inference
+from gtp_engine.network.model import Model
+from gtp_engine.network.stored import RawOutputs, StoredNetwork
+
+needs_kernels = pytest.mark.skipif(
+    config.DISABLE_JIT or not HAS_FLOAT32, reason="the vectors of this CPU are not used, or code is not compiled"
+)
+needs_bfloat16 = pytest.mark.skipif(config.DISABLE_JIT or not HAS_BFLOAT16, reason="this CPU multiplies no bfloat16")
+
+
+def compiled(network: StoredNetwork, half: bool = False) -> Callable[..., RawOutputs[Tensor]]:
+    """Returns the compiled network as a function of torch's tensors."""
+    assert can_compile(network.config, "bfloat16" if half else "float32")
+    kernels = CompiledNetwork(network, half)
+
+    def run(
+        planes: Tensor, scalars: Tensor, metadata: Tensor | None = None, *, full_board: bool = False
+    ) -> RawOutputs[Tensor]:
+        points = planes.permute(0, 2, 3, 1).to(torch.uint8).contiguous().numpy()
+        people = None if metadata is None else metadata.numpy()
+        return RawOutputs(*map(torch.from_numpy, kernels(points, scalars.numpy(), people, full_board=full_board)))
+
+    return run
+
+
+# The ways to compute a network in float32, each of which has to give the same outputs.
+WAYS: dict[str, Callable[[StoredNetwork], Callable[..., RawOutputs[Tensor]]]] = {
+    "plain": Model.from_stored,
+    "prepared": prepare_for_inference,
+    "compiled": compiled,
+}
+EACH_WAY = pytest.mark.parametrize(
+    "way", ["plain", "prepared", pytest.param("compiled", marks=needs_kernels)]
+)
