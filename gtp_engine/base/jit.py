@@ -22,7 +22,7 @@ import numba
 from numba.core import config as numba_config
 from numba.typed import List as List  # of one type each, for compiled code that accepts any number of objects
 
-from . import code_cache, folders
+from . import code_cache, folders, whole_program
 from .code_cache import CodeCache, CodeFolder
 from .errors import UserError, error_text
 
@@ -33,7 +33,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _COMPILED_FOLDERS = ("game", "network", "kernels", "evaluate", "search")
 _COMPILED_FILES = ("training/data/samples.py", "training/data/rows.py", "training/data/ownership.py")
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {
+    "nopython": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,  # `whole_program` makes them
+    "no_cfunc_wrapper": True,
+}
 _KEPT_FOLDERS = 6  # this version's and the last five: other checkouts and installations have theirs
 
 
@@ -41,7 +47,7 @@ def fingerprinted_files() -> list[Path]:
     """Returns the sources that compiled code may come from: a change of one of them compiles all again."""
     package = Path(__file__).parents[1]
     folders_ = [file for folder in _COMPILED_FOLDERS for file in (package / folder).rglob("*.py")]
-    own = [Path(__file__), Path(code_cache.__file__)]
+    own = [Path(__file__), Path(code_cache.__file__), Path(whole_program.__file__)]
     return [*own, *(package / file for file in _COMPILED_FILES), *folders_]
 
 
@@ -75,13 +81,16 @@ def _prepare_cache() -> tuple[CodeFolder | None, str]:
     return CodeFolder(folder), ""
 
 
+whole_program.install()
 _folder, _no_folder = _prepare_cache()
 CACHE_FOLDER = _folder.path if _folder else None
 
 
 def _decorate(function: F, **options: Any) -> F:
-    decorated = numba.njit(**_OPTIONS, **options)(function)
-    if _folder is not None and not config.DISABLE_JIT:
+    if config.DISABLE_JIT:
+        return function
+    decorated: Any = whole_program.Dispatcher(function, targetoptions={**_OPTIONS, **options})
+    if _folder is not None:
         decorated._cache = CodeCache(function, _folder)  # what `cache=True` does with numba's own cache
     return decorated
 
