@@ -26,7 +26,7 @@ endef
 
 .PHONY: play test check compiled
 
-play: compiled
+play: .venv/installed
 	@$(BIN)/gtp_engine play
 
 test: .venv/developer compiled

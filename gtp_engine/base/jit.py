@@ -9,10 +9,8 @@ at one file only and would leave a caller stale when a function that it calls ch
 
 import contextlib
 import hashlib
-import logging
 import shutil
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,8 +23,6 @@ from numba.typed import List as List  # of one type each, for compiled code that
 from . import code_cache, folders, whole_program
 from .code_cache import CodeCache, CodeFolder
 from .errors import UserError, error_text
-
-logger = logging.getLogger(__name__)
 
 config: Any = numba_config  # its settings are made at run time, mypy sees none of them
 F = TypeVar("F", bound=Callable[..., Any])
@@ -110,20 +106,9 @@ def is_cold() -> bool:
     return not config.DISABLE_JIT and (_folder is None or not _folder.is_complete)
 
 
-def warm_up(steps: list[tuple[str, Callable[[], object]]]) -> None:
-    """Calls each named step so that it is compiled or loaded from the cache.
-
-    While the cache is cold each step is logged, as a warning, since the program does not respond meanwhile.
-    """
-    cold = is_cold()
-    start = time.perf_counter()
-    for number, (name, step) in enumerate(steps, 1):
-        if cold:
-            logger.warning(f"compiling {number}/{len(steps)}: {name}")
-        step()
-    if cold:
-        if _folder:
-            _folder.mark_complete()
-        problem = _folder.problem if _folder else _no_folder
-        seconds = time.perf_counter() - start
-        logger.warning(f"compiled in {seconds:.0f} s{f' (not kept: {problem})' if problem else ''}")
+def mark_complete() -> str:
+    """Records that all that a start needs is compiled; returns why it is not kept, or nothing."""
+    if _folder is None:
+        return _no_folder
+    _folder.mark_complete()
+    return _folder.problem

@@ -1,14 +1,15 @@
 """Compiles a function together with all that it calls, once.
 
-numba optimises each function and makes machine code of it as soon as its types are known, with copies of all that it
-calls: a function deep in the core is so optimised ten times and made into machine code ten times, of which Python calls
-one, or none. Here a function that compiled code calls stays LLVM's intermediate code. Only when Python calls a function,
-it gets a wrapper that Python can call, and this wrapper is optimised and made into machine code with everything below.
+As soon as the types of a function are known, numba optimises it and makes machine code of it, with copies of all that
+it calls: a function deep in the core is optimised ten times and becomes machine code ten times, of which Python calls
+one or none. Here a function that compiled code calls stays LLVM's intermediate code. Only when Python calls a function
+does it get a wrapper, and this wrapper is optimised and becomes machine code together with everything below it.
 """
 
 from typing import Any
 
 from llvmlite import binding
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
@@ -117,7 +118,8 @@ class Dispatcher(CPUDispatcher):
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Compiles the function for a compiled caller and returns its type, as numba's own dispatchers do."""
         pysig, args = self._compiler.fold_argument_types(args, kws)
-        self._part(tuple(args), None)
+        args = tuple(_widened(type_) for type_ in args)
+        self._part(args, None)
         signatures = [part.signature for part in self._parts.values()]
         name = self.py_func.__name__
         return make_concrete_template(f"CallTemplate({name})", name, signatures), pysig, args, {}
@@ -145,6 +147,16 @@ class Dispatcher(CPUDispatcher):
         context.create_cpython_wrapper(library, describes, part.environment, part.call_helper, release_gil=True)
         executable = context.get_executable(library, describes, part.environment)
         return part._replace(library=library, entry_point=executable)
+
+
+def _widened(type_: Any) -> Any:
+    """Returns the type with which a function is compiled for arguments of this one.
+
+    Constants and small signed integers become 64 bits wide, as in arithmetic: numba would compile a function for each
+    constant and for each width.
+    """
+    type_ = types.unliteral(type_)
+    return types.int64 if isinstance(type_, types.Integer) and type_.signed else type_
 
 
 def install() -> None:
