@@ -30,7 +30,7 @@ play: .venv/installed
 	@$(BIN)/gtp_engine play
 
 test: .venv/developer compiled
-	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 check: .venv/developer
 	@$(BIN)/ruff check .

@@ -17,6 +17,8 @@ import click
 
 from gtp_engine.cli import COMMANDS as PROGRAM_COMMANDS
 from gtp_engine.cli import main as program
+from gtp_engine.cli.command import Command
+from gtp_engine.cli.configuration import COMMON_SETTINGS, variable
 from gtp_engine.gtp.commands import COMMANDS as GTP_COMMANDS
 from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.training.setting import settings_of
@@ -131,15 +133,27 @@ def program_options() -> str:
     """Returns a table of options for each command of the program."""
     parts = []
     for name, about in PROGRAM_COMMANDS.items():
-        context = click.Context(program, info_name="gtp_engine", max_content_width=1000)
+        context = click.Context(program, info_name="gtp_engine", **program.context_settings)
         command = program.get_command(context, name)
-        assert command is not None
+        assert isinstance(command, Command)
         own = click.Context(command, info_name=name, parent=context, **command.context_settings)
         usage = " ".join(["gtp_engine", name, *command.collect_usage_pieces(own)])
-        options = [param for param in command.get_params(own) if isinstance(param, click.Option)]
-        rows = [[code(record[0]), record[1]] for option in options if (record := option.get_help_record(own))]
+        rows = []
+        for heading, records in command.sections(own).items():
+            rows += [[f"**{heading}**", ""], *([code(names), text] for names, text in records)]
         parts.append(f"### gtp_engine {name}\n\n{about}\n\n`{usage}`\n\n{table(['option', ''], rows)}")
     return "\n\n".join(parts)
+
+
+def common_settings() -> str:
+    """Returns a table of the settings that all commands share, with their environment variables."""
+    context = click.Context(program, info_name="gtp_engine")
+    command = program.get_command(context, "gtp")
+    assert command is not None
+    options = {param.envvar: param for param in command.params if isinstance(param, click.Option)}
+    meanings = {name: options[variable(name)].help or "" for name in COMMON_SETTINGS}
+    rows = [[code(name), code(variable(name)), text] for name, text in meanings.items()]
+    return table(["setting", "environment variable", "meaning"], rows)
 
 
 def modules() -> str:
@@ -158,6 +172,7 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "gtp_commands": gtp_commands,
     "run_settings": run_settings,
     "program_options": program_options,
+    "common_settings": common_settings,
     "modules": modules,
 }
 

@@ -1,12 +1,19 @@
 """Fixtures for all tests."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from gtp_engine.base.system import configure_process
+from gtp_engine.cli.configuration import COMMON_SETTINGS, variable
 
 configure_process()  # before torch is imported: its threads wait quietly, as tests run next to each other
+
+# The defaults of whoever runs the tests are not those that the tests expect.
+os.environ["GTP_ENGINE_CONFIG"] = os.devnull
+for name in COMMON_SETTINGS:
+    os.environ.pop(variable(name), None)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -23,6 +30,12 @@ def shared() -> Path:
 LONG_FILES = ("test_train.py", "test_play.py", "test_review_command.py", "test_network_match.py", "test_cli.py")
 
 
+SLOW_TIMEOUT = 1200  # seconds; the slowest took 300 s
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Lets the longest files begin first."""
+    """Lets the longest files begin first, and gives slow tests more time."""
     items.sort(key=lambda item: item.path.name not in LONG_FILES)
+    for item in items:
+        if any(item.iter_markers("slow")) and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(SLOW_TIMEOUT))

@@ -116,8 +116,6 @@ def test_modules_import_from_lower_floors_only() -> None:
     assert wrong == []
 
 
-
-
 def imported_modules(path: Path, package: tuple[str, ...]) -> set[str]:
     """Modules of the package that a file imports, absolutely or relatively."""
     found = set()

@@ -101,11 +101,11 @@ class MoveReview:
 
 
 def cost_text(review: MoveReview) -> str:
-    """Returns a move in words, and its cost if it has any: `34 white D4 (-2.5 points, -12.3 %; E5 is better)`."""
+    """Returns a move in words, and its cost if it has any: `34 white D4 (-2.5 points, -12.3%; E5 is better)`."""
     played = f"{review.number} {colour_name(review.move.colour)} {review.vertex(review.move.point)}"
     if not review.points_loss and not review.winrate_loss:
         return played
-    cost = f"{with_minus(review.points_loss)} points, {with_minus(100 * review.winrate_loss)} %"
+    cost = f"{with_minus(review.points_loss)} points, {with_minus(100 * review.winrate_loss)}%"
     return f"{played} ({cost}; {review.vertex(review.best)} is better)"
 
 

@@ -79,7 +79,7 @@ def summary(review: GameReview) -> str:
             choice = 100 * numbers.first_choice / numbers.moves
             lines.append(
                 f"{review.name(colour)}: {numbers.points_lost:.2f} points lost per move, "
-                f"accuracy {numbers.accuracy:.0f} %, engine's first choice {choice:.0f} %"
+                f"accuracy {numbers.accuracy:.0f}%, engine's first choice {choice:.0f}%"
             )
     lines += [_mistake_line(mistake) for mistake in review.mistakes[:LISTED]]
     return "\n".join(lines)

@@ -52,15 +52,13 @@ class Reviewer:
 
     Args:
         settings: Evaluator, limits and search parameters. Without a limit a position is searched for DEFAULT_SECONDS.
-        announces: Whether the network, its device and its precision are logged.
 
     Attributes:
         stopped: Setting it to True, also from a signal handler, ends the review soon.
     """
 
-    def __init__(self, settings: EngineSettings, *, announces: bool = False) -> None:
+    def __init__(self, settings: EngineSettings) -> None:
         self.stopped = False
-        self._announces = announces
         self._settings = settings
         seconds = DEFAULT_SECONDS if settings.visits is None and settings.seconds is None else settings.seconds
         self._limits = Limits(settings.visits, seconds)
@@ -128,8 +126,7 @@ class Reviewer:
         worker = new_worker(settings)
         worker.warm_up()
         parameters = settings.search_parameters(settings.network)
-        if self._announces:
-            worker.announce(parameters)
+        worker.announce(parameters)
         worker.check_profile(parameters.profile)
         return worker
 

@@ -41,6 +41,7 @@ class Schedulers:
             choices = {"device": settings.device, "precision": settings.precision}
             self._human = make_evaluator(human_model, threads=1, seed=settings.seed, **choices)
             if not self._human.takes_profile:
+                self.close()
                 raise UserError(f"-human-model {human_model}: this network was not trained on the games of humans")
 
     def on_board(self, width: int, height: int) -> Scheduler:

@@ -6,8 +6,10 @@
   `%LOCALAPPDATA%\\gtp_engine`.
 - networks, `GTP_ENGINE_NETWORKS`: `networks` in the data folder.
 - games, `GTP_ENGINE_GAMES`: the folder `sgf` of a checkout, else `games` in the data folder.
+- configuration, `GTP_ENGINE_CONFIG` (the file): `~/.config/gtp_engine/config.toml`,
+  `~/Library/Application Support/gtp_engine/config.toml`, `%LOCALAPPDATA%\\gtp_engine\\config.toml`.
 
-Linux also heeds `XDG_CACHE_HOME` and `XDG_DATA_HOME`. No function here creates anything.
+Linux also heeds `XDG_CACHE_HOME`, `XDG_DATA_HOME` and `XDG_CONFIG_HOME`. No function here creates anything.
 """
 
 import os
@@ -38,6 +40,15 @@ def games_dir() -> Path:
     """Returns the folder in which games are saved without `--sgf-dir`."""
     root = checkout()
     return _override("GTP_ENGINE_GAMES") or (root / "sgf" if root else data_dir() / "games")
+
+
+def configuration_file() -> Path | None:
+    """Returns the file of the user's own defaults, which need not exist; None for a user without a home folder."""
+    try:
+        folder = _user_folder("Application Support", "XDG_CONFIG_HOME", ".config", "")
+    except UserError:  # nobody needs a configuration
+        folder = None
+    return _override("GTP_ENGINE_CONFIG") or (folder / "config.toml" if folder else None)
 
 
 def checkout() -> Path | None:

@@ -6,12 +6,16 @@ another program the records go to its own handlers.
 
 import contextlib
 import logging
+import os
 import sys
+from collections.abc import Iterator
 
 from .errors import error_place
 from .messages import printable
 
 LOGGER = "gtp_engine"  # the parent of the loggers of all modules
+NOTICE = 25  # the level of what users and clients wait for: more than INFO, no WARNING
+_LEVEL_VARIABLE = "GTP_ENGINE_LOG_LEVEL"  # takes the level to the processes that this one starts
 _LONGEST = 1000
 
 
@@ -40,10 +44,30 @@ class StderrHandler(logging.Handler):
 
 
 def log_to_stderr() -> None:
-    """Writes what this package logs to stderr, from level INFO on. Further calls change nothing."""
+    """Writes what this package logs to stderr, from level NOTICE on or as `log_level` says. Further
+    calls change nothing.
+    """
     logger = logging.getLogger(LOGGER)
     if not any(isinstance(handler, StderrHandler) for handler in logger.handlers):
         handler = StderrHandler()
         handler.setFormatter(OneLineFormatter())
         logger.addHandler(handler)
-        logger.setLevel(logging.INFO)
+        level = os.environ.get(_LEVEL_VARIABLE, "")
+        logger.setLevel(int(level) if level.isdecimal() else NOTICE)
+
+
+@contextlib.contextmanager
+def log_level(level: int) -> Iterator[None]:
+    """Within a `with` block, logs from this level on, also in processes that are started in it."""
+    logger = logging.getLogger(LOGGER)
+    before, variable = logger.level, os.environ.get(_LEVEL_VARIABLE)
+    logger.setLevel(level)
+    os.environ[_LEVEL_VARIABLE] = str(level)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+        if variable is None:
+            del os.environ[_LEVEL_VARIABLE]
+        else:
+            os.environ[_LEVEL_VARIABLE] = variable

@@ -10,10 +10,12 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from gtp_engine import __version__
 from gtp_engine.base import interrupts
 from gtp_engine.base.errors import EXPECTED, answer_text, error_place
+from gtp_engine.base.fields import did_you_mean
 from gtp_engine.base.messages import printable
 from gtp_engine.base.system import EXIT_INTERRUPTED, configure_process
 
@@ -29,12 +31,33 @@ COMMANDS = {
     "network": "Describe network files.",
     "benchmark": "Measure visits and rollouts per second.",
     "doctor": "Check the installation and print the lines to enter in GUIs.",
+    "config": "Show or create the file with your own defaults for all commands.",
 }
-
 
 
 class LazyGroup(click.Group):
     """A click group whose commands are imported on demand."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Takes `help`, `help COMMAND` and no words at all for what `--help` shows."""
+        if not args:
+            args = ["--help"]
+        elif args[0] == "help":
+            args = [*args[1:2], "--help"]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and args[0][:1].isalnum() and not ctx.resilient_parsing:
+            suggestion = did_you_mean(args[0], COMMANDS).capitalize()
+            raise click.UsageError(f"No such command {args[0]!r}. {suggestion}".strip(), ctx)
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Completes commands without importing them."""
+        found = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -75,8 +98,11 @@ class LazyGroup(click.Group):
             raise click.ClickException(answer_text(error)) from error
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(__version__, prog_name="gtp_engine")
+_CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True}
+
+
+@click.group(cls=LazyGroup, context_settings=_CONTEXT)
+@click.version_option(__version__, "-V", "--version", prog_name="gtp_engine")
 def main() -> None:
     """A Go engine that speaks GTP.
 
@@ -87,6 +113,7 @@ def main() -> None:
       gtp_engine gtp --seconds 10                  for a GUI, 10 s per move
       gtp_engine review game.sgf                   find the mistakes in a game
       gtp_engine doctor                            what to enter in Sabaki, GoGui, Lizzie
+      gtp_engine help play                         the options of a command
 
     Exit status: 0 on success, 1 on error, 2 for a bad command line, 130 after Ctrl-C, which stops any command and keeps
     its finished work.

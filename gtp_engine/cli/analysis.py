@@ -2,14 +2,18 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
 
+from ..base.log import NOTICE
 from ..evaluate.choices import AUTO, network_on
+from .command import command, options
+from .engine_settings import engine_settings, network_file
 from .katago_options import KataGoOptions, katago_options
 from .option_types import LARGEST
-from .options import SearchOptions, analysis_options, engine_settings, network_file
+from .options import SearchOptions, search_options
 
 if TYPE_CHECKING:
     from ..play.engine import EngineSettings
@@ -18,13 +22,16 @@ DEFAULT_VISITS = 500  # as in KataGo's analysis_example.cfg
 FIRST_BOARD = 19  # the board size whose network is loaded before the first query
 
 
-@click.command()
-@analysis_options(default_limit="none; 500 visits")
-@click.option(
-    "--quit-without-waiting",
-    "-quit-without-waiting",
-    is_flag=True,
-    help="Exit at the end of input without finishing pending queries.",
+@command(common=("network", "visits", "seconds", "threads"))
+@search_options(visits=str(DEFAULT_VISITS))
+@options(
+    "Protocol",
+    click.option(
+        "--quit-without-waiting",
+        "-quit-without-waiting",
+        is_flag=True,
+        help="Exit at the end of input without finishing pending queries.",
+    ),
 )
 @katago_options
 @click.pass_context
@@ -67,26 +74,26 @@ def _converse(
 
     inbox = Inbox()
     inbox.start(0)
-    schedulers = Schedulers(settings, network_file(katago.human_model) if katago.human_model else None)
-    evaluator = schedulers.on_board(FIRST_BOARD, FIRST_BOARD).evaluator
-    visits = DEFAULT_VISITS if settings.visits is None and settings.seconds is None else settings.visits
-    defaults = Defaults(
-        lambda width, height: settings.search_parameters(network_on(settings.network, width, height)),
-        Limits(visits, settings.seconds),
-        LARGEST if settings.network == AUTO else evaluator.largest_board,
-        takes_profile=evaluator.takes_profile,
-        has_human_model=katago.human_model is not None,
-    )
-    conversation = Conversation(
-        schedulers.on_board,
-        katago.adjust(defaults),
-        inbox,
-        write,
-        seed=settings.seed,
-        models=schedulers.models,
-        human_policy=schedulers.human_policy,
-    )
-    # KataGo's words, which some scripts wait for
-    logging.getLogger(__name__).info("Started, ready to begin handling requests")
-    conversation.run(wait_for_all=wait_for_all)
-    schedulers.close()
+    human_model = network_file(katago.human_model) if katago.human_model else None
+    with closing(Schedulers(settings, human_model)) as schedulers:
+        evaluator = schedulers.on_board(FIRST_BOARD, FIRST_BOARD).evaluator
+        visits = DEFAULT_VISITS if settings.visits is None and settings.seconds is None else settings.visits
+        defaults = Defaults(
+            lambda width, height: settings.search_parameters(network_on(settings.network, width, height)),
+            Limits(visits, settings.seconds),
+            LARGEST if settings.network == AUTO else evaluator.largest_board,
+            takes_profile=evaluator.takes_profile,
+            has_human_model=katago.human_model is not None,
+        )
+        conversation = Conversation(
+            schedulers.on_board,
+            katago.adjust(defaults),
+            inbox,
+            write,
+            seed=settings.seed,
+            models=schedulers.models,
+            human_policy=schedulers.human_policy,
+        )
+        # KataGo's words, which some scripts wait for
+        logging.getLogger(__name__).log(NOTICE, "Started, ready to begin handling requests")
+        conversation.run(wait_for_all=wait_for_all)

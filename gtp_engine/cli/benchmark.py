@@ -7,8 +7,9 @@ import click
 
 from ..base.messages import plural
 from ..evaluate.choices import AUTO, ROLLOUTS, network_on
+from .command import command, options
 from .option_types import BoardSize
-from .options import SearchOptions, analysis_options
+from .options import SearchOptions, search_options
 
 if TYPE_CHECKING:
     from ..play.engine import EngineSettings
@@ -18,15 +19,19 @@ NETWORK_SIZES = ((19, 19),)
 SECONDS, NETWORK_SECONDS = 3.0, 2.0
 
 
-@click.command()
-@click.option(
-    "--board-size",
-    "sizes",
-    type=BoardSize(),
-    multiple=True,
-    help="N or WIDTHxHEIGHT (repeatable).  [default: 9, 13 and 19; 19 with --network]",
+@command(common=("network", "board-size", "threads", "seconds"))
+@options(
+    "Game",
+    click.option(
+        "--board-size",
+        "sizes",
+        type=BoardSize(),
+        multiple=True,
+        show_default="9, 13 and 19; 19 with --network",
+        help="N or WIDTHxHEIGHT, 2 to 25 (repeatable).",
+    ),
 )
-@analysis_options(default_limit="3; 2 with a network")
+@search_options(seconds="3; 2 with a network")
 def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None:
     """Measure visits per second, and find the best number of threads and batch size for a network.
 
@@ -48,7 +53,7 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
     from dataclasses import replace
 
     from ..search.parameters import WITHOUT_NETWORK
-    from .options import engine_settings
+    from .engine_settings import engine_settings
 
     settings = engine_settings(replace(search, seed=search.seed or 0))
     is_named = settings.network not in (AUTO, *WITHOUT_NETWORK)

@@ -14,25 +14,24 @@ from ..base.messages import plural, printable
 from ..evaluate.choices import AUTO
 from ..network.library import default_networks, list_networks
 from ..search.parameters import WITHOUT_NETWORK
+from . import shared_options as shared
 from .clients import client_lines, engine_command
+from .command import command, options
+from .configuration import COMMON_SETTINGS, variable
+from .engine_settings import network_file
 from .machine import bfloat16_gain, cpu, gpu
-from .option_types import Profile
-from .options import PROFILE_HELP, network_file
 from .self_test import checks_of, run_check
 
 LIBRARIES = ("numpy", "numba", "torch", "click", "sgfmill", "rich", "matplotlib", "tomlkit")
 
 
-@click.command()
-@click.option(
-    "--network", metavar="NAME", help="Check this network and use it in the lines.  [default: the bundled ones]"
-)
-@click.option("--profile", type=Profile(), default="", metavar="NAME", help=PROFILE_HELP)
-def doctor(network: str | None, profile: str) -> None:
+@command()
+@options(shared.NETWORK, shared.PROFILE)
+def doctor(network: str, profile: str | None) -> None:
     """Check the installation and print the lines to enter in GUIs and servers.
 
-    The report also lists the folder for downloaded networks, the networks that are found, and which of them are the
-    default for which boards.
+    The report also names the file with your own defaults, and lists the folder for downloaded networks, the networks
+    that are found, and which of them are the default for which boards.
 
     \b
     Examples:
@@ -42,15 +41,15 @@ def doctor(network: str | None, profile: str) -> None:
 
     The exit status is 1 if a check fails.
     """
-    command, options = engine_command(), network_options(network or AUTO, profile)
+    program, arguments = engine_command(), network_options(network, profile or "")
     _section("Program", _program())
     _section("Folders", _folders())
     _section("Networks", _networks())
     click.echo("Self-test")
-    passed = [run_check(name, check) for name, check in checks_of(command, options, profile)]
+    passed = [run_check(name, check) for name, check in checks_of(program, arguments, profile or "")]
     click.echo()
     click.echo("Other programs\n")
-    click.echo(client_lines(command, options))
+    click.echo(client_lines(program, arguments))
     if not all(passed):
         sys.exit(1)
 
@@ -85,7 +84,16 @@ def _version(name: str) -> str:
 
 def _folders() -> list[tuple[str, str]]:
     rows = [("cache", folders.cache_dir()), ("data", folders.data_dir()), ("games", folders.games_dir())]
-    return [(name, f"{path}{_writable(path)}") for name, path in rows]
+    found = [(name, f"{path}{_writable(path)}") for name, path in rows]
+    return [*found, ("config", _configuration())]
+
+
+def _configuration() -> str:
+    """Returns the name of the file with the user's defaults, and the environment variables that override it."""
+    path = folders.configuration_file()
+    state = "" if path is not None and path.is_file() else "  (does not exist; `gtp_engine config --create` makes it)"
+    given = [variable(name) for name in COMMON_SETTINGS if variable(name) in os.environ]
+    return f"{path or 'none: this user has no home folder'}{state}" + (f"; {', '.join(given)} set" if given else "")
 
 
 def _networks() -> list[tuple[str, str]]:

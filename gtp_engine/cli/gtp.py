@@ -4,17 +4,25 @@ import sys
 
 import click
 
-from .options import GameOptions, SearchOptions, engine_settings, game_options, search_options
+from .command import command, options
+from .engine_settings import engine_settings
+from .options import GameOptions, SearchOptions, game_options, search_options
 
 
-@click.command()
+@command(common=("network", "seconds", "visits", "level"))
 @game_options
-@search_options
-@click.option("--ponder", is_flag=True, help="Think on the opponent's time.")
-@click.option("--resign/--no-resign", default=True, show_default=True, help="Resign lost games.")
-@click.option("--live-graphics", is_flag=True, help="Draw on GoGui's board while thinking (through stderr).")
-@click.option("--name", default="gtp_engine", show_default=True, help="What to answer to `name`.")
-@click.option("--version-as", "version", metavar="TEXT", help="What to answer to `version`.  [default: the version]")
+@search_options(seconds="5", level=True)
+@options(
+    "Behaviour",
+    click.option("--ponder", is_flag=True, help="Think on the opponent's time."),
+    click.option("--resign/--no-resign", default=True, help="Resign lost games."),
+    "Client",
+    click.option("--live-graphics", is_flag=True, help="Draw on GoGui's board while thinking, through stderr."),
+    click.option("--name", default="gtp_engine", help="What to answer to the command `name`."),
+    click.option(
+        "--version-as", "version", show_default="the version", help="What to answer to the command `version`."
+    ),
+)
 def gtp(
     game: GameOptions,
     search: SearchOptions,

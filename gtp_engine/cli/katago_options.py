@@ -10,7 +10,9 @@ import click
 
 from ..base.errors import UserError
 from ..base.fields import Range, parse_number, parse_word
-from .options import SearchOptions, add_options
+from ..base.log import NOTICE
+from .command import options
+from .options import SearchOptions
 
 if TYPE_CHECKING:
     from ..analysis.query import Defaults
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _OPTIONS = (
+    "KataGo's options",
     click.option("-model", "--model", metavar="FILE", help="KataGo's name of --network."),
     click.option(
         "-human-model",
@@ -59,7 +62,7 @@ class KataGoOptions:
         from ..search.parameters import find_parameter
 
         if self.config:
-            logger.info(f"KataGo's configuration {self.config} is not read: use --settings and -override-config")
+            logger.log(NOTICE, f"KataGo's configuration {self.config} is not read: use --settings and -override-config")
         changes: dict[str, Any] = {} if self.model is None else {"network": self.model}
         settings, ignored = search.settings, []
         for name, value in self._values():
@@ -73,7 +76,7 @@ class KataGoOptions:
                 except UserError:
                     ignored.append(name)
         if ignored:
-            logger.info(f"KataGo's parameters without a counterpart here are ignored: {', '.join(ignored)}")
+            logger.log(NOTICE, f"KataGo's parameters without a counterpart here are ignored: {', '.join(ignored)}")
         return replace(search, settings=settings, **changes)
 
     def adjust(self, defaults: "Defaults") -> "Defaults":
@@ -109,4 +112,4 @@ def katago_options(function: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         return function(*args, katago=KataGoOptions(model, human_model, config, overrides), **rest)
 
-    return add_options(wrapper, _OPTIONS)
+    return options(*_OPTIONS)(wrapper)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .closing import end_on_signals
+from .command import command, is_given
 from .learn_options import given_settings, learn_options
-from .run_command import carry_out, in_process_group, report_end
+from .run_command import carry_out, in_process_group, report_end, report_options, write_report_of
 
 if TYPE_CHECKING:
     from ..training.ddp import ProcessGroup
@@ -16,9 +17,20 @@ if TYPE_CHECKING:
     from ..training.settings import RunSettings
 
 
-@click.command()
+@command(common=("out", "config", "from", "minutes"))
 @learn_options
-def learn(out: Path | None, start: str | None, label_only: bool, minutes: float | None, **options: Any) -> None:
+@report_options
+@click.pass_context
+def learn(
+    context: click.Context,
+    out: Path | None,
+    start: str | None,
+    label_only: bool,
+    minutes: float | None,
+    report: Path | None,
+    compare: tuple[Path, ...],
+    **options: Any,
+) -> None:
     """Train a network on game records: SGF files, folders of them, zip archives, .sgfs (one game per line).
 
     The network learns to predict the moves, the winner, the score and the ownership of the points. With --teacher it
@@ -33,12 +45,16 @@ def learn(out: Path | None, start: str | None, label_only: bool, minutes: float 
       gtp_engine learn games.zip --teacher kata1-b18c384nbt.bin.gz --labels labels --config b6c96
       gtp_engine learn my-games/ --from b6c64-19x19 --learning-rate 0.0005
       gtp_engine learn --out pro --samples 5000000      prolongs a run
+      gtp_engine learn --out pro --report pro.html      the progress so far
       gtp_engine gtp --network pro/networks/b10c128.bin.gz
     """
     from ..training.limit import Limit
-    from ..training.new_run import settings_from_options
+    from ..training.new_run import default_folder, settings_from_options
+    from ..training.run_folder import RunFolder
 
     given = given_settings(options)
+    if compare and not report:
+        raise click.UsageError("--compare needs --report")
     if label_only and not (given.keys() >= {"teacher", "labels"}):
         raise click.UsageError("--label-only needs --teacher and --labels")
     if "labels" in given and "games" in given and "teacher" not in given:
@@ -46,10 +62,13 @@ def learn(out: Path | None, start: str | None, label_only: bool, minutes: float 
     if start is not None and "network" in given:
         raise click.UsageError("--from determines the network: leave --config out")
     settings, limit = settings_from_options(given), Limit(minutes)
-    if label_only:
+    if report:
+        write_report_of(RunFolder(out or default_folder(settings, start)), report, compare)
+    elif label_only:
         _label(settings, limit)
     else:
-        in_process_group(partial(_learn, settings, given, out, start, limit))
+        typed = {name: value for name, value in given.items() if is_given(context, name)}
+        in_process_group(partial(_learn, settings, typed, out, start, limit))
 
 
 def _label(settings: "RunSettings", limit: "Limit") -> None:
@@ -66,13 +85,13 @@ def _label(settings: "RunSettings", limit: "Limit") -> None:
 
 def _learn(
     settings: "RunSettings",
-    given: dict[str, Any],
+    typed: dict[str, Any],
     out: Path | None,
     start: str | None,
     limit: "Limit",
     group: "ProcessGroup",
 ) -> None:
-    """Trains a network, or resumes its training."""
+    """Trains a network, or resumes its training, which only options of the command line may change."""
     from ..training.new_run import begin_records, default_folder, starting_network
     from ..training.record_run import RecordRun
     from ..training.run_folder import RunFolder
@@ -81,10 +100,12 @@ def _learn(
     folder.check_place()
     if not (folder.exists or settings.records.has_source):
         raise click.UsageError("give game records, a --teacher, or a folder of --labels to learn from")
-    network = starting_network(folder, start)
+    network = starting_network(folder, start or "")
+    if network:
+        typed, settings = typed | {"start": str(network.absolute())}, settings.starting_from(network)
     carry_out(
         folder,
         limit,
-        lambda: begin_records(folder, settings, given),
-        lambda observer: RecordRun(folder, observer, limit=limit, start=network, group=group),
+        lambda: begin_records(folder, settings, typed),
+        lambda observer: RecordRun(folder, observer, limit=limit, group=group),
     )

@@ -6,17 +6,24 @@ from typing import Any
 
 import click
 
-from .option_types import BoardSize, BoardWeights, Number
-from .options import DEVICES, add_options
+from ..evaluate import choices
+from .command import options
+from .name_types import NetworkName
+from .option_types import BoardSize, BoardWeights, Number, WholeNumber
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _OPTIONS = (
     click.argument("games", nargs=-1, type=click.Path(exists=True, path_type=Path)),
+    "Run",
     click.option(
-        "--out", type=_FOLDER, help="The run's folder.  [default: named after the network, in the user's data folder]"
+        "--out",
+        type=_FOLDER,
+        show_default="named after the network, in the user's data folder",
+        help="The run's folder.",
     ),
-    click.option("--config", "network", help="The network: blocks and channels.  [default: b6c96]"),
-    click.option("--from", "start", metavar="NETWORK", help="Start from this network instead: a file or a name."),
+    click.option("--config", "network", show_default="b6c96", help="The network: blocks and channels."),
+    click.option("--from", "start", type=NetworkName(), help="Start from this network instead: a file or a name."),
+    "Records",
     click.option(
         "--board-size",
         "board_sizes",
@@ -29,77 +36,105 @@ _OPTIONS = (
     click.option("--until", help="Use only games up to this day or year."),
     click.option(
         "--least-moves",
-        type=click.IntRange(1),
+        type=WholeNumber(1),
         metavar="N",
-        help="Use only games of at least N moves.  [default: 20]",
+        show_default="20",
+        help="Use only games of at least N moves.",
     ),
-    click.option("--teacher", metavar="NETWORK", help="Learn the outputs of this larger network: a file or a name."),
+    "Teacher",
+    click.option("--teacher", type=NetworkName(), help="Learn the outputs of this larger network: a file or a name."),
     click.option(
         "--labels",
         type=_FOLDER,
-        help="Folder for the teacher's outputs; any network can learn them.  [default: in the run's folder]",
+        show_default="in the run's folder",
+        help="Folder for the teacher's outputs; any network can learn them.",
     ),
-    click.option("--positions", type=click.IntRange(1), help="Positions for the teacher to label.  [default: 100000]"),
+    click.option(
+        "--positions",
+        type=WholeNumber(1),
+        show_default="100000",
+        help="Approximate number of positions for the teacher to label.",
+    ),
     click.option(
         "--board-sizes",
         "label_sizes",
         type=BoardWeights(),
-        help="Board sizes of these positions and their weights, as in 9=1,19=2.  [default: 7 to 19]",
+        show_default="7 to 19",
+        help="Board sizes of these positions and their weights, as in 9=1,19=2.",
     ),
     click.option(
         "--label-only", is_flag=True, help="Only fill the folder of --labels; several programs may share the work."
     ),
+    "Training",
     click.option(
         "--samples",
-        type=click.IntRange(1),
-        help="Positions to learn; a larger number prolongs a run.  [default: each once]",
+        type=WholeNumber(1),
+        show_default="each once",
+        help="Positions to learn; a larger number prolongs a run.",
     ),
-    click.option("--batch-size", type=click.IntRange(2), help="Positions per step.  [default: 256]"),
-    click.option("--optimizer", type=click.Choice(("adamw", "sgd")), help="Optimizer.  [default: adamw]"),
+    click.option("--batch-size", type=WholeNumber(2), show_default="256", help="Positions per step."),
+    click.option("--optimizer", type=click.Choice(("adamw", "sgd")), show_default="adamw", help="Optimizer."),
     click.option(
-        "--learning-rate", type=Number(0, min_open=True), help="Peak learning rate.  [default: 0.002; sgd: 0.05]"
+        "--learning-rate", type=Number(0, min_open=True), show_default="0.002; sgd: 0.05", help="Peak learning rate."
     ),
     click.option(
         "--warm-up",
-        type=click.IntRange(0),
-        help="Positions over which the learning rate rises at the start.  [default: 50000]",
+        type=WholeNumber(0),
+        show_default="50000",
+        help="Positions over which the learning rate rises at the start.",
     ),
     click.option(
         "--drop-share",
         type=Number(0, 1),
-        help="Share of the run, at its end, over which the learning rate decays.  [default: 0.5]",
+        show_default="0.5",
+        help="Share of the run, at its end, over which the learning rate decays.",
     ),
     click.option(
-        "--seed", type=click.IntRange(0), help="Seed of the weights and of the order of positions.  [default: 1]"
+        "--seed", type=WholeNumber(0), show_default="1", help="Seed of the weights and of the order of positions."
     ),
-    click.option("--validate", type=click.IntRange(1), help="Positions between two validations.  [default: 256000]"),
-    click.option("--minutes", type=Number(0), metavar="N", help="Stop after N minutes; rerun to resume."),
-    click.option("--threads", type=click.IntRange(1), help="CPU threads.  [default: all]"),
-    click.option("--device", type=click.Choice(DEVICES), help="Device for the networks.  [default: auto]"),
+    click.option("--validate", type=WholeNumber(1), show_default="256000", help="Positions between two validations."),
+    click.option(
+        "--minutes",
+        type=Number(0, min_open=True),
+        metavar="N",
+        help="Stop after N minutes, with a measurement; rerun to resume.",
+    ),
+    "Machine",
+    click.option("--threads", type=WholeNumber(1), show_default="all", help="CPU threads."),
+    click.option(
+        "--device",
+        type=click.Choice((choices.AUTO, *choices.DEVICES)),
+        show_default="auto",
+        help="Device for the networks.",
+    ),
     click.option(
         "--precision",
         type=click.Choice(("auto", "float32", "bfloat16")),
-        help="Precision of the training.  [default: auto, the faster one]",
+        show_default="auto, the faster one",
+        help="Precision of the training.",
     ),
 )
 
 
 def learn_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options to a command."""
-    return add_options(function, _OPTIONS)
+    return options(*_OPTIONS)(function)
 
 
 def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the settings that the command line names, by their names; UserError for an unknown teacher."""
+    """Returns the settings that the command line names, by their names; UserError for an unknown teacher.
+
+    Paths are absolute, so that the run resumes from any folder.
+    """
     given = {name: value for name, value in options.items() if value not in (None, ())}
     if "games" in given:
-        given["games"] = list(map(str, given["games"]))
+        given["games"] = [str(path.absolute()) for path in given["games"]]
     if "board_sizes" in given:
         given["board_sizes"] = [f"{width}x{height}" for width, height in given["board_sizes"]]
     if "teacher" in given:
         from ..network.library import find_network
 
-        given["teacher"] = str(find_network(given["teacher"]))
+        given["teacher"] = str(find_network(given["teacher"]).absolute())
     if "labels" in given:
-        given["labels"] = str(given["labels"])
+        given["labels"] = str(given["labels"].absolute())
     return given

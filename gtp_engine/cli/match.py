@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from ..base import interrupts
 from ..base.errors import UserError
 from ..base.messages import plural
+from .command import command, is_given
+from .engine_settings import search_parameters
 from .match_options import FOR_ENGINES, FOR_NETWORKS, NETWORK_CONCURRENCY, MatchOptions, match_options
-from .options import search_parameters
 from .outputs import check_place, new_folder
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .match_display import MatchDisplay
 
 
-@click.command()
+@command(common=("network", "games", "board-size", "sgf-dir"))
 @match_options
 @click.pass_context
 def match(context: click.Context, **options: Any) -> None:
@@ -59,11 +59,11 @@ def _check_players(context: click.Context, options: MatchOptions) -> None:
         raise click.UsageError("give two engines or --network twice, not both")
     if len(networks or engines) != 2:
         given = f"{len(networks)} of --network" if networks else plural(len(engines), "engine")
+        given = f"{len(networks)} of --network" if networks else plural(len(engines), "engine")
         raise click.UsageError(f"a match needs two engines, or --network twice; given: {given}")
-    wrong = FOR_ENGINES if networks else FOR_NETWORKS
+    kind, wrong = ("GTP engines", FOR_ENGINES) if networks else ("networks", FOR_NETWORKS)
     for param in context.command.params:
-        if param.name in wrong and context.get_parameter_source(param.name) is ParameterSource.COMMANDLINE:
-            kind = "GTP engines" if networks else "networks"
+        if param.name in wrong and is_given(context, param.name):
             raise click.UsageError(f"{param.opts[0]} is for matches of {kind}")
 
 

@@ -114,7 +114,7 @@ def summary(result: MatchResult) -> str:
     text = (
         f"{tally.games} of {plural(result.planned, 'game')}: "
         f"A won {tally.wins}, lost {tally.losses}, drew {tally.draws}; "
-        f"score {100 * tally.score:.1f} % ({low:.1f} to {high:.1f}), "
+        f"score {tally.score:.1%} ({low:.1f} to {high:.1f}), "
         f"Elo {elo_difference(tally.score):+.0f} ({elo_low:+.0f} to {elo_high:+.0f})"
     )
     if result.sprt:

@@ -7,8 +7,12 @@ from typing import Any
 
 import click
 
-from .option_types import Seconds
-from .options import DEVICES, PRECISIONS, GameOptions, add_options, game_options
+from . import shared_options as shared
+from .command import options
+from .name_types import NetworkName
+from .option_types import Seconds, WholeNumber
+from .options import GameOptions, game_options
+from .outputs import output_option
 
 NETWORK_VISITS = 100
 NETWORK_CONCURRENCY = 64
@@ -48,88 +52,73 @@ class MatchOptions:
 
 _OPTIONS = (
     click.argument("engines", nargs=-1, metavar="[ENGINE_A ENGINE_B]"),
+    "Players",
     click.option(
         "--network",
         "networks",
+        type=NetworkName(),
         multiple=True,
-        metavar="NAME",
-        help="Network of A, then of B (give the option twice): a file or a name; none: random rollouts.",
+        help="Network of A, then of B (give the option twice): a name or a file; none: random rollouts.",
     ),
-    click.option("--set-a", multiple=True, metavar="NAME=VALUE", help="Set a search parameter of A (networks only)."),
-    click.option("--set-b", multiple=True, metavar="NAME=VALUE", help="Set a search parameter of B (networks only)."),
-    click.option("--games", type=click.IntRange(1), default=100, show_default=True, help="Number of games."),
+    shared.parameter_option("--set-a", text="Set a search parameter of A, with networks"),
+    shared.parameter_option("--set-b", text="Set a search parameter of B, with networks"),
     game_options,
-    click.option(
-        "--time",
-        "clock",
-        type=click.IntRange(0),
-        nargs=3,
-        default=(0, 0, 0),
-        metavar="MAIN BYO STONES",
-        help="Time limits as in GTP's time_settings, enforced; 0 2 1 is 2 s per move.  [default: no clock]",
-    ),
-    click.option(
-        "--timeout",
-        type=Seconds(),
-        default=300.0,
-        show_default=True,
-        help="Without a clock: an engine that does not answer for this many seconds loses.",
-    ),
+    "Match",
+    click.option("--games", type=WholeNumber(1), default=100, help="Number of games."),
     click.option(
         "--openings",
         type=click.Path(exists=True, path_type=Path),
-        help="SGF file or folder of games whose first moves are the openings.  [default: random moves]",
+        show_default="random moves",
+        help="SGF file or folder of games whose first moves are the openings.",
     ),
-    click.option("--opening-moves", type=click.IntRange(0), default=2, show_default=True, help="Moves per opening."),
-    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random openings."),
-    click.option(
-        "--concurrency",
-        type=click.IntRange(1),
-        help=f"Games played at the same time.  [default: 1; {NETWORK_CONCURRENCY} with networks]",
-    ),
-    click.option(
-        "--visits",
-        type=click.IntRange(1),
-        default=NETWORK_VISITS,
-        show_default=True,
-        help="Visits per move (networks only).",
-    ),
-    click.option("--threads", type=click.IntRange(1, 256), help="CPU threads (networks only).  [default: all]"),
-    click.option(
-        "--device",
-        type=click.Choice(DEVICES),
-        default="auto",
-        show_default=True,
-        help="Device for the networks.",
-    ),
-    click.option(
-        "--precision",
-        type=click.Choice(PRECISIONS),
-        default="auto",
-        show_default=True,
-        help="Numeric precision of the networks.",
-    ),
+    click.option("--opening-moves", type=WholeNumber(0), default=2, help="Moves per opening."),
+    shared.seed_option("Random seed of the openings.", default=0),
     click.option(
         "--sprt",
         type=float,
         nargs=2,
         metavar="ELO0 ELO1",
-        help="Stop as soon as the games decide whether A is ELO1 or only ELO0 stronger (5 % errors).",
+        help="Stop as soon as the games decide whether A is ELO1 or only ELO0 stronger (5% errors).",
     ),
+    "Limits",
+    click.option(
+        "--time",
+        "clock",
+        type=WholeNumber(0),
+        nargs=3,
+        default=(0, 0, 0),
+        show_default="no clock",
+        metavar="MAIN BYO STONES",
+        help="Engines: time limits as in GTP's time_settings, enforced; 0 2 1 is 2 s per move.",
+    ),
+    click.option(
+        "--timeout",
+        type=Seconds(),
+        default=300,
+        help="Engines: without a clock, one that does not answer for this many seconds loses.",
+    ),
+    click.option("--visits", type=WholeNumber(1), default=NETWORK_VISITS, help="Networks: visits per move."),
+    "Machine",
+    click.option(
+        "--concurrency",
+        type=WholeNumber(1),
+        show_default=f"1; {NETWORK_CONCURRENCY} with networks",
+        help="Games played at the same time.",
+    ),
+    shared.THREADS,
+    shared.device_option(),
+    shared.precision_option(),
+    "Output",
     click.option(
         "--sgf-dir",
         type=click.Path(file_okay=False, path_type=Path),
-        help="Folder for games and results; that of an unfinished match resumes it.  [default: a new folder]",
+        show_default="a new folder",
+        help="Folder for games and results; that of an unfinished match resumes it.",
     ),
-    click.option(
-        "--json",
-        "json_file",
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="Write the result to this file.",
-    ),
+    output_option("--json", "json_file", text="Write the result as JSON."),
 )
 
 
 def match_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options to a command; it receives them as the keywords of MatchOptions."""
-    return add_options(function, _OPTIONS)
+    return options(*_OPTIONS)(function)

@@ -9,14 +9,16 @@ import click
 
 from ..base.errors import UserError, error_text
 from ..base.messages import printable
+from .command import command
+from .name_types import NetworkName
 
 if TYPE_CHECKING:
     from ..network.config import NetworkConfig
     from ..network.schema import BlockDesc
 
 
-@click.command()
-@click.argument("files", nargs=-1, metavar="[FILE|NAME]...")
+@command()
+@click.argument("files", nargs=-1, type=NetworkName(), metavar="[FILE|NAME]...")
 def network(files: tuple[str, ...]) -> None:
     """Describe network files: version, size, what they predict.
 

@@ -1,17 +1,13 @@
-"""Types of option values: each accepts the text of one option and names what is wrong with it."""
+"""Types of option values that are numbers, sizes or ranges: each names what is wrong with a text."""
 
-import math
 import re
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
 from ..base.errors import UserError
 from ..base.fields import Range, parse_board_size, parse_number
 from ..evaluate.choices import LARGEST_BOARD
-
-if TYPE_CHECKING:
-    from ..game.rules import Rules
 
 SMALLEST, LARGEST = 2, 25
 MAX_LEVEL = 10
@@ -45,14 +41,24 @@ class Komi(click.ParamType):
             self.fail(f"{error}, such as 7.5, 7 or -3", param, ctx)
 
 
+class WholeNumber(click.IntRange):
+    """A whole number in a range; click's own words for wrong ones are `is not a valid integer range`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return int(parse_number("number", value, Range(self.min, self.max, whole=True)))
+        except UserError as error:
+            self.fail(str(error), param, ctx)
+
+
 class Number(click.FloatRange):
     """A finite number in a range: click's own lets nan pass."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number = float(super().convert(value, param, ctx))
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a number.", param, ctx)
-        return number
+        try:
+            return float(parse_number("number", value, Range(self.min, self.max, above=self.min_open)))
+        except UserError as error:
+            self.fail(str(error), param, ctx)
 
 
 class Seconds(click.ParamType):
@@ -79,34 +85,6 @@ class Level(click.ParamType):
             return int(parse_number("level", value, Range(1, MAX_LEVEL, whole=True)))
         except UserError as error:
             self.fail(f"{error}, or max", param, ctx)
-
-
-class RulesName(click.ParamType):
-    """The name of a ruleset, or its parts in KataGo's JSON."""
-
-    name = "rules"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Rules":
-        from ..game.rules import parse_rules
-
-        try:
-            return parse_rules(str(value))
-        except UserError as error:
-            self.fail(str(error), param, ctx)
-
-
-class Profile(click.ParamType):
-    """The human style that a network imitates (`evaluate.human_profile`)."""
-
-    name = "profile"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from ..evaluate.human_profile import profile_name
-
-        try:
-            return profile_name(str(value))
-        except UserError as error:
-            self.fail(str(error), param, ctx)
 
 
 class BoardWeights(click.ParamType):

@@ -4,6 +4,21 @@ import os
 import time
 from pathlib import Path
 
+import click
+
+from .shared_options import Decorator
+
+
+def output_option(*names: str, text: str, allow_dash: bool = False) -> Decorator:
+    """Returns an option that names a file to write.
+
+    Args:
+        *names: The option's names.
+        text: What is written.
+        allow_dash: Whether `-` stands for standard output.
+    """
+    return click.option(*names, type=click.Path(dir_okay=False, allow_dash=allow_dash, path_type=Path), help=text)
+
 
 def check_place(file: Path) -> None:
     """Raises OSError if the file's folder is missing or not writable, so that the work is not done in vain."""

@@ -1,6 +1,5 @@
 """`gtp_engine play`: a game in the terminal."""
 
-import logging
 import random
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..base import interrupts
-from ..base.log import LOGGER
 from ..base.system import EXIT_INTERRUPTED
 from .closing import close_engine
-from .options import GameOptions, SearchOptions, engine_settings
+from .command import command, is_given
+from .engine_settings import engine_settings
+from .options import GameOptions, SearchOptions
 from .play_options import PlayOptions, play_options
-from .saved_game import is_given, saved_game, with_opponent
+from .saved_game import saved_game, with_opponent
 
 if TYPE_CHECKING:
     from ..play.engine import Engine
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _DEFAULTS = {"board_size": "9"}
 
 
-@click.command(context_settings={"default_map": _DEFAULTS})
+@command(common=("board-size", "colour", "handicap", "level"), context_settings={"default_map": _DEFAULTS})
 @play_options
 @click.pass_context
 def play(context: click.Context, game: GameOptions, search: SearchOptions, **values: Any) -> None:
@@ -54,8 +54,6 @@ def play(context: click.Context, game: GameOptions, search: SearchOptions, **val
     from ..terminal.screen import Screen
 
     options = PlayOptions(**values)
-    if not options.verbose:
-        logging.getLogger(LOGGER).setLevel(logging.WARNING)
     folder = options.sgf_dir or games_dir()
     saved = saved_game(context, options, game, folder)
     humans = _humans(options.colour, search.seed)

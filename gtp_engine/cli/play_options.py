@@ -8,7 +8,9 @@ from typing import Any
 import click
 
 from ..terminal.words import SHOWN_VALUES
-from .options import add_options, game_options, search_options
+from .command import options
+from .option_types import WholeNumber
+from .options import game_options, search_options
 
 COLOURS = ("black", "white", "random", "both")
 
@@ -27,7 +29,6 @@ class PlayOptions:
         comments: Whether to save the engine's win rate, score and main line with its moves.
         shown: One of `SHOWN_VALUES`.
         redraw: Whether to redraw the board in place.
-        verbose: Whether to show details of the engine.
     """
 
     file: str | None
@@ -39,47 +40,44 @@ class PlayOptions:
     comments: bool
     shown: str
     redraw: bool
-    verbose: bool
 
 
-_OPTIONS: tuple[Callable[..., Any], ...] = (
+_OPTIONS: tuple[str | Callable[..., Any], ...] = (
     click.argument("file", required=False),
-    click.option("--resume", is_flag=True, help="Continue the unfinished game that was saved last."),
-    click.option("--move", type=click.IntRange(0), metavar="N", help="Continue the saved game after its move N."),
+    "Game",
     click.option(
-        "--colour",
-        type=click.Choice(COLOURS),
-        default="black",
-        show_default=True,
-        help="Your colour; `both` for two human players.",
+        "--colour", type=click.Choice(COLOURS), default="black", help="Your colour; both: for two human players."
     ),
-    click.option("--handicap", type=click.IntRange(2, 9), help="Handicap stones for Black; komi becomes 0.5."),
     game_options,
-    search_options,
+    click.option("--handicap", type=WholeNumber(2, 9), help="Handicap stones for Black; komi becomes 0.5."),
+    "Saved games",
+    click.option("--resume", is_flag=True, help="Continue the unfinished game that was saved last."),
+    click.option("--move", type=WholeNumber(0), help="Continue the saved game after its move N."),
     click.option(
         "--sgf-dir",
         type=click.Path(path_type=Path),
-        help="Folder for saved games.  [default: shown by `gtp_engine doctor`]",
+        metavar="FOLDER",
+        show_default="shown by `gtp_engine doctor`",
+        help="Folder for saved games.",
     ),
     click.option("--comments", is_flag=True, help="Save the engine's win rate, score and main line with its moves."),
+    "Display",
     click.option(
         "--show",
         "shown",
         type=click.Choice(SHOWN_VALUES),
         default="winrate",
-        show_default=True,
         help="What to show after moves and with hints.",
     ),
     click.option(
         "--redraw/--no-redraw",
         default=True,
-        show_default=True,
         help="Redraw the board in place if the terminal can, or print each position below the last.",
     ),
-    click.option("--verbose", "-v", is_flag=True, help="Report the network, its device and its threads on stderr."),
+    search_options(seconds="5", level=True),
 )
 
 
 def play_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options to a command; it receives `game`, `search` and the keywords of PlayOptions."""
-    return add_options(function, _OPTIONS)
+    return options(*_OPTIONS)(function)

@@ -9,7 +9,9 @@ import click
 from ..base.errors import UserError
 from ..base.system import EXIT_INTERRUPTED
 from .closing import end_on_signals
-from .options import SearchOptions, analysis_options, engine_settings
+from .command import command
+from .engine_settings import engine_settings
+from .options import SearchOptions, search_options
 from .review_options import STANDARD, ReviewOptions, review_options
 from .review_outputs import print_output, read_records, save_files
 
@@ -37,9 +39,9 @@ class _Task:
     numbers: range
 
 
-@click.command(context_settings={"default_map": _DEFAULTS})
+@command(common=("seconds", "player", "sgf", "all"), context_settings={"default_map": _DEFAULTS})
 @review_options
-@analysis_options(default_limit="1")
+@search_options(seconds="1")
 @click.pass_context
 def review(context: click.Context, search: SearchOptions, **values: Any) -> None:
     """Find the mistakes in game records.
@@ -67,7 +69,7 @@ def review(context: click.Context, search: SearchOptions, **values: Any) -> None
     if tasks:
         settings = engine_settings(search)
         _show_advice(settings.network, tasks, options)
-        reviewer = Reviewer(settings, announces=options.verbose)
+        reviewer = Reviewer(settings)
         end_on_signals(reviewer)
         _review_all(reviewer, tasks, options, errors)
         reviewer.close()
@@ -132,6 +134,6 @@ def _review_game(reviewer: "Reviewer", task: _Task, options: ReviewOptions, name
     from .review_display import follow
 
     moves = reviewer.moves(task.record, options.rules, options.komi, task.numbers)
-    done, error = follow(moves, len(task.numbers), name, verbose=options.verbose)
+    done, error = follow(moves, len(task.numbers), name)
     conditions = reviewer.conditions(task.record, options.rules, options.komi)
     return GameReview(task.record, conditions, tuple(done), task.player, options.by), error

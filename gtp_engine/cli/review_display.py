@@ -18,22 +18,22 @@ from .review_tables import LIST_HEAD, mistakes_table, move_line, played_vertex, 
 logger = logging.getLogger(__name__)
 
 
-def follow(moves: Iterator[MoveReview], count: int, name: str, *, verbose: bool) -> tuple[list[MoveReview], str]:
-    """Collects the reviews as they come, with a progress bar if standard error is a terminal.
+def follow(moves: Iterator[MoveReview], count: int, name: str) -> tuple[list[MoveReview], str]:
+    """Collects the reviews as they come, and logs them; with a progress bar if standard error is a terminal.
 
     Args:
         moves: The reviews.
         count: The number of moves to review.
         name: What the bar is about.
-        verbose: Whether each move is logged.
 
     Returns:
         The finished reviews, and the error that ended them early, if there was one.
     """
     reviews: list[MoveReview] = []
     console = Console(stderr=True)
+    is_shown = console.is_terminal and logger.isEnabledFor(logging.WARNING)  # not with --quiet
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not is_shown) as bar:
         task = bar.add_task(name, total=count)
         worst, note = 0.0, name
         try:
@@ -43,8 +43,7 @@ def follow(moves: Iterator[MoveReview], count: int, name: str, *, verbose: bool)
                     worst = review.points_loss
                     note = f"{name}, worst so far: {review.number} {played_vertex(review)}"
                 bar.update(task, advance=1, description=note)
-                if verbose:
-                    logger.info(" ".join(move_line(review).plain.split()))
+                logger.info(" ".join(move_line(review).plain.split()))
         except SgfError as error:
             return reviews, str(error)
     return reviews, ""

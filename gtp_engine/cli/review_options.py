@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..base.errors import UserError
-from .option_types import Komi, MoveRange, RulesName
-from .options import add_options
-from .outputs import check_place
+from .command import options
+from .name_types import RulesName
+from .option_types import Komi, MoveRange
+from .outputs import check_place, output_option
 
 if TYPE_CHECKING:
     from ..analysis.mistakes import Unit
@@ -35,7 +36,6 @@ class ReviewOptions:
         numbers: The first and the last move to review; None as the last for the end of the game.
         komi: Overrides the records' komi.
         rules: Override the records' rules.
-        verbose: Whether the network, its precision and each move are logged.
     """
 
     files: tuple[Path, ...]
@@ -51,7 +51,6 @@ class ReviewOptions:
     numbers: tuple[int, int | None] | None
     komi: float | None
     rules: "Rules | None"
-    verbose: bool
 
     @property
     def sgf_file(self) -> Path | None:
@@ -106,7 +105,6 @@ class ReviewOptions:
         return range(first, min(count, last or count) + 1)
 
 
-_OUTPUT = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 _OPTIONS = (
     click.argument(
         "files",
@@ -115,34 +113,31 @@ _OPTIONS = (
         required=True,
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     ),
-    click.option(
-        "--all", "all_moves", is_flag=True, help="List every move after the summary; comment on all in the SGF."
-    ),
-    click.option(
-        "--by",
-        type=click.Choice(("points", "winrate")),
-        default="points",
-        show_default=True,
-        help="What counts as the cost of a mistake.",
-    ),
+    "Review",
     click.option("--player", metavar="WHO", help="Judge only the moves of black, of white, or of a player by name."),
     click.option(
         "--moves", "numbers", type=MoveRange(), metavar="FROM-TO", help="Review only these moves: 20-80, 20- or 80."
     ),
-    click.option("--sgf", type=_OUTPUT, help="Write an annotated SGF with better lines as variations."),
-    click.option("--sgf-out", type=_OUTPUT, hidden=True),
-    click.option("--json", type=_OUTPUT, help="Write all facts of the review as JSON."),
-    click.option("--csv", type=_OUTPUT, help="Write a table of the moves as CSV."),
     click.option(
-        "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw a game's curves (.png, .svg, .pdf, .jpg)."
+        "--by", type=click.Choice(("points", "winrate")), default="points", help="What counts as the cost of a mistake."
     ),
-    click.option("--force", is_flag=True, help="Overwrite existing files."),
     click.option("--komi", type=Komi(), help="Override the komi in the record."),
-    click.option("--rules", type=RulesName(), help="Override the rules in the record; chinese if it has none."),
-    click.option("--verbose", "-v", is_flag=True, help="Report the network, its precision and each move on stderr."),
+    click.option(
+        "--rules", type=RulesName(), show_default="the record's; chinese if it has none", help="Override the rules."
+    ),
+    "Output",
+    click.option(
+        "--all", "all_moves", is_flag=True, help="List every move after the summary; comment on all in the SGF."
+    ),
+    output_option("--sgf", text="Write an annotated SGF with better lines as variations.", allow_dash=True),
+    click.option("--sgf-out", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), hidden=True),
+    output_option("--json", text="Write all facts of the review as JSON.", allow_dash=True),
+    output_option("--csv", text="Write a table of the moves as CSV.", allow_dash=True),
+    output_option("--plot", text="Draw a game's curves (.png, .svg, .pdf, .jpg)."),
+    click.option("--force", is_flag=True, help="Overwrite existing files."),
 )
 
 
 def review_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options to a command; it receives them as the keywords of ReviewOptions."""
-    return add_options(function, _OPTIONS)
+    return options(*_OPTIONS)(function)

@@ -1,13 +1,14 @@
 """What `gtp_engine learn` and `train` have in common: a run works in its folder, is shown, and stops at a signal."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .closing import end_on_signals
+from .command import options
 
 if TYPE_CHECKING:
     from ..training.ddp import ProcessGroup
@@ -17,6 +18,37 @@ if TYPE_CHECKING:
     from ..training.run_folder import RunFolder
 
 RESUME = "run the same command to resume"
+_REPORT_OPTIONS = (
+    click.option(
+        "--report",
+        metavar="FILE",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Write a report of the run so far to this HTML file and exit; the run may be under way.",
+    ),
+    click.option(
+        "--compare",
+        multiple=True,
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="RUN",
+        help="With --report: add another run, of `learn` or `train`, to the same report (repeatable).",
+    ),
+)
+
+
+def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --report and --compare to a command."""
+    return options("Output", *_REPORT_OPTIONS)(function)
+
+
+def write_report_of(folder: "RunFolder", file: Path, compare: Sequence[Path]) -> None:
+    """Writes a report of a run and of those that it is compared with."""
+    from ..training.report.page import write_report
+    from ..training.run_folder import RunFolder
+    from .outputs import check_place
+
+    check_place(file)
+    write_report([folder, *map(RunFolder, compare)], file)
+    click.echo(f"wrote {file}")
 
 
 def in_process_group(work: "Callable[[ProcessGroup], None]") -> None:
@@ -49,6 +81,7 @@ def carry_out(
     from ..base.errors import error_text
     from ..training.errors import RESOURCE_ERRORS
     from ..training.learner import LossNotFinite
+    from ..training.summary import summary
     from .run_display import RunDisplay
 
     with folder.locked():
@@ -63,6 +96,7 @@ def carry_out(
                 raise click.ClickException(f"{error_text(error)} ({where}); nothing saved is lost") from error
             except (OSError, *RESOURCE_ERRORS) as error:
                 raise click.ClickException(f"{error_text(error)}; nothing saved is lost: {RESUME}") from error
+    click.echo(summary(folder))
     report_end(run.network if is_done else None, limit)
 
 

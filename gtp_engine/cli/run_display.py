@@ -6,10 +6,11 @@ from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from ..training.observer import Observer
+from ..training.pace import duration_text
 from ..training.run_folder import value_of
 
 _LINE_SECONDS = 30.0  # between two lines of progress
@@ -20,7 +21,7 @@ _SHOWN_ERRORS = 20  # messages about damaged records; all are in the notes of th
 _COLUMNS = (
     ("cycle", "cycle", "{}"),
     ("games", "games_in_all", "{:,}"),
-    ("moves", "length", "{:.0f}"),
+    ("moves/game", "length", "{:.0f}"),
     ("samples", "samples", "{:,}"),
     *((name, f"losses.{name}", "{:.3f}") for name in ("policy", "value", "score", "ownership")),
     *((f"held-back {name}", f"validation.{name}", "{:.3f}") for name in ("policy", "value", "score", "ownership")),
@@ -28,7 +29,9 @@ _COLUMNS = (
     ("top 5", "validation.top5", "{:.1%}"),
     ("winner", "validation.winner", "{:.1%}"),
     *((f"off the teacher's {name}", f"validation.off_{name}", "{:.3f}") for name in _DISTANCES),
-    ("Elo", "elo", "{:.0f}"),
+    ("Elo", "elo", "{:+.0f}"),
+    ("at least", "elo_low", "{:+.0f}"),
+    ("at most", "elo_high", "{:+.0f}"),
     ("evals/s", "evaluations_per_s", "{:,.0f}"),
     ("samples/s", "rate", "{:,.0f}"),
     ("hours", "hours", "{:.2f}"),
@@ -40,12 +43,13 @@ class RunDisplay(Observer):
 
     def __init__(self) -> None:
         self._console = Console(highlight=False, emoji=False)
-        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
         self._progress = Progress(*columns, TextColumn("{task.fields[facts]}"), console=self._console)
         self._task = self._progress.add_task("", total=None, facts="")
         self._live = Live(self._progress, console=self._console, refresh_per_second=2)
         self._lines: list[Mapping[str, Any]] = []
         self._phase, self._last_line_at = "", 0.0
+        self._began = 0.0, 0  # the present phase: the time and what was done
         self._errors = 0
 
     def __enter__(self) -> "RunDisplay":
@@ -71,13 +75,20 @@ class RunDisplay(Observer):
         elif self._errors == _SHOWN_ERRORS + 1:
             self.message("skipped: more of them, see the notes of the shards")
 
-    def progress(self, phase: str, done: int, total: int, facts: str = "") -> None:
+    def progress(self, phase: str, done: int, total: int, facts: str = "", seconds_left: float | None = None) -> None:
+        now = time.monotonic()
         if phase != self._phase:
             self._progress.reset(self._task)
+            self._began = now, done
+        began, before = self._began
+        if seconds_left is None and done > before:
+            seconds_left = (now - began) * (total - done) / (done - before)
+        left = "" if seconds_left is None or done >= total else f"about {duration_text(seconds_left)} left"
+        facts = ", ".join(filter(None, (left, facts)))
         self._progress.update(self._task, description=phase, completed=done, total=total, facts=facts)
-        is_due = phase != self._phase or time.monotonic() - self._last_line_at >= _LINE_SECONDS
+        is_due = phase != self._phase or now - self._last_line_at >= _LINE_SECONDS
         if is_due and not self._console.is_terminal:
-            self._last_line_at = time.monotonic()
+            self._last_line_at = now
             self.message(f"{phase} {done:,} of {total:,}{', ' + facts if facts else ''}")
         self._phase = phase
 

@@ -5,19 +5,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from ..base.errors import UserError
-from .options import GameOptions, SearchOptions, network_file
+from .command import is_given
+from .engine_settings import network_file
+from .options import GameOptions, SearchOptions
 from .play_options import PlayOptions
 
 if TYPE_CHECKING:
     from ..terminal.loading import SavedGame
-
-
-def is_given(context: click.Context, option: str) -> bool:
-    """Whether an option is on the command line, and not a default or one of a settings file."""
-    return context.get_parameter_source(option) is ParameterSource.COMMANDLINE
 
 
 def saved_game(context: click.Context, options: PlayOptions, game: GameOptions, folder: Path) -> "SavedGame | None":
@@ -33,7 +29,7 @@ def saved_game(context: click.Context, options: PlayOptions, game: GameOptions, 
         return None
     if options.file is not None and options.resume:
         raise click.UsageError("name a FILE or use --resume, not both")
-    if options.handicap is not None:
+    if is_given(context, "handicap"):
         raise click.UsageError("--handicap is for new games: a saved game has its own handicap")
     from ..terminal.loading import find_game, latest_unfinished, open_game
 

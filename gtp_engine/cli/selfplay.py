@@ -1,17 +1,17 @@
 """`gtp_engine selfplay`: games of a network, or of rollouts, against itself."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..evaluate.choices import AUTO, network_on
+from ..evaluate.choices import network_on
 from .closing import end_on_signals
-from .option_types import BoardSize, Komi
-from .options import DEVICES, PRECISIONS, network_file
+from .command import command
+from .engine_settings import network_file
 from .outputs import new_folder
+from .selfplay_options import SelfPlayOptions, selfplay_options
 
 if TYPE_CHECKING:
     from ..training.settings import RunSettings
@@ -19,55 +19,8 @@ if TYPE_CHECKING:
 _TERMINAL_SECONDS, _LINE_SECONDS = 1.0, 30.0  # between two reports of progress
 
 
-@dataclass(frozen=True)
-class SelfPlayOptions:
-    """The options as typed; None or empty if an option without a default is not given."""
-
-    games: int
-    network: str
-    sizes: tuple[tuple[int, int], ...]
-    komi: float | None
-    rules: tuple[str, ...]
-    visits: int | None
-    settings: Path | None
-    parameters: tuple[str, ...]
-    workers: int | None
-    concurrency: int | None
-    device: str | None
-    precision: str | None
-    seed: int | None
-    sgf_dir: Path | None
-    shards: Path | None
-    comments: bool
-
-
-@click.command()
-@click.option("--games", type=click.IntRange(1), default=100, show_default=True, help="Number of games.")
-@click.option(
-    "--network",
-    default=AUTO,
-    show_default=True,
-    metavar="NAME",
-    help="A file or a name; auto: the bundled network for the board size; none: random rollouts.",
-)
-@click.option("--board-size", "sizes", multiple=True, type=BoardSize(), help="N or WxH (repeatable).  [default: 9]")
-@click.option("--komi", type=Komi(), help="The same komi in all games.  [default: varied around 7]")
-@click.option("--rules", multiple=True, help="Ruleset; repeat the option to draw one at random for each game.")
-@click.option("--visits", type=click.IntRange(1), help="Visits of a full search.  [default: 32]")
-@click.option(
-    "--settings", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A settings file as for `train`."
-)
-@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a search parameter (repeatable).")
-@click.option("--workers", type=click.IntRange(1), help="Processes that play.  [default: one per CPU]")
-@click.option("--concurrency", type=click.IntRange(1), help="Games at the same time per process.  [default: 32]")
-@click.option("--device", type=click.Choice(DEVICES), help="Device for the network.")
-@click.option("--precision", type=click.Choice(PRECISIONS), help="Numeric precision of the network.")
-@click.option("--seed", type=click.IntRange(0), help="Random seed; with one worker the games are reproducible.")
-@click.option(
-    "--sgf-dir", type=click.Path(path_type=Path), help="Folder for the run's own folder.  [default: see `doctor`]"
-)
-@click.option("--shards", type=click.Path(path_type=Path), help="Folder for the samples.  [default: that of the games]")
-@click.option("--comments", is_flag=True, help="Save each move's win rate, score and main line as a comment.")
+@command(common=("games", "network", "board-size", "visits"))
+@selfplay_options
 def selfplay(**options: Any) -> None:
     """Play the engine against itself and save the games as SGF and as training samples.
 

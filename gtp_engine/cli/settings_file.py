@@ -1,7 +1,10 @@
 """Settings files: TOML tables whose entries become the defaults of a command's options."""
 
 import functools
+import os
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,10 @@ import click
 from ..base.errors import UserError
 from ..base.fields import unknown
 
+SEARCH = "search"  # the table of the search's parameters
+LIMITS = ("visits", "seconds")  # of a search: one of them replaces both of a place that counts less
+_PARAMETERS = f"{__name__}.{SEARCH}"  # their place in a context
+
 
 def read_settings(ctx: click.Context, _: click.Parameter, path: Path | None) -> tuple[str, ...]:
     """Uses the options of a settings file as defaults, which the command line overrides.
@@ -17,62 +24,106 @@ def read_settings(ctx: click.Context, _: click.Parameter, path: Path | None) -> 
     The callback of --settings, which click calls before it reads the other options.
 
     Returns:
-        The file's search parameters as NAME=VALUE.
+        The search parameters of the user's configuration and of the file as NAME=VALUE.
     """
-    if path is None:
-        return ()
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        parameters = _checked_parameters(table.pop("search", {}))
-        ctx.default_map = {**(ctx.default_map or {}), **_option_defaults(ctx, table)}
-    except UnicodeDecodeError as error:
-        raise click.ClickException(f"{path}: not a text file in UTF-8") from error
-    except (tomllib.TOMLDecodeError, UserError) as error:
-        raise click.ClickException(f"{path}: {error}") from error
+    if path is not None:
+        with errors_in(path):
+            use_table(ctx, read_table(path))
+    parameters: tuple[str, ...] = ctx.meta.get(_PARAMETERS, ())
     return parameters
 
 
-def _checked_parameters(table: object) -> tuple[str, ...]:
-    """Returns the search's parameters as NAME=VALUE; raises UserError for one that is not accepted."""
+@contextmanager
+def errors_in(path: Path, place: str = "") -> Iterator[None]:
+    """Within a `with` block, errors about a file's content are shown in one line with its path.
+
+    Args:
+        path: The file.
+        place: What the line says before the error, such as `[play] `.
+    """
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise click.ClickException(f"{path}: not a text file in UTF-8") from error
+    except (tomllib.TOMLDecodeError, UserError) as error:
+        raise click.ClickException(f"{path}: {place}{error}") from error
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """Returns the content of a TOML file."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def use_table(ctx: click.Context, table: dict[str, Any]) -> None:
+    """Makes a table's options the defaults of a command, and adds its search parameters to earlier ones.
+
+    Raises:
+        UserError: A setting is unknown or has an invalid value.
+    """
+    settings = dict(table)
+    if takes_parameters(ctx.command):
+        use_parameters(ctx, settings.pop(SEARCH, {}))
+    accepted = settings_of(ctx.command)
+    for name in settings:
+        if name not in accepted:
+            tables = [f"[{SEARCH}]"] if takes_parameters(ctx.command) else []
+            raise unknown("setting", name, sorted(accepted), accepted=[*sorted(accepted), *tables])
+    if set(LIMITS) & settings.keys():
+        ctx.default_map = {name: value for name, value in (ctx.default_map or {}).items() if name not in LIMITS}
+    use_values(ctx, {accepted[name]: value for name, value in settings.items()})
+
+
+def takes_parameters(command: click.Command) -> bool:
+    """Returns whether settings files of a command may have a table of search parameters."""
+    return any(param.callback is read_settings for param in command.params)
+
+
+def use_parameters(ctx: click.Context, table: object) -> None:
+    """Adds search parameters to those of earlier tables, which they override.
+
+    Raises:
+        UserError: A parameter is unknown or has an invalid value.
+    """
     from ..search.parameters import SearchParameters, parse_setting
 
     if not isinstance(table, dict):
-        raise UserError("'search' is not a table; write [search]")
+        raise UserError(f"'{SEARCH}' is not a table; write [{SEARCH}]")
     settings = tuple(f"{name}={value}" for name, value in table.items())
     functools.reduce(parse_setting, settings, SearchParameters())
-    return settings
+    ctx.meta[_PARAMETERS] = ctx.meta.get(_PARAMETERS, ()) + settings
 
 
-def _option_defaults(ctx: click.Context, table: dict[str, Any]) -> dict[str, Any]:
-    """Returns click's default map; raises UserError for a setting that is unknown or has an invalid value."""
-    options = {param.opts[0].lstrip("-").replace("-", "_"): param for param in ctx.command.params}
-    accepted = {
-        name: option
-        for name, option in options.items()
-        if isinstance(option, click.Option) and name not in ("set", "settings")
-    }
-    defaults = {}
-    for name, value in table.items():
-        if name not in accepted:
-            raise unknown("setting", name, sorted(accepted), accepted=[*sorted(accepted), "[search]"])
-        try:
-            defaults[str(accepted[name].name)] = _checked_value(ctx, accepted[name], value)
-        except UserError as error:
-            raise UserError(f"{name}: {error}") from error
-        except click.BadParameter as error:
-            raise UserError(f"{name}: {error.message}") from error
-    return defaults
+def use_values(ctx: click.Context, values: dict[click.Option, Any]) -> None:
+    """Makes TOML values the defaults of options; raises UserError for an invalid one."""
+    defaults = {str(option.name): _checked_value(ctx, option, value) for option, value in values.items()}
+    ctx.default_map = {**(ctx.default_map or {}), **defaults}
+
+
+def setting_name(option: click.Option) -> str:
+    """Returns an option's name in a settings file."""
+    name = next((name for name in option.opts if name.startswith("--")), option.opts[0])
+    return name.lstrip("-").replace("-", "_")
+
+
+def settings_of(command: click.Command) -> dict[str, click.Option]:
+    """Returns the options that a settings file may set, by their names there."""
+    options = {setting_name(param): param for param in command.params if isinstance(param, click.Option)}
+    return {name: option for name, option in options.items() if name not in ("set", "settings")}
 
 
 def _checked_value(ctx: click.Context, option: click.Option, value: object) -> object:
-    """Returns a TOML value as the text of a command line; raises BadParameter or UserError if the option rejects it."""
+    """Returns a TOML value as the text of a command line; raises UserError if the option rejects it."""
+    name = setting_name(option)
     if option.is_flag:
         if not isinstance(value, bool):
-            raise UserError(f"expected true or false, got {value!r}")
+            raise UserError(f"{name}: expected true or false, got {value!r}")
         return value
     values = value if option.multiple and isinstance(value, list) else [value]
     if not all(isinstance(item, str | int | float) and not isinstance(item, bool) for item in values):
-        raise UserError(f"expected one number or text, got {value!r}")
-    texts = [str(item) for item in values]
-    option.type_cast_value(ctx, texts if option.multiple else texts[0])
+        raise UserError(f"{name}: expected one number or text, got {value!r}")
+    texts = [os.path.expanduser(str(item)) for item in values]  # no shell has done that for names of files
+    try:
+        option.type_cast_value(ctx, texts if option.multiple else texts[0])
+    except click.BadParameter as error:
+        raise UserError(f"{name}: {error.message}") from error
     return texts if option.multiple else texts[0]

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ..training.presets import NAMES
+from .command import command, is_given
+from .name_types import NetworkName
 from .option_types import Number
-from .run_command import carry_out, in_process_group
+from .run_command import carry_out, in_process_group, report_options, write_report_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,35 +21,26 @@ if TYPE_CHECKING:
     from ..training.workers import SelfPlayPool
 
 
-@click.command()
+@command(common=("preset", "minutes", "from", "report"))
 @click.argument("run", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--preset", type=click.Choice(NAMES), help="Settings of a new run.  [default: laptop]")
+@click.option("--preset", type=click.Choice(NAMES), show_default="laptop", help="Settings of a new run.")
 @click.option(
     "--settings",
     "settings_file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Settings of a new run: a TOML file instead of a preset.",
 )
-@click.option("--from", "start", metavar="NETWORK", help="Start a new run from this network: a file or a name.")
-@click.option("--minutes", type=Number(0, min_open=True), metavar="N", help="Stop after N minutes; rerun to resume.")
+@click.option("--from", "start", type=NetworkName(), help="Start a new run from this network: a file or a name.")
+@click.option("--minutes", type=Number(0, min_open=True), metavar="N", help="Stop after N minutes, with a measurement.")
 @click.option(
     "--cluster",
     metavar="ADDRESS",
     help="Play on a Ray cluster: auto (the one this machine belongs to), host:port, or local (this machine only).",
 )
-@click.option(
-    "--report",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the run's curves to this HTML file and exit; also those of a run of `learn`.",
-)
-@click.option(
-    "--compare",
-    multiple=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="RUN",
-    help="With --report: add another run to the same plots (repeatable).",
-)
+@report_options
+@click.pass_context
 def train(
+    context: click.Context,
     run: Path,
     preset: str | None,
     settings_file: Path | None,
@@ -61,10 +54,12 @@ def train(
 
     Each cycle plays games, trains on the most recent ones and saves a network. The folder contains everything: the
     networks, the games, a log, and settings.toml, which explains each setting. Ctrl-C stops the run; after any
-    interruption, run the same command again to resume.
+    interruption, run the same command again to resume. A stopped run is measured, which takes some seconds; a second
+    Ctrl-C skips that.
 
     \b
     Examples:
+      gtp_engine train demo --preset demo               the whole loop in three minutes, on 7x7
       gtp_engine train run                              9x9 from random weights, on a laptop
       gtp_engine train run --minutes 30                 the next half hour
       gtp_engine train run --cluster auto               plays on all machines of a Ray cluster
@@ -83,18 +78,11 @@ def train(
     if preset and settings_file:
         raise click.UsageError("give --preset or --settings, not both")
     if report:
-        _write_report([folder, *map(RunFolder, compare)], report)
+        write_report_of(folder, report, compare)
         return
+    if folder.exists and not is_given(context, "preset"):
+        preset = None  # the user's default is for new runs
     in_process_group(partial(_train, folder, given_settings(preset, settings_file), start, minutes, cluster))
-
-
-def _write_report(folders: "list[RunFolder]", report: Path) -> None:
-    from ..training.report import write_report
-    from .outputs import check_place
-
-    check_place(report)
-    write_report(folders, report)
-    click.echo(f"wrote {report}")
 
 
 def _train(
@@ -112,14 +100,12 @@ def _train(
 
     limit, make_pool = Limit(minutes), _pool_class(cluster)
     try:
-        network = starting_network(folder, start)
+        network = starting_network(folder, start or (settings.start if settings else ""))
         carry_out(
             folder,
             limit,
-            lambda: begin_self_play(folder, settings),
-            lambda observer: SelfPlayRun(
-                folder, observer, limit=limit, start=network, group=group, make_pool=make_pool
-            ),
+            lambda: begin_self_play(folder, settings, network),
+            lambda observer: SelfPlayRun(folder, observer, limit=limit, group=group, make_pool=make_pool),
         )
     except RunConflictError as error:
         raise click.UsageError(str(error)) from error

@@ -93,8 +93,8 @@ class Evaluation:
         return self.to_svg()
 
     def __repr__(self) -> str:
-        moves = ", ".join(f"{name} {100 * probability:.1f} %" for name, probability in self.policy.top(_SHOWN))
-        values = f"{100 * self.winrate:.1f} %, {self.lead:+.1f} points"
+        moves = ", ".join(f"{name} {probability:.1%}" for name, probability in self.policy.top(_SHOWN))
+        values = f"{self.winrate:.1%}, {self.lead:+.1f} points"
         return f"<Evaluation: {colour_name(self.game.to_move)} to move, {values}; {moves}>"
 
 

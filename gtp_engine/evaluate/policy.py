@@ -55,5 +55,5 @@ class Policy(Mapping[str, float]):
         return [(name, float(self._probabilities[index])) for name, index in found if self._probabilities[index] > 0]
 
     def __repr__(self) -> str:
-        moves = ", ".join(f"{name} {100 * probability:.1f} %" for name, probability in self.top())
+        moves = ", ".join(f"{name} {probability:.1%}" for name, probability in self.top())
         return f"<Policy: {moves}>"

@@ -400,9 +400,7 @@ class Game:
         self._history_starts.pop()
         self._apply_rules()
 
-    def set_up(
-        self, black: Iterable[int | str], white: Iterable[int | str], to_move: int | str = BLACK
-    ) -> None:
+    def set_up(self, black: Iterable[int | str], white: Iterable[int | str], to_move: int | str = BLACK) -> None:
         """Begins a game from a position.
 
         Args:

@@ -5,6 +5,7 @@ Each player searches with its own network and its own tree.
 
 import time
 from collections.abc import Callable, Collection
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -131,14 +132,11 @@ def play_networks(
     """
     players = {"A": player_a, "B": player_b}
     openings = settings.choose_openings()
-    loaded = _load_players(players, settings)
-    try:
+    with ExitStack() as evaluators:
+        loaded = _load_players(players, settings, evaluators)
         book = MatchBook({name: player.description for name, player in players.items()}, settings, on_game)
         _NetworkMatch(loaded, settings, openings, book).run(on_progress)
         return book.result
-    finally:
-        for evaluator in {player.scheduler: player.evaluator for player in loaded.values()}.values():
-            evaluator.close()
 
 
 @dataclass(frozen=True)
@@ -154,20 +152,29 @@ class _LoadedPlayer:
         return " ".join(filter(None, (self.evaluator.name, self.parameters.profile)))
 
 
-def _load_players(players: dict[str, NetworkPlayer], settings: NetworkMatchSettings) -> dict[str, _LoadedPlayer]:
-    """Loads the networks; players with the same network share its evaluator."""
+def _load_players(
+    players: dict[str, NetworkPlayer], settings: NetworkMatchSettings, evaluators: ExitStack
+) -> dict[str, _LoadedPlayer]:
+    """Loads the networks; players with the same network share its evaluator.
+
+    Args:
+        players: The players by name.
+        settings: The settings of the match.
+        evaluators: Closes the evaluators that were loaded, even if another one cannot be.
+    """
     schedulers: dict[str, Scheduler] = {}
     for player in players.values():
         if player.network not in schedulers:
-            schedulers[player.network] = _new_scheduler(player.network, settings)
+            schedulers[player.network] = _new_scheduler(player.network, settings, evaluators)
     return {name: _load_player(player, schedulers[player.network], settings) for name, player in players.items()}
 
 
-def _new_scheduler(network: str, settings: NetworkMatchSettings) -> Scheduler:
+def _new_scheduler(network: str, settings: NetworkMatchSettings, evaluators: ExitStack) -> Scheduler:
     board = settings.empty_game()
     evaluator = make_evaluator(
         network, threads=settings.threads, seed=settings.seed, device=settings.device, precision=settings.precision
     )
+    evaluators.callback(evaluator.close)
     if max(board.width, board.height) > evaluator.largest_board:
         raise UserError(too_large(evaluator.name, evaluator.largest_board))
     # In about half of the games this network's player is to move: with this size each has a leaf or two in a batch.

@@ -5,7 +5,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ..base.errors import EXPECTED, answer_text
-from ..base.log import log_to_stderr
+from ..base.log import NOTICE, log_to_stderr
 from ..base.system import EXIT_INTERRUPTED
 from . import protocol
 from .commands import COMMANDS
@@ -38,9 +38,9 @@ def run(engine: "Engine", identity: Identity = GTP_ENGINE, *, live_graphics: boo
     inbox.heed_sigint()
     restore_terminal = terminal_keeper() if is_terminal() else (lambda: None)
     if is_terminal():
-        logger.info("GTP commands, one per line: try list_commands, boardsize 9, genmove b, showboard; quit exits")
+        logger.log(NOTICE, "GTP commands, one per line: list_commands, boardsize 9, genmove b, showboard; quit exits")
     else:
-        logger.info("GTP ready, beginning main protocol loop")  # KataGo's words, which some scripts wait for
+        logger.log(NOTICE, "GTP ready, beginning main protocol loop")  # KataGo's words, which some scripts wait for
     session = Session(engine, inbox, output, identity, live_graphics=live_graphics)
     start_reader(inbox)
     try:
@@ -80,7 +80,7 @@ def answer(session: Session, command: Command) -> None:
         session.end_response(handler(session, command.arguments) or "")
     except GtpError as error:
         if error.detail:
-            logger.info(f"{command.name}: {error.detail}")
+            logger.log(NOTICE, f"{command.name}: {error.detail}")
         session.end_response(str(error), failed=True)
     except ClientGoneError:
         raise

@@ -150,9 +150,7 @@ def _pack_values(x: np.ndarray, point: int, values: np.ndarray) -> None:
     for head in range(heads):
         for block in range(blocks):
             for k in range(columns // per_step):
-                values[head, block, step, first + k * per_step] = store_as(
-                    x[source], values[head, block, step, first]
-                )
+                values[head, block, step, first + k * per_step] = store_as(x[source], values[head, block, step, first])
                 source += 1
 
 

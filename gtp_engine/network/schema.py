@@ -331,9 +331,7 @@ class FeedForwardBlockDesc:
     second: MatMulDesc
 
 
-BlockDesc = (
-    OrdinaryBlockDesc | PoolingBlockDesc | BottleneckBlockDesc | AttentionBlockDesc | FeedForwardBlockDesc
-)
+BlockDesc = OrdinaryBlockDesc | PoolingBlockDesc | BottleneckBlockDesc | AttentionBlockDesc | FeedForwardBlockDesc
 
 BLOCK_KINDS: dict[str, type] = {
     "ordinary_block": OrdinaryBlockDesc,

@@ -369,9 +369,7 @@ class Engine:
         self._change()
         self.game.undo()
 
-    def set_up(
-        self, black: Iterable[int | str], white: Iterable[int | str], to_move: int | str = BLACK
-    ) -> None:
+    def set_up(self, black: Iterable[int | str], white: Iterable[int | str], to_move: int | str = BLACK) -> None:
         """Sets up a position, as `Game.set_up` does."""
         self._change()
         self.game.set_up(black, white, to_move)

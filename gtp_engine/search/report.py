@@ -243,7 +243,7 @@ class SearchReport:
 
 def _values(result: MoveReport | SearchReport) -> str:
     """Returns win rate, lead and visits in words."""
-    return f"{100 * result.winrate:.1f} %, {result.lead:+.1f} points, {plural(result.visits, 'visit')}"
+    return f"{result.winrate:.1%}, {result.lead:+.1f} points, {plural(result.visits, 'visit')}"
 
 
 def _candidate(move: MoveReport, best: MoveReport) -> Candidate:

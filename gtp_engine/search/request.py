@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..game.game import Game
     from .report import SearchReport
 
-_VISITS, _SECONDS = Range(0, whole=True), Range()
+_VISITS, _SECONDS = Range(0, whole=True), Range(0)
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Limits:
         seconds: Time since the search began.
 
     Raises:
-        UserError: A limit is not a number.
+        UserError: A limit is not a number, or negative.
     """
 
     visits: int | None = None

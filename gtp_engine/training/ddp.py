@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from ..base.errors import UserError, error_text
+from ..base.log import NOTICE
 from ..network.layers import BatchNorm
 from .errors import ProcessLostError
 
@@ -33,7 +34,7 @@ _CONTROL_TIMEOUT = datetime.timedelta(days=365)
 _TIMEOUT = datetime.timedelta(minutes=10)  # until all processes are connected, and for each collective operation
 _RENDEZVOUS_VARIABLES = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _LOST = "another training process was lost; its own output names the reason"
-_END, _STEP = -1, 0  # control messages; a positive number is the length of an object that follows
+_END, _STEP = -1, 0  # control messages; a positive number is the length of the data that follow
 
 
 class ProcessGroup:
@@ -87,7 +88,7 @@ class ProcessGroup:
         """Waits until all processes are connected; ConnectionError if one is missing, or if the port is in use."""
         if not dist.is_torchelastic_launched():
             process = f"process {self.rank} of {self.count}"
-            logger.info(f"RANK and WORLD_SIZE in the environment: {process} waits for the others")
+            logger.log(NOTICE, f"RANK and WORLD_SIZE in the environment: {process} waits for the others")
         before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's handler would only run after torch returns
         try:
             dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", timeout=_TIMEOUT)
@@ -133,7 +134,7 @@ class ProcessGroup:
         return max(1, threads // self._local_count)
 
     def broadcast(self, content: object) -> None:
-        """Sends an object from rank 0 to the other processes, which get it from `receive`."""
+        """Sends tensors and plain data from rank 0 to the other processes, which get them from `receive`."""
         if self.count == 1:
             return
         file = io.BytesIO()
@@ -161,15 +162,14 @@ class ProcessGroup:
         self._is_in_step = False
 
     def receive(self) -> Iterator[Any]:
-        """Yields what rank 0 broadcasts until it ends: objects, and None for each step."""
+        """Yields what rank 0 broadcasts until it ends, and None for each step. This runs no code from the data."""
         number = torch.empty(1, dtype=torch.int64)
         while self._broadcast(number).item() != _END:
             if number.item() == _STEP:
                 yield None
             else:
                 data = self._broadcast(torch.empty(int(number.item()), dtype=torch.uint8))
-                # Unpickling is safe here: the data comes from a process of the same run.
-                yield torch.load(io.BytesIO(data.numpy().tobytes()), map_location="cpu", weights_only=False)
+                yield torch.load(io.BytesIO(data.numpy().tobytes()), map_location="cpu", weights_only=True)
 
     def _broadcast(self, tensor: Tensor) -> Tensor:
         try:

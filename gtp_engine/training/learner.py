@@ -30,7 +30,7 @@ RATES = {"adamw": 2e-3, "sgd": 0.05}  # peak learning rates by optimizer, for ba
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 STATE = "learner 1"  # version of `Learner.state`
 MEASURED_SAMPLES = 4096  # enough to measure the batch norms of the network that plays
-
+_TRIAL_STEPS = 3  # of `learning_speed`
 
 Measure: TypeAlias = Callable[[RawOutputs, Tensors, NetworkConfig], dict[str, Loss]]
 
@@ -50,15 +50,29 @@ class LearnerSettings:
         losses: Weights of the losses.
     """
 
-    batch_size: int = setting(256, "Samples per step.", 2)
-    optimizer: str = setting("adamw", "Optimizer: adamw or sgd.", accepted=tuple(RATES))
-    learning_rate: float = setting(2e-3, "Peak learning rate.", 0)
-    warm_up: int = setting(50_000, "Samples over which the learning rate rises at the start.", 0)
+    batch_size: int = setting(
+        256, "Samples per step. Larger batches are faster on a GPU, and need a higher learning rate.", 2
+    )
+    optimizer: str = setting("adamw", "Optimizer. It cannot change later.", accepted=tuple(RATES))
+    learning_rate: float = setting(
+        2e-3, "Peak learning rate. Too high a rate makes losses infinite, too low a one wastes time.", 0
+    )
+    warm_up: int = setting(
+        50_000, "Samples over which the learning rate rises from 0 to its peak at the start of the run.", 0
+    )
     drop_share: float = 0.5
     last_rate: float = 0.01
-    weight_decay: float = setting(0.02, "Weight decay of weights; biases and norms have none.", 0)
+    weight_decay: float = setting(
+        0.02,
+        "Weight decay per step, as a share of the learning rate, of matrices and convolutions; biases and norms "
+        "have none.",
+        0,
+    )
     average: int = setting(
-        200_000, "Samples over which the weights of the network that plays are averaged; 0: no averaging.", 0
+        200_000,
+        "Samples over which the weights of the network that plays are averaged. More are steadier and lag behind; "
+        "0 plays with the latest weights.",
+        0,
     )
     precision: str = "float32"
     momentum: float = 0.9
@@ -269,6 +283,17 @@ def faster_precision(device: torch.device) -> str:
             y.sum().backward()
             seconds[name] = min(seconds[name], time.perf_counter() - start)
     return min(seconds, key=lambda name: seconds[name])
+
+
+def learning_speed(model: Model, settings: LearnerSettings, device: torch.device, batch: Tensors) -> float:
+    """Returns how many samples are learned per second, in a short trial with a copy of the network."""
+    trial = Learner(copy.deepcopy(model), settings, device)
+    trial.step(batch)  # the first step is slower
+    start = time.perf_counter()
+    for _ in range(_TRIAL_STEPS):
+        trial.step(batch)
+    trial.check()  # waits for a GPU
+    return _TRIAL_STEPS * batch.size / (time.perf_counter() - start)
 
 
 def playing_network(averaged: Model) -> Model:

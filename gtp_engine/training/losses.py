@@ -38,14 +38,18 @@ _DEVIATION_OF_MEAN_ERROR = math.sqrt(math.pi / 2)
 class LossWeights:
     """The weights of the losses; 0 switches a loss off."""
 
-    policy: float = setting(1.0, "Policy: the moves that the search prefers.", 0)
-    opponent: float = setting(0.15, "Policy of the opponent's reply.", 0)
-    value: float = setting(0.72, "Value: who wins.", 0)
-    score: float = setting(0.015, "Final score.", 0)
-    stdev: float = setting(0.01, "Standard deviation of the final score.", 0)
-    lead: float = setting(0.006, "Lead: the score from the play to come.", 0)
-    ownership: float = setting(1.5, "Ownership: who will own each point.", 0)
-    errors: float = setting(0.1, "Short-term errors: how wrong value and score are.", 0)
+    policy: float = setting(
+        1.0, "Weight of the policy loss (nats): the moves that the search prefers, or those of the records.", 0
+    )
+    opponent: float = setting(0.15, "Weight of the loss of the opponent's reply (nats), which only helps to learn.", 0)
+    value: float = setting(0.72, "Weight of the value loss (nats): who wins.", 0)
+    score: float = setting(0.015, "Weight of the loss of the final score (squared points up to 12, then linear).", 0)
+    stdev: float = setting(0.01, "Weight of the loss of the final score's standard deviation (points).", 0)
+    lead: float = setting(0.006, "Weight of the loss of the lead (points): the score that a search would expect.", 0)
+    ownership: float = setting(
+        1.5, "Weight of the loss of the ownership (nats, a mean over the board): who will own each point.", 0
+    )
+    errors: float = setting(0.1, "Weight of the loss of the short-term errors: how wrong value and score are here.", 0)
 
 
 class Loss(NamedTuple):

@@ -43,19 +43,29 @@ def given_settings(preset: str | None, file: Path | None) -> RunSettings | None:
     return settings
 
 
-def begin_self_play(folder: RunFolder, settings: RunSettings | None) -> None:
+def begin_self_play(folder: RunFolder, settings: RunSettings | None, start: Path | None = None) -> None:
     """Makes the run in a new folder, with the default preset unless settings are given; or checks an existing run.
+
+    Args:
+        folder: The run's folder.
+        settings: The settings that were given; None if there are none.
+        start: The network to start from, `starting_network`.
 
     Raises:
         RunConflictError: The run exists and has other settings.
         UserError: Something else is in the folder.
     """
-    if not folder.exists:
-        folder.create(settings or read_settings(preset_file(DEFAULT_PRESET)))
-    elif settings not in (None, folder.settings("train")):
-        raise RunConflictError(
-            f"{folder.path} already has settings: edit {folder.settings_file}, or choose another folder"
-        )
+    if folder.exists:
+        before = folder.settings("train")
+        if settings and replace(settings, cycle=replace(settings.cycle, start=before.start)) != before:
+            raise RunConflictError(
+                f"{folder.path} already has settings: edit {folder.settings_file}, or choose another folder"
+            )
+        settings = before
+    chosen = settings or read_settings(preset_file(DEFAULT_PRESET))
+    chosen = chosen.starting_from(start) if start else chosen
+    if not folder.exists or chosen != settings:
+        folder.create(chosen)
 
 
 def with_options(settings: RunSettings, given: Mapping[str, Any]) -> RunSettings:
@@ -124,12 +134,12 @@ def default_folder(settings: RunSettings, start: str | None) -> Path:
     return data_dir() / "runs" / f"{'distill' if settings.records.has_labels else 'learn'}-{network}"
 
 
-def starting_network(folder: RunFolder, start: str | None) -> Path | None:
+def starting_network(folder: RunFolder, start: str) -> Path | None:
     """Returns the file of the network to start from, after reading it once, so that no run begins with an unusable one.
 
     Args:
         folder: The run's folder.
-        start: File or name of the network to start from; None to start with random weights.
+        start: File or name of the network to start from; "" to start with random weights.
 
     Returns:
         The file; None if there is none, or if the run has already started from it.
@@ -138,7 +148,7 @@ def starting_network(folder: RunFolder, start: str | None) -> Path | None:
         RunConflictError: The run exists and has started differently.
         UserError: The network cannot be read or trained.
     """
-    if start is None:
+    if not start:
         return None
     if folder.state_file.exists():  # the network's file may be gone by now, or have another path on this machine
         before = folder.load()[0].start

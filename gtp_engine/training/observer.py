@@ -18,7 +18,7 @@ class Observer(Protocol):
     def skipped(self, text: str) -> None:
         """Called for each damaged record or file that is left out, and for each shard that is made again."""
 
-    def progress(self, phase: str, done: int, total: int, facts: str = "") -> None:
+    def progress(self, phase: str, done: int, total: int, facts: str = "", seconds_left: float | None = None) -> None:
         """Called about once a second.
 
         Args:
@@ -26,6 +26,7 @@ class Observer(Protocol):
             done: How many games, shards or samples of `total` are done.
             total: How many there are in this phase.
             facts: Further information, such as speeds.
+            seconds_left: How long the phase will still take; None if that follows from its beginning.
         """
 
     def line(self, line: Mapping[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """A run that learns game records, or a teacher's outputs for positions."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,22 +8,28 @@ from ..base.errors import UserError
 from ..base.messages import plural
 from ..network.katago_file import write_katago_file
 from ..network.library import load_network, network_name
-from .data.loader import Samples, fixed_batches
+from ..network.model import Model
+from .data.loader import Samples
 from .data.samples import GameSet
-from .data.sgf_dataset import read_sgf_dataset
+from .data.sgf_dataset import has_other_filters, read_sgf_dataset
 from .distillation.labels import fill_labels, read_labels
 from .learner import playing_network
 from .limit import Stopped
 from .losses import distances
 from .observer import reading_progress
-from .run import Run, rounded
-from .validation import VALIDATION_SEED, is_held
+from .run import Run
+from .validation import is_held
+
+# Seconds between two validations, whatever the settings say: slow machines need hours for `validate` samples. But they
+# are this many times as far apart as they last.
+_VALIDATION_SECONDS, _MEASURED_SHARE = 120.0, 20
 
 
 class RecordRun(Run):
     """A run of `learn`: all samples are there before it learns, and some games are held back for validation."""
 
     command = "learn"
+    _averaged: tuple[int, Model] | None = None  # the averaged network after so many samples
 
     @property
     def network(self) -> Path:
@@ -55,16 +62,25 @@ class RecordRun(Run):
         wanted = learn.samples or learn.epochs * len(self._samples)
         self.learner.settings = replace(self.learner.settings, total=wanted)
         self._start_clock()
+        self._validated_at, self._validation_took = time.monotonic(), 0.0
+        if not self.state.lines:
+            self._measure()  # what the run starts from
         self._learn(self._samples, wanted, "learning", lambda: self._report_if_due(wanted))
         return True
 
     def _records(self) -> GameSet:
         """Returns the games of the records."""
         records = self.settings.records
+        filters = records.filters()
+        if self.state.available and has_other_filters(self.folder.games, filters):
+            raise UserError(
+                f"{self.folder.settings_file}: board_sizes, rank, since, until or least_moves differ from those of the "
+                "games that the run has learned from; restore them, or start a new run in another folder"
+            )
         found = read_sgf_dataset(
             [Path(source) for source in records.games],
             self.folder.games,
-            records.filters(),
+            filters,
             on_error=self.observer.skipped,
             on_progress=reading_progress(self.observer, self.limit.is_over),
         )
@@ -100,6 +116,8 @@ class RecordRun(Run):
             if is_last or self._is_due(records.validate):
                 line["validation"] = self._validate()
             self._publish(line)
+        elif time.monotonic() - self._validated_at > max(_VALIDATION_SECONDS, _MEASURED_SHARE * self._validation_took):
+            self._measure()
 
     def _is_due(self, interval: int) -> bool:
         """Whether the last batch passed a multiple of `interval` samples."""
@@ -107,10 +125,29 @@ class RecordRun(Run):
 
     def _validate(self) -> dict[str, float]:
         """Measures the network that plays on games that are held back."""
-        records = self.settings.records
-        batches = fixed_batches(self._validation, records.validation_samples, VALIDATION_SEED)
+        records, start = self.settings.records, time.monotonic()
         also = distances if records.has_labels else None
-        return rounded(self.learner.evaluate(self._averaged_network(self._samples), batches, also))
+        model = self._averaged_network(self._samples)
+        found = self._measured(model, self._validation, records.validation_samples, also)
+        self._validated_at = time.monotonic()
+        self._validation_took = self._validated_at - start
+        return found
+
+    def _measure(self) -> None:
+        """Adds a line to the log between two regular ones, which remain as they would be without it."""
+        line = self._new_line(self.learner.check())
+        self._publish(line | {"validation": self._validate()})
+
+    def _measure_piece(self) -> None:
+        last = self.state.lines[-1]
+        if last["samples"] != self.learner.samples or "validation" not in last:
+            self._measure()
+            super().save()
+
+    def _averaged_network(self, samples: Samples) -> Model:
+        if self._averaged is None or self._averaged[0] != self.learner.samples:
+            self._averaged = self.learner.samples, super()._averaged_network(samples)
+        return self._averaged[1]
 
     def save(self) -> None:
         self.learner.check()

@@ -6,7 +6,7 @@
 import datetime
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,17 +20,19 @@ from ..evaluate.network import find_device
 from ..network.config import parse_config
 from ..network.library import load_network
 from ..network.model import Model
-from .data.loader import Loader, Samples, fixed_batches, loader_threads
+from .data.loader import Loader, Samples, Tensors, fixed_batches, loader_threads
 from .ddp import ProcessGroup
 from .event_files import EventFiles
 from .follower import start_followers
-from .learner import MEASURED_SAMPLES, Learner, LearnerSettings, faster_precision, rate_at
+from .learner import MEASURED_SAMPLES, Learner, LearnerSettings, Measure, faster_precision, rate_at
 from .limit import Limit, Stopped
 from .observer import Observer
 from .run_folder import RunFolder
+from .validation import VALIDATION_SEED
 
 _SAVE_SECONDS = 120.0  # between checkpoints: the most training that a kill can cost
 _REPORT_SECONDS = 1.0  # between two reports of progress
+_MEASURE_SECONDS = 20.0  # the longest measurement: a user waits for its end
 
 
 class Run(ABC):
@@ -40,7 +42,6 @@ class Run(ABC):
         folder: The run's folder.
         observer: Receives the progress.
         limit: When to pause; None for no limit.
-        start: File of the network that a new run starts from; None for random weights.
         group: The processes that train together; this one is its rank 0.
 
     Attributes:
@@ -61,7 +62,6 @@ class Run(ABC):
         observer: Observer,
         *,
         limit: Limit | None = None,
-        start: Path | None = None,
         group: ProcessGroup | None = None,
     ) -> None:
         self.folder, self.observer, self.limit = folder, observer, limit or Limit()
@@ -73,8 +73,8 @@ class Run(ABC):
         self._device = self._group.device(find_device(self.settings.machine.device))
         self.state, checkpoint = folder.load()
         self._start_clock()
-        if checkpoint is None and start is not None:
-            self.state.start = str(start)
+        if checkpoint is None:
+            self.state.start = self.settings.start
         model = self._first_model() if checkpoint is None else checkpoint.model
         # The names decide: a run keeps the heads that it began with, also if new networks of that name have others.
         if not self.state.start and model.config.name != self.settings.network:
@@ -115,8 +115,14 @@ class Run(ABC):
     def _work(self) -> bool:
         """Does what is left to do; returns whether everything is done, or raises Stopped."""
 
+    @abstractmethod
+    def _measure_piece(self) -> None:
+        """Measures what was learned so far, when the limit was reached and the state is saved. It takes seconds."""
+
     def go(self) -> bool:
         """Runs until everything is done or the limit is reached, and saves the state.
+
+        A piece that the limit ends is measured at its end, for seconds.
 
         Returns:
             Whether everything is done.
@@ -131,7 +137,8 @@ class Run(ABC):
             return self._work()
         except Stopped:
             self.save()
-            return False
+        self._measure_piece()
+        return False
 
     def _start_clock(self) -> None:
         """What was done before does not count as the run's time."""
@@ -179,7 +186,8 @@ class Run(ABC):
                 self._learned, self._learning_seconds = self._learned + size, self._learning_seconds + now - started
                 if now - reported >= _REPORT_SECONDS:
                     reported = now
-                    self.observer.progress(phase, drawn + size, wanted, f"{self._rate or 0:,.0f} samples/s")
+                    left = (wanted - drawn - size) / self._rate if self._rate else None
+                    self.observer.progress(phase, drawn + size, wanted, f"{self._rate or 0:,.0f} samples/s", left)
                 after_step()
                 if now - saved >= _SAVE_SECONDS:
                     self.save()
@@ -196,6 +204,27 @@ class Run(ABC):
 
     def _averaged_network(self, samples: Samples) -> Model:
         return self.learner.averaged_network(fixed_batches(samples, MEASURED_SAMPLES, self.settings.seed))
+
+    def _measured(self, model: Model, samples: Samples, most: int, also: Measure | None = None) -> dict[str, float]:
+        """Returns the losses and accuracies of an averaged network, and the number of positions that it took.
+
+        Args:
+            model: The network.
+            samples: What to measure on, always the same choice of positions.
+            most: Number of positions; fewer if time is short.
+            also: As in `Learner.evaluate`.
+        """
+        end, counts = time.monotonic() + _MEASURE_SECONDS, [0]
+
+        def batches() -> Iterator[Tensors]:
+            for batch in fixed_batches(samples, most, VALIDATION_SEED):
+                if counts[0] and time.monotonic() > end:
+                    return
+                counts[0] += batch.size
+                yield batch
+
+        found = rounded(self.learner.evaluate(model, batches(), also))
+        return {**found, "positions": counts[0]}
 
     def _new_line(self, losses: Mapping[str, float]) -> dict[str, Any]:
         """Returns what every line of the log contains."""

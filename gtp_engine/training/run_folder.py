@@ -42,6 +42,7 @@ class RunState:
         begun: Samples that the learner had seen when it began to learn in this cycle.
         player: The cycle whose network plays.
         seconds: Duration of the run, without interruptions.
+        cycle_began: `seconds` when the present cycle began.
         lines: The lines of the log, as plain data.
         start: File of the network that the run started from; "" for random weights.
         precision: Precision of the training; "" before it is chosen.
@@ -52,6 +53,7 @@ class RunState:
     begun: int = 0
     player: int = 0
     seconds: float = 0.0
+    cycle_began: float = 0.0
     lines: list[dict[str, Any]] = field(default_factory=list)
     start: str = ""
     precision: str = ""

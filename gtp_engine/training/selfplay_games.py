@@ -27,7 +27,7 @@ class SelfPlayGames:
         shards: Folder for the samples.
 
     Attributes:
-        finished: The games that are finished, in the order in which they ended.
+        finished: The games that are finished and written.
         stopped: Setting it to True, also from a signal handler, makes `play` return soon.
     """
 
@@ -35,6 +35,7 @@ class SelfPlayGames:
         self.finished: list[FinishedGame] = []
         self.stopped = False
         self._settings, self._network, self._games, self._folder = settings, network, games, folder
+        self._collected = 0  # the finished games, also those that wait to be written
         self._writer = GameWriter(shards, folder, settings.cycle.shard_games)
 
     def play(self, seed: int | None, on_progress: Callable[[str], None], interval: float) -> None:
@@ -49,18 +50,18 @@ class SelfPlayGames:
         with LocalPool(self._worker_settings(), time.time_ns() if seed is None else seed) as workers:
             workers.play(self._network, _CYCLE)
             try:
-                while len(self.finished) < self._games and not self.stopped:
+                while self._collected < self._games and not self.stopped:
                     for game in workers.collect(WAIT_SECONDS):
-                        if len(self.finished) < self._games:
-                            self.finished.append(game)
-                            self._writer.add(game, _CYCLE)
-                    self._writer.flush_late(_CYCLE)
+                        if self._collected < self._games:
+                            self._collected += 1
+                            self.finished += self._writer.add(game, _CYCLE)
+                    self.finished += self._writer.flush_late(_CYCLE)
                     now = time.monotonic()
                     if now - last_report >= interval:
                         last_report = now
                         on_progress(self._progress(workers.counts - Counts(), now - start))
             finally:
-                self._writer.flush(_CYCLE)
+                self.finished += self._writer.flush(_CYCLE)
 
     def _worker_settings(self) -> RunSettings:
         """Returns the settings with no more games at a time than each worker will play."""
@@ -70,13 +71,13 @@ class SelfPlayGames:
         return replace(self._settings, machine=machine)
 
     def _progress(self, counts: Counts, seconds: float) -> str:
-        games = f"{len(self.finished)} of {plural(self._games, 'game')}"
+        games = f"{self._collected} of {plural(self._games, 'game')}"
         return f"{games}, {counts.speed_text(seconds)}{self._results()}" if counts.positions else f"{games}, starting"
 
     def summary(self) -> str:
         """Returns one line about the finished games: their number, results, early decisions, and folder."""
         if not self.finished:
-            return "no game was finished"
+            return "no game was saved" if self._collected else "no game was finished"
         checked = [game for game in self.finished if game.is_checked]
         wrong = sum(game.is_upset for game in checked)
         decisions = f"; {plural(len(checked), 'early decision')} checked, {wrong} wrong" if checked else ""

@@ -5,6 +5,7 @@ while the learner learns, since on a CPU they would only compete for it. Games i
 network.
 """
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable
@@ -13,35 +14,37 @@ from pathlib import Path
 from typing import Any
 
 from ..base.errors import UserError
-from ..base.system import WAIT_SECONDS
-from ..games.elo import elo_difference
-from ..games.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
+from ..base.system import WAIT_SECONDS, available_cpus, configure_torch
 from ..games.results import MatchResult
 from ..network.katago_file import write_katago_file
 from ..network.library import network_name
 from ..network.model import Model
 from ..play.worker import compile_ahead
-from .data.loader import Samples
+from .data.loader import Samples, drawn_samples
 from .data.random_games import random_games
 from .data.samples import join, pack
 from .data.shards import SUFFIX, ShardError, read_shards, write_shard
 from .data.storage import GameWriter, ShardFacts, facts_of, shard_facts
 from .ddp import ProcessGroup
-from .learner import LearnerSettings, playing_network
-from .limit import Limit
+from .learner import LearnerSettings, learning_speed, playing_network
+from .limit import Limit, Stopped
 from .observer import Observer
+from .pace import PlayingPace, first_estimate, first_length, measured_pace
 from .run import Run
 from .run_folder import RunFolder
 from .selfplay import Counts
 from .settings import RunSettings
+from .strength import elo_fields, last_rated, play_match
 from .workers import LocalPool, SelfPlayPool
 
 logger = logging.getLogger(__name__)
 
 _RANDOM_PORTION = 1000  # random games per shard
 _PROGRESS_SECONDS = 1.0
-# Added to the wins and to the losses of a match before the score is converted to Elo, so that the Elo is always finite.
-_HALF_A_GAME = 0.5
+_ESTIMATE_SECONDS = 10.0  # of self-play, after which a new run tells how long a cycle takes
+_TRIAL_GAMES = 16  # enough for a batch, to try the speed of learning
+_MEASURED_POSITIONS = 2048  # at the end of a piece
+_MATCH_MINUTES = 1.0  # for a match at the end of a piece
 
 
 @dataclass
@@ -56,11 +59,7 @@ class SelfPlayRun(Run):
     """A run of `train`: each cycle adds games.
 
     Args:
-        folder: The run's folder.
-        observer: Receives the progress.
-        limit: When to pause; None for no limit.
-        start: File of the network that a new run starts from; None for random weights.
-        group: The processes that train together; this one is its rank 0.
+        folder, observer, limit, group: As in `Run`.
         make_pool: Makes the self-play workers, from the settings and a seed.
     """
 
@@ -72,11 +71,10 @@ class SelfPlayRun(Run):
         observer: Observer,
         *,
         limit: Limit | None = None,
-        start: Path | None = None,
         group: ProcessGroup | None = None,
         make_pool: Callable[[RunSettings, int], SelfPlayPool] = LocalPool,
     ) -> None:
-        super().__init__(folder, observer, limit=limit, start=start, group=group)
+        super().__init__(folder, observer, limit=limit, group=group)
         self._make_pool = make_pool
         self._damaged: set[str] = set()  # messages about damaged shards, each logged once
 
@@ -102,6 +100,8 @@ class SelfPlayRun(Run):
         self.observer.begin(title, self.state.lines)
         compile_ahead()
         self._start_clock()  # compilation does not count as the run's time
+        if pace := measured_pace(self.state.lines, cycle.cycles):
+            self.observer.message(pace)
         self.limit.restart()
         seed = cycle.seed + sum(facts.games for facts in self._facts())
         with self._make_pool(self.settings, seed) as pool:
@@ -147,7 +147,7 @@ class SelfPlayRun(Run):
 
     def _next_cycle(self) -> None:
         self.state.cycle += 1
-        self.state.begun = self.learner.samples
+        self.state.begun, self.state.cycle_began = self.learner.samples, self._seconds
         self.learner.settings = self._learner_settings()
 
     def _cycle(self, pool: SelfPlayPool) -> None:
@@ -172,12 +172,15 @@ class SelfPlayRun(Run):
             **self._measure(cycle),
         }
         line["seconds"] = round(self._seconds, 1)  # with the matches
+        line["cycle_seconds"] = round(self._seconds - self.state.cycle_began, 1)
         if line["accepted"]:
             self.state.player = cycle
         self.learner.take_losses()  # only now, so that they are not lost if a match is stopped
         self._next_cycle()
         self._publish(line)
         self.save()
+        if cycle == 1 and (pace := measured_pace(self.state.lines, self.settings.cycle.cycles)):
+            self.observer.message(pace)
 
     def _play(self, pool: SelfPlayPool, cycle: int) -> _Played:
         """Plays the games that the cycle still lacks."""
@@ -186,25 +189,51 @@ class SelfPlayRun(Run):
         if done >= settings.games:
             return _Played()
         writer = GameWriter(self.folder.shards, self.folder.records, settings.shard_games)
+        pace = self._playing_pace(settings.games - done, pool.counts)
+        rate = None if self.state.lines else self._learning_rate()  # now, while the workers do not need the CPU
         began, before = time.monotonic(), pool.counts
-        reported = 0.0
+        reported, lengths = 0.0, []
         pool.play(str(self.network), cycle)
         try:
             while done + writer.waiting < settings.games:
                 self.limit.check()
                 for game in pool.collect(WAIT_SECONDS):
+                    lengths.append(len(game.sample.moves))
                     done += len(writer.add(game, cycle))
                 done += len(writer.flush_late(cycle))
                 now = time.monotonic()
                 if now - reported >= _PROGRESS_SECONDS:
-                    reported = now
-                    facts = (pool.counts - before).speed_text(now - began)
-                    self.observer.progress(self._phase("self-play"), done + writer.waiting, settings.games, facts)
+                    reported, counts, seconds = now, pool.counts - before, now - began
+                    left = pace.update(seconds, counts.moves, lengths)
+                    facts = counts.speed_text(seconds)
+                    self.observer.progress(self._phase("self-play"), done + writer.waiting, settings.games, facts, left)
+                    if rate and left is not None and (seconds > _ESTIMATE_SECONDS or left < _PROGRESS_SECONDS):
+                        self.observer.message(first_estimate(self.settings, pace, counts, rate))
+                        rate = None
             for game in pool.pause():
                 writer.add(game, cycle)
         finally:
             writer.flush(cycle)
         return _Played(time.monotonic() - began, pool.counts - before)
+
+    def _playing_pace(self, games: int, counts: Counts) -> PlayingPace:
+        """Returns the pace of a cycle's self-play, given the workers' counts before it."""
+        settings, machine = self.settings.games, self.settings.machine
+        weights = settings.boards
+        area = sum(width * height * weight for (width, height), weight in weights.items()) / sum(weights.values())
+        length = self.state.lines[-1]["length"] if self.state.lines else first_length(area)
+        workers = machine.workers or available_cpus()
+        return PlayingPace(games, length, 0 if counts.moves else workers * machine.concurrency)
+
+    def _learning_rate(self) -> float:
+        """Returns how many samples are learned per second: of the random games, or in a short trial."""
+        if self._rate:
+            return self._rate
+        games = list(random_games(self.settings.games, _TRIAL_GAMES, self.settings.cycle.seed))
+        samples = Samples(pack(games), suicide_areas=self.learner.model.config.suicide_areas)
+        batch = samples.batch(*drawn_samples(0, self.settings.learn.batch_size, len(samples), 0))
+        configure_torch(self._group.thread_share(self._threads))
+        return self._group.count * learning_speed(self.learner.model, self.learner.settings, self._device, batch)
 
     def _window(self, facts: list[ShardFacts]) -> list[ShardFacts]:
         """Returns the newest shards that together fill the window."""
@@ -239,53 +268,50 @@ class SelfPlayRun(Run):
         match, found = self.settings.match, {}
         accepted = True
         if match.gate:
-            tally = self._match(cycle, self.state.player, match.gate_games, "gate").tally
+            tally = self._match((cycle, self.state.player), match.gate_games, "gate", self.limit).tally
             accepted = tally.score > match.gate_score
             found["gate_score"] = round(tally.score, 3)
         found["accepted"] = accepted
         if match.every and cycle % match.every == 0:
-            rated = {line["cycle"]: line["elo"] for line in self.state.lines if "elo" in line}
-            last = max(rated, default=0)
-            result = self._match(cycle, last, match.games, "Elo")
-            tally = result.tally
-            score = (tally.games * tally.score + _HALF_A_GAME) / (tally.games + 2 * _HALF_A_GAME)
-            found |= {"against": last, "score": round(tally.score, 3), "match_games": tally.games}
-            found["elo"] = round(rated.get(last, 0.0) + elo_difference(score), 1)
+            found |= self._rate_network(cycle, self.limit)
         return found
 
-    def _match(self, new: int, old: int, games: int, purpose: str) -> MatchResult:
+    def _rate_network(self, cycle: int, limit: Limit) -> dict[str, Any]:
+        """Measures the Elo of the network of a cycle against the last one that has one; returns fields for the log."""
+        against = last_rated(self.state.lines)
+        tally = self._match((cycle, against), self.settings.match.games, "Elo", limit).tally
+        return elo_fields(self.state.lines, against, tally)
+
+    def _match(self, cycles: tuple[int, int], games: int, purpose: str, limit: Limit) -> MatchResult:
         """Plays a match between the networks of two cycles."""
-        boards = self.settings.games.boards
-        width, height = max(boards, key=lambda board: boards[board])
-        machine = self.settings.machine
-
-        def report(done: int) -> None:
-            self.observer.progress(self._phase(f"match for {purpose}"), done, games, f"{new} against {old}")
-
-        report(0)
-        settings = NetworkMatchSettings(
-            games=games,
-            visits=self.settings.match.visits,
-            width=width,
-            height=height,
-            komi=self.settings.games.fair_komi(width, height),
-            rules=self.settings.games.rulesets()[0],
-            seed=self.settings.cycle.seed + new,
+        phase, players = self._phase(f"match for {purpose}"), f"{cycles[0]} against {cycles[1]}"
+        return play_match(
+            self.folder,
+            self.settings,
+            cycles,
+            games,
             threads=self._threads,
-            device=machine.device,
-            precision=machine.precision,
+            limit=limit,
+            on_game=lambda done: self.observer.progress(phase, done, games, players),
         )
-        try:
-            return play_networks(
-                NetworkPlayer(str(self.folder.network(new))),
-                NetworkPlayer(str(self.folder.network(old))),
-                settings,
-                on_game=lambda result, _: report(len(result.games)),
-                on_progress=lambda _: self.limit.check(),
-            )
-        except KeyboardInterrupt:  # a match looks for Ctrl-C itself, and sees it before the limit is checked
-            self.limit.check()
-            raise
+
+    def _measure_piece(self) -> None:
+        """Measures the network on its newest games, and its Elo if that would be measured later."""
+        facts = self._facts()
+        newest = [shard for shard in facts if shard.cycle == max(shard.cycle for shard in facts)]
+        if not newest:
+            return
+        samples = self._read_samples(newest)
+        found = self._measured(self._averaged_network(samples), samples, _MEASURED_POSITIONS)
+        trained = (name for name, weight in vars(self.settings.losses).items() if weight and name in found)
+        shown = ", ".join(f"{name} {found[name]:.3f}" for name in trained)
+        source = f"games of cycle {newest[0].cycle}" if newest[0].cycle else "random games"
+        self.observer.message(f"losses on {found['positions']:,.0f} positions of the newest {source}: {shown}")
+        lines, limit = self.state.lines, Limit(_MATCH_MINUTES)
+        if self.settings.match.every and lines and "elo" not in lines[-1] and not self.limit.stopped:
+            with contextlib.suppress(Stopped, KeyboardInterrupt):  # what was learned is saved
+                lines[-1] |= self._rate_network(lines[-1]["cycle"], limit)
+                self.save()
 
 
 def _game_facts(shards: list[ShardFacts]) -> dict[str, Any]:

@@ -5,7 +5,8 @@ a later version may change.
 """
 
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
 from ..base.errors import UserError
@@ -25,38 +26,91 @@ from .setting import setting
 _PARAMETERS = {"choice": "visits", "symmetry": "random", "c_puct": 1.1, "score_utility": 0.1}
 # AlphaZero's noise (Silver et al. 2018), KataGo's forced playouts (Wu 2019).
 _PUCT = {"root_noise": 0.25, "forced_playouts": 2.0}
+# Of both kinds of runs.
+_START = setting(
+    "", "Network file from which the run started, instead of random weights; empty: none. It cannot change later."
+)
 
 
 @dataclass(frozen=True)
 class GameSettings:
     """The games of self-play."""
 
-    sizes: dict[str, float] = setting({"9": 1.0}, "Board sizes, and how often each is played.", 0, names="sizes")  # noqa: RUF009
-    rules: list[str] = setting(["tromp-taylor", "chinese"], "Rulesets; one is drawn for each game. Area scoring only.")  # noqa: RUF009
-    komi: dict[str, float] = setting({}, "The fair komi of a board size, if it is not the usual one.", names="sizes")  # noqa: RUF009
+    sizes: dict[str, float] = setting(  # noqa: RUF009
+        {"9": 1.0}, "Board sizes and the weight of each: how often it is played. A size is N or WxH.", 0, names="sizes"
+    )
+    rules: list[str] = setting(  # noqa: RUF009
+        ["tromp-taylor", "chinese"],
+        "Rulesets, one of which is drawn for each game, by name; they must count area. The network learns to play "
+        "by all of them.",
+    )
+    komi: dict[str, float] = setting(  # noqa: RUF009
+        {},
+        "Fair komi of a board size in points, for sizes whose usual one does not suit; around it the komi of each "
+        "game is drawn.",
+        names="sizes",
+    )
     komi_spread: float = setting(
-        1.5, "Standard deviation of the komi, which is drawn around the fair one in half points.", 0
+        1.5,
+        "Standard deviation of the komi in points. With 0 every game has the fair komi; more teaches the value of "
+        "other ones.",
+        0,
     )
     wide_komi_share: float = setting(
-        0.06, "Share of games with a wider spread of komi, so that uneven games are learned too.", 0, 1
+        0.06,
+        "Share of games whose komi is drawn with wide_komi_spread instead, so that uneven games are learned too.",
+        0,
+        1,
     )
-    wide_komi_spread: float = setting(8.0, "Standard deviation of the komi in these uneven games.", 0)
+    wide_komi_spread: float = setting(
+        8.0, "Standard deviation in points of the komi in the games of wide_komi_share.", 0
+    )
     opening_share: float = setting(
-        0.04, "Average number of first moves that are drawn from the policy, as a share of the board's points.", 0, 1
+        0.04,
+        "Mean number of first moves drawn from the policy without a search, per point of the board (0.04 on 9x9: "
+        "3 moves). More makes openings more varied; these moves are not learned.",
+        0,
+        1,
     )
     opening_temperature: float = setting(
-        1.0, "Temperature at which these first moves are drawn: above 1 flatter, below 1 sharper.", 0.01, 100
+        1.0,
+        "Temperature at which the moves of opening_share are drawn. Above 1 they are more varied, below 1 closer "
+        "to the policy.",
+        0.01,
+        100,
     )
     moves_per_point: float = setting(
-        2.0, "Maximum length of a game, in moves per point of the board; then it is counted as it stands.", 0.1, 20
+        2.0,
+        "Maximum length of a game in moves per point of the board (2.0 on 9x9: 162 moves). A longer game is "
+        "counted as it stands.",
+        0.1,
+        20,
     )
-    resign_winrate: float = setting(0.95, "Win rate of one side from which the other might resign.", 0.5, 1)
+    resign_winrate: float = setting(
+        0.95,
+        "Win rate that decides a game once one side has held it for resign_moves of its searches. With 1 no game "
+        "is decided before its end.",
+        0.5,
+        1,
+    )
     resign_moves: int = setting(
-        3, "Number of such positions in a row that decide a game; the rest is played with cheap searches.", 1
+        3,
+        "Number of positions in a row above resign_winrate that decide a game. A decided game is played on with "
+        "cheap searches, which saves time.",
+        1,
     )
-    resign_weight: float = setting(0.25, "Weight of a position of a decided game as a sample.", 0, 1)
+    resign_weight: float = setting(
+        0.25,
+        "Weight of the positions of a decided game as samples, in comparison with 1 for all others; 0 leaves them out.",
+        0,
+        1,
+    )
     check_share: float = setting(
-        0.1, "Share of games that continue with full searches although they are decided, as a check.", 0, 1
+        0.1,
+        "Share of games that are played on with full searches although they are decided. They show how often the "
+        "decisions are wrong (false_decisions in the log).",
+        0,
+        1,
     )
 
     @property
@@ -84,26 +138,59 @@ class SearchSettings:
 
     root: str = setting(
         "gumbel",
-        'Search at the root: "gumbel", or "puct" with noise, for 100 visits and more.',
+        'Search at the root: "gumbel" learns from few visits; "puct" with noise is that of AlphaZero and wants '
+        "100 visits or more.",
         accepted=("gumbel", "puct"),
     )
     visits: dict[str, int] = setting(  # noqa: RUF009
-        {"0": 32}, "Visits of a full search, from each of these cycles on.", 1, names="cycles"
+        {"0": 32},
+        "Visits of a full search, from each of these cycles on: { 0 = 16, 20 = 32 } doubles them in cycle 20. "
+        "More make better targets and slower games.",
+        1,
+        names="cycles",
     )
-    full_share: float = setting(1.0, "Share of moves with a full search; only these become samples.", 0.01, 1)
+    full_share: float = setting(
+        1.0,
+        "Share of moves with a full search; only these become samples. The others are searched with cheap_visits, "
+        "so that games take less time.",
+        0.01,
+        1,
+    )
     cheap_visits: int = setting(
-        8, "Visits of a cheap search, without noise: for all other moves and in decided games.", 1
+        8,
+        "Visits of a cheap search, without noise: for the moves that full_share leaves over, and in decided games.",
+        1,
     )
-    gumbel_moves: int = setting(8, "Number of root moves with which Gumbel search starts.", 2, 400)
+    gumbel_moves: int = setting(
+        8,
+        "Number of root moves that a Gumbel search begins with; half of them are dropped in each round. More "
+        "explore more widely, with fewer visits for each.",
+        2,
+        400,
+    )
     temperature: float = setting(
-        1.0, 'With "puct": temperature of the choice among visit counts at the start of a game.', 0
+        1.0,
+        "Temperature at which a move is drawn from the visit counts in the first temperature_moves moves, with "
+        'root = "puct". 0 plays the most visited move.',
+        0,
     )
-    temperature_moves: int = setting(6, 'With "puct": number of first moves after which the temperature falls.', 0)
+    temperature_moves: int = setting(
+        6, 'Number of moves of a game until the temperature begins to fall, with root = "puct".', 0
+    )
     temperature_halflife: float = setting(
-        9.0, 'With "puct": number of moves in which the temperature falls by half; 0: at once.', 0
+        9.0,
+        'Number of moves in which the temperature falls half of the way to late_temperature, with root = "puct". '
+        "0 lets it fall at once.",
+        0,
     )
-    late_temperature: float = setting(0.15, 'With "puct": the temperature to which it falls.', 0)
-    parameters: dict[str, Any] = setting({}, "Other search parameters, as for --set.", names="parameters")  # noqa: RUF009
+    late_temperature: float = setting(
+        0.15,
+        'Temperature late in the game, towards which it falls, with root = "puct". 0 plays the most visited move.',
+        0,
+    )
+    parameters: dict[str, Any] = setting(  # noqa: RUF009
+        {}, "Other parameters of the searches by name, as for --set: { c_puct = 1.3 }.", names="parameters"
+    )
 
     def full(self, cycle: int) -> tuple[int, SearchParameters]:
         """Returns visits and parameters of a full search in a cycle."""
@@ -136,24 +223,54 @@ class SearchSettings:
 class MachineSettings:
     """The machine. These settings may be changed at any time."""
 
-    workers: int = setting(0, "Self-play processes; 0: one for each CPU.", 0)
-    concurrency: int = setting(32, "Games at a time in each self-play process.", 1)
-    threads: int = setting(0, "CPU threads for learning and matches; 0: all.", 0)
-    device: str = setting(AUTO, "Device of the networks: auto, cpu, cuda or mps.", accepted=(AUTO, *DEVICES))
-    precision: str = setting(AUTO, "Precision of networks that play.", accepted=(AUTO, *PRECISIONS))
+    workers: int = setting(0, "Number of self-play processes; 0 starts one for each CPU.", 0)
+    concurrency: int = setting(
+        32,
+        "Games at a time in each self-play process. More fill larger batches, which are faster, and take more memory.",
+        1,
+    )
+    threads: int = setting(0, "CPU threads for learning and matches; 0 uses all.", 0)
+    device: str = setting(AUTO, "Device of the networks. auto takes a GPU if there is one.", accepted=(AUTO, *DEVICES))
+    precision: str = setting(
+        AUTO,
+        "Numeric precision of the networks that play. auto takes the fastest one that the device supports well.",
+        accepted=(AUTO, *PRECISIONS),
+    )
 
 
 @dataclass(frozen=True)
 class CycleSettings:
     """The run: each cycle plays games, learns from the latest ones and writes a network."""
 
-    network: str = setting("b4c32", "The network: blocks and channels, as in b6c96 or b10c128-mish.")
-    cycles: int = setting(30, "Number of cycles; the learning rate decays towards the last one.", 1)
-    games: int = setting(1500, "Games per cycle.", 1)
-    random_games: int = setting(3000, "Random games from which scores are learned before the first cycle; 0: none.", 0)
-    seed: int = setting(1, "Random seed.", 0, 2**62)
-    shard_games: int = setting(100, "Games per shard and per SGF file.", 1)
-    comments: bool = setting(False, "Whether comments in the SGF files report what each search found.")
+    network: str = setting(
+        "b4c32",
+        "Architecture of the network as bBcC: B blocks of C channels, as in b6c96; -mish adds another activation, "
+        "as in b10c128-mish. It cannot change later.",
+    )
+    start: str = _START
+    cycles: int = setting(
+        30,
+        "Number of cycles in the run. The learning rate decays towards the last one; a larger number prolongs the run.",
+        1,
+    )
+    games: int = setting(1500, "Games per cycle. More make a cycle longer, and its samples more varied.", 1)
+    random_games: int = setting(
+        3000,
+        "Games of random moves that are learned before the first cycle. They teach how games are counted, so that "
+        "the first searches know more than nothing; 0 leaves them out.",
+        0,
+    )
+    seed: int = setting(1, "Random seed of weights, games and the order of samples.", 0, 2**62)
+    shard_games: int = setting(
+        100,
+        "Games in one file of samples, and in one SGF file. A kill loses at most so many, and none that is older "
+        "than a minute.",
+        1,
+    )
+    comments: bool = setting(
+        False,
+        "Whether comments in the SGF files report what each search found. They make the files several times as large.",
+    )
 
 
 @dataclass(frozen=True)
@@ -161,10 +278,26 @@ class WindowSettings:
     """The window: how many of the latest samples a cycle learns from (KataGo's shuffle.py). It grows with the number N
     of all samples: least + growth ((N - least + scale)^power - scale^power) / (power scale^(power-1))."""
 
-    least: int = setting(50_000, "Up to this number all samples are in the window.", 1)
-    growth: float = setting(0.4, "Initial growth of the window, in samples per new sample.", 0, 1)
-    power: float = setting(0.65, "Exponent of the growth: below 1 it slows down.", 0.01, 1)
-    scale: int = setting(25_000, "Number of samples at which the growth slows down: larger means later.", 1)
+    least: int = setting(50_000, "Number of samples up to which all of them are in the window.", 1)
+    growth: float = setting(
+        0.4,
+        "Samples that the window gains per new sample, once it begins to forget old ones. With 0 it keeps the "
+        "size of least.",
+        0,
+        1,
+    )
+    power: float = setting(
+        0.65,
+        "Exponent of the growth. Below 1 the window grows ever more slowly, so that weak old games are forgotten "
+        "sooner.",
+        0.01,
+        1,
+    )
+    scale: int = setting(
+        25_000,
+        "Number of samples beyond least at which the growth has slowed down noticeably. More slow it down later.",
+        1,
+    )
 
     def size(self, samples: int) -> int:
         """Returns the size of the window for a total number of samples."""
@@ -180,21 +313,32 @@ class LearnSettings(LearnerSettings):
     """How to learn."""
 
     drop_share: float = setting(
-        0.4, "Share of a run's samples, at its end, over which the learning rate decays; 0: no decay.", 0, 1
+        0.4,
+        "Share of the run's samples, at its end, over which the learning rate decays to last_rate. 0 keeps it "
+        "high to the end.",
+        0,
+        1,
     )
-    last_rate: float = setting(0.05, "Learning rate at the end, as a share of the peak.", 0, 1)
+    last_rate: float = setting(0.05, "Learning rate at the end of the run, as a share of learning_rate.", 0, 1)
     precision: str = setting(
         AUTO,
-        "Precision of the training; auto: the one that was faster when the run began.",
+        "Numeric precision of the training. auto takes the one that was faster when the run began.",
         accepted=(AUTO, "float32", "bfloat16"),
     )
     samples: int = setting(
-        250_000, "Samples to learn: in each cycle, or in the whole run from records; 0: use epochs.", 0
+        250_000,
+        "Number of samples to learn, in each cycle or in a whole run from records. More learn more thoroughly and "
+        "take longer; 0 uses epochs instead.",
+        0,
     )
-    epochs: int = setting(0, "If samples is 0: how often each sample of the window, or of the records, is learned.", 0)
-    random_epochs: int = setting(2, "How often each sample of the random games is learned.", 1)
+    epochs: int = setting(0, "How often each sample of the window, or of the records, is learned if samples is 0.", 0)
+    random_epochs: int = setting(2, "How often each sample of random_games is learned.", 1)
     searched_share: float = setting(
-        0.0, "Share of the value target that comes from the search instead of the game's result.", 0, 1
+        0.0,
+        "Share of the value target that is the win rate of the search; the rest is the result of the game. The "
+        "search is less noisy, the result never biased.",
+        0,
+        1,
     )
 
 
@@ -203,36 +347,75 @@ class MatchSettings:
     """Matches between the networks of a run. An interrupted match is played again from the start."""
 
     every: int = setting(
-        5, "Cycles between two measurements of Elo, each against the network of the one before; 0: never.", 0
+        5,
+        "Cycles between two measurements of Elo, each a match against the network that was measured before; 0 "
+        "measures none.",
+        0,
     )
-    games: int = setting(60, "Games per match that measures Elo.", 2)
+    games: int = setting(60, "Games per match that measures Elo. Four times as many halve the interval.", 2)
     visits: int = setting(32, "Visits per move in matches.", 1)
-    gate: bool = setting(False, "Whether a new network plays only after it has beaten the current one.")
-    gate_games: int = setting(40, "Games of the match that decides whether a new network plays.", 2)
-    gate_score: float = setting(0.5, "Score that a new network must exceed in that match.", 0, 1)
+    gate: bool = setting(
+        False, "Whether a new network plays the next games only if it beats the present one in a match."
+    )
+    gate_games: int = setting(40, "Games of the match for gate.", 2)
+    gate_score: float = setting(
+        0.5, "Points per game that a new network must exceed in the match for gate; a draw is half a point.", 0, 1
+    )
 
 
 @dataclass(frozen=True)
 class RecordSettings:
     """What a run without self-play learns: game records, or a teacher's outputs for positions."""
 
-    network: str = setting("b6c96", "The network: blocks and channels, as in b6c96 or b10c128-mish.")
-    games: list[str] = setting([], "Game records to learn, or for the teacher to label: files and folders.")  # noqa: RUF009
-    board_sizes: list[str] = setting([], "Board sizes of the records to use; none: all.")  # noqa: RUF009
-    rank: str = setting("", "Lowest rank of both players, such as 4d or 1p; empty: any.")
-    since: str = setting("", "First day or year of the records to use, such as 2000 or 2015-03-31; empty: any.")
-    until: str = setting("", "Last day or year of the records to use; empty: any.")
-    least_moves: int = setting(20, "Lowest number of moves of a record.", 1)
-    teacher: str = setting("", "File of the network whose outputs are learned instead of the records; empty: none.")
-    labels: str = setting("", "Folder of these outputs; empty: the folder labels of the run, if there is a teacher.")
-    positions: int = setting(100_000, "Approximate number of positions for the teacher to label.", 1)
-    label_sizes: dict[str, float] = setting(  # noqa: RUF009
-        {}, "Board sizes of these positions and their weights; none: 7 to 19.", 0, names="sizes"
+    network: str = setting(
+        "b6c96",
+        "Architecture of the network as bBcC: B blocks of C channels, as in b6c96; -mish adds another activation, "
+        "as in b10c128-mish. It cannot change later.",
     )
-    seed: int = setting(1, "Random seed.", 0, 2**62)
+    start: str = _START
+    games: list[str] = setting(  # noqa: RUF009
+        [], "Game records to learn, or for the teacher to label: absolute paths of files and folders."
+    )
+    board_sizes: list[str] = setting([], "Board sizes of the records to use, as N or WxH; none uses all.")  # noqa: RUF009
+    rank: str = setting(
+        "", "Lowest rank of both players, such as 4d or 1p; empty takes all records, also those without ranks."
+    )
+    since: str = setting(
+        "", "First day, month or year of the records to use, such as 2000 or 2015-03-31; empty takes all."
+    )
+    until: str = setting(
+        "", "Last day, month or year of the records to use, such as 2000 or 2015-03-31; empty takes all."
+    )
+    least_moves: int = setting(20, "Lowest number of moves of a record; shorter ones are left out.", 1)
+    teacher: str = setting(
+        "", "File of the network whose outputs are learned instead of the records' moves and results; empty: none."
+    )
+    labels: str = setting(
+        "", "Folder of a teacher's outputs. Empty: the folder labels of the run, if there is a teacher."
+    )
+    positions: int = setting(
+        100_000,
+        "Approximate number of positions for the teacher to label. More take longer to label and teach more.",
+        1,
+    )
+    label_sizes: dict[str, float] = setting(  # noqa: RUF009
+        {},
+        "Board sizes of the positions for the teacher, and the weight of each; none takes 7 to 19, mostly 19, 9 "
+        "and 13.",
+        0,
+        names="sizes",
+    )
+    seed: int = setting(1, "Random seed of weights, the order of samples, and the positions for a teacher.", 0, 2**62)
     report: int = setting(25_600, "Samples between two lines of the log.", 1)
-    validate: int = setting(256_000, "Samples between two validations.", 1)
-    validation_samples: int = setting(8192, "Positions to validate with, from games that are held back.", 1)
+    validate: int = setting(
+        256_000,
+        "Samples between two measurements on the games that are held back. On slow machines there is one every "
+        "two minutes as well.",
+        1,
+    )
+    validation_samples: int = setting(
+        8192, "Positions per measurement, from games that are held back; fewer if they take more than 20 seconds.", 1
+    )
 
     @property
     def has_labels(self) -> bool:
@@ -294,6 +477,16 @@ class RunSettings:
     def network(self) -> str:
         """The architecture of the network."""
         return self.records.network if self.records.has_source else self.cycle.network
+
+    @property
+    def start(self) -> str:
+        """File of the network that a new run starts from; "" for random weights."""
+        return self.records.start if self.records.has_source else self.cycle.start
+
+    def starting_from(self, network: Path) -> "RunSettings":
+        """Returns the settings of a run that starts from a network."""
+        section = "records" if self.records.has_source else "cycle"
+        return replace(self, **{section: replace(getattr(self, section), start=str(network.absolute()))})
 
     @property
     def seed(self) -> int:

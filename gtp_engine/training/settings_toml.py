@@ -1,6 +1,7 @@
 """The settings of a run as TOML: `settings.toml` in its folder, presets, and files that users write."""
 
 import re
+import textwrap
 import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
@@ -12,10 +13,11 @@ import tomlkit
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_number, parse_word, unknown
 from ..search.parameters import SearchParameters
-from .setting import settings_of
+from .setting import comment_of, settings_of
 from .settings import RunSettings, parse_size, sections_of
 
 VERSION = 1  # of the file
+_COMMENT_WIDTH = 100
 
 
 def to_toml(settings: RunSettings) -> str:
@@ -25,13 +27,21 @@ def to_toml(settings: RunSettings) -> str:
     for name in sections_of(settings.command):
         table = tomlkit.table()
         values = getattr(settings, name)
-        for line in (type(values).__doc__ or "").split("\n"):
-            table.add(tomlkit.comment(line.strip()))
+        about = " ".join((type(values).__doc__ or "").partition("\n\n")[0].split())
+        for line in textwrap.wrap(about, _COMMENT_WIDTH):
+            table.add(tomlkit.comment(line))
         for item in settings_of(values).values():
-            table.add(tomlkit.comment(item.metadata["meaning"]))
+            table.add(tomlkit.nl())
+            for line in textwrap.wrap(comment_of(item), _COMMENT_WIDTH):
+                table.add(tomlkit.comment(line))
             table.add(item.name, _toml_value(getattr(values, item.name)))
         document.add(name, table)
     return tomlkit.dumps(document)
+
+
+def value_text(value: Any) -> str:
+    """Returns a setting's value as it is written in TOML."""
+    return _toml_value(value).as_string()
 
 
 def _toml_value(value: Any) -> Any:

@@ -170,8 +170,8 @@ def test_summary_names_the_players_and_their_mistakes() -> None:
     lines = summary(game_of(moves)).split("\n")
     assert lines[0].endswith(": net, 20 visits per position")
     assert lines[1:] == [
-        "Ann 3d: 2.50 points lost per move, accuracy 38 %, engine's first choice 0 %",
-        "Bob: 2.00 points lost per move, accuracy 56 %, engine's first choice 0 %",
+        "Ann 3d: 2.50 points lost per move, accuracy 38%, engine's first choice 0%",
+        "Bob: 2.00 points lost per move, accuracy 56%, engine's first choice 0%",
         "Moves 1-2: 1 B D4, better E5 (4.0 points, 20.0% win rate)",
         "Move 3: B D4, better F6 (1.0 points, 0.0% win rate)",
     ]
@@ -271,11 +271,11 @@ def test_labels_that_would_overlap_get_rows_of_their_own() -> None:
 
 def test_reviews_as_text() -> None:
     moves = [loss(1, BLACK, D4, E5, 2.5, 0.12), loss(2, WHITE, G7, E5, 1, 0.0), loss(3, BLACK, E5, E5, 0)]
-    assert repr(moves[0]) == "<MoveReview: 1 black D4 (-2.5 points, -12.0 %; E5 is better)>"
+    assert repr(moves[0]) == "<MoveReview: 1 black D4 (-2.5 points, -12.0%; E5 is better)>"
     assert repr(moves[2]) == "<MoveReview: 3 black E5>"
     both, single = game_of(moves).mistakes[0], game_of(moves[1:]).mistakes[0]
-    assert repr(both) == "<Mistake: moves 1-2; worst: 1 black D4 (-2.5 points, -12.0 %; E5 is better)>"
-    assert repr(single) == "<Mistake: 2 white G7 (-1.0 points, 0.0 %; E5 is better)>"
+    assert repr(both) == "<Mistake: moves 1-2; worst: 1 black D4 (-2.5 points, -12.0%; E5 is better)>"
+    assert repr(single) == "<Mistake: 2 white G7 (-1.0 points, 0.0%; E5 is better)>"
 
 
 def test_a_colour_as_text() -> None:

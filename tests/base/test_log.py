@@ -2,12 +2,13 @@
 
 import io
 import logging
+import subprocess
 import sys
 
 import numpy as np
 import pytest
 
-from gtp_engine.base.log import LOGGER, StderrHandler, log_to_stderr
+from gtp_engine.base.log import LOGGER, NOTICE, StderrHandler, log_level, log_to_stderr
 
 logger = logging.getLogger(f"{LOGGER}.test")
 
@@ -25,7 +26,7 @@ logger = logging.getLogger(f"{LOGGER}.test")
 )
 def test_a_record_is_one_line(text: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     log_to_stderr()
-    logger.info(text)
+    logger.log(NOTICE, text)
     assert capsys.readouterr().err == f"gtp_engine: {line}\n"
 
 
@@ -39,12 +40,15 @@ def test_a_bug_comes_with_its_place(capsys: pytest.CaptureFixture[str]) -> None:
     assert line.startswith(f"gtp_engine: genmove: internal error ({__file__}:") and line.count("\n") == 1
 
 
-def test_it_is_written_once_and_debugging_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_written_once_and_details_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(3):
         log_to_stderr()
-    logger.debug("not for users")
+    logger.info("details")
     logger.warning("once")
-    assert capsys.readouterr().err == "gtp_engine: once\n"
+    with log_level(logging.INFO):
+        logger.info("on request")
+    logger.info("details")
+    assert capsys.readouterr().err == "gtp_engine: once\ngtp_engine: on request\n"
     assert sum(isinstance(handler, StderrHandler) for handler in logging.getLogger(LOGGER).handlers) == 1
 
 
@@ -55,3 +59,15 @@ def test_without_a_stderr_nothing_fails(stream: str | None, monkeypatch: pytest.
     monkeypatch.setattr(sys, "stderr", closed if stream else None)
     log_to_stderr()
     logger.warning("nobody reads it")
+
+
+def test_the_level_holds_in_processes_that_are_started() -> None:
+    code = (
+        "import logging\n"
+        "from gtp_engine.base.log import log_to_stderr\n"
+        "log_to_stderr()\n"
+        "logging.getLogger('gtp_engine.x').warning('quiet please')"
+    )
+    with log_level(logging.ERROR):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -5,67 +5,92 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
 import gtp_engine
-from gtp_engine.cli import COMMANDS
+from gtp_engine.cli import COMMANDS, main
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = "expected a number of seconds above 0, such as 2 or 0.5"
 HEAVY = ("torch", "numba", "numpy", "rich", "matplotlib", "sgfmill")
 
 
-def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gtp_engine", *arguments]
-    return subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, timeout=60)
+@pytest.fixture(autouse=True)
+def in_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments, prog_name="gtp_engine")
 
 
 def test_settings_name_options_as_the_command_line_does(tmp_path: Path) -> None:
     settings = tmp_path / "settings.toml"
     for text, message in {
         'board_size = [9, "30"]': "board_size: invalid board size '30': expected N or WIDTHxHEIGHT, each from 2 to 25",
-        'sizes = "9"': "unknown setting 'sizes': expected board_size, device, network, precision, profile, seconds, "
-        "seed, strict, threads, visits, [search]",
+        'sizes = "9"': "unknown setting 'sizes': expected board_size, device, network, precision, profile, quiet, "
+        "seconds, seed, strict, threads, verbose, visits, [search]",
     }.items():
         settings.write_text(text)
         done = run("benchmark", "--settings", str(settings))
-        assert (done.returncode, done.stderr) == (1, f"Error: {settings}: {message}\n")
+        assert (done.exit_code, done.stderr) == (1, f"Error: {settings}: {message}\n")
     settings.write_text("ponder = 3")
     done = run("gtp", "--settings", str(settings))
-    assert (done.returncode, done.stderr) == (1, f"Error: {settings}: ponder: expected true or false, got 3\n")
+    assert (done.exit_code, done.stderr) == (1, f"Error: {settings}: ponder: expected true or false, got 3\n")
     settings.write_text('file = "game.sgf"')
     assert "unknown setting 'file'" in run("review", "--settings", str(settings), "game.sgf").stderr
 
 
 def test_help_lists_the_commands() -> None:
-    done = run("--help")
-    assert done.returncode == 0
-    assert all(f"  {name} " in done.stdout for name in COMMANDS)
-    assert "Examples:" in done.stdout
+    pages = [run(*arguments) for arguments in ([], ["--help"], ["-h"], ["help"])]
+    assert {page.exit_code for page in pages} == {0} and len({page.stdout for page in pages}) == 1
+    assert all(f"  {name} " in pages[0].stdout for name in COMMANDS)
+    assert "Examples:" in pages[0].stdout
+
+
+def test_help_of_a_command() -> None:
+    page = run("help", "play")
+    assert page.exit_code == 0 and page.stdout == run("play", "--help").stdout == run("play", "-h").stdout
+    assert page.stdout.startswith("Usage: gtp_engine play [OPTIONS] [FILE]\n")
 
 
 def test_version() -> None:
-    assert run("--version").stdout == f"gtp_engine, version {gtp_engine.__version__}\n"
+    assert run("--version").stdout == run("-V").stdout == f"gtp_engine, version {gtp_engine.__version__}\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_of_a_command_has_examples_and_imports_nothing_heavy(name: str) -> None:
+def test_help_of_every_command_has_examples(name: str) -> None:
+    done = run(name, "--help")
+    assert done.exit_code == 0
+    assert "Examples:" in done.stdout
+    assert f"gtp_engine {name}" in done.stdout
+
+
+def test_help_and_completion_import_nothing_heavy() -> None:
     code = (
-        "import sys\n"
-        "from gtp_engine.cli import main\n"
-        f"main([{name!r}, '--help'], standalone_mode=False)\n"
+        "import os, sys\n"
+        "from gtp_engine.cli import COMMANDS, main\n"
+        "for name in COMMANDS:\n"
+        "    main([name, '--help'], standalone_mode=False)\n"
+        "from click.shell_completion import ShellComplete\n"
+        "completer = ShellComplete(main, {}, 'gtp_engine', '_GTP_ENGINE_COMPLETE')\n"
+        "for option, begin in (('--network', 'b'), ('--rules', 'j'), ('--profile', 'rank'), ('', '--n')):\n"
+        "    assert completer.get_completions(['gtp', option] if option else ['gtp'], begin), option\n"
         f"print('heavy:', [module for module in {HEAVY!r} if module in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert "Examples:" in done.stdout
-    assert f"gtp_engine {name}" in done.stdout
     assert done.stdout.endswith("heavy: []\n")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nosuch"], "No such command 'nosuch'"),
+        (["paly"], "No such command 'paly'. Did you mean 'play'?"),
+        (["nosuch"], "No such command 'nosuch'."),
+        (["help", "nosuch"], "No such command 'nosuch'."),
+        (["play", "--color", "white"], "No such option '--color'. Did you mean '--colour'?"),
+        (["play", "-v", "-q"], "choose --verbose or --quiet, not both"),
         (["play", "--board-size", "30"], "invalid board size '30': expected N or WIDTHxHEIGHT, each from 2 to 25"),
         (["play", "--board-size", "nine"], "invalid board size 'nine': expected N or WIDTHxHEIGHT, each from 2 to 25"),
         (["play", "--komi", "nan"], "invalid komi 'nan': expected a number from -1000 to 1000, such as 7.5"),
@@ -75,7 +100,7 @@ def test_help_of_a_command_has_examples_and_imports_nothing_heavy(name: str) -> 
         (["match", "a", "b", "--timeout", "nan"], f"invalid time 'nan': {SECONDS}"),
         (["play", "--rules", "mine"], "unknown rules: 'mine'"),
         (["play", "--level", "11"], "invalid level '11': expected a whole number from 1 to 10, or max"),
-        (["play", "--visits", "0"], "0 is not in the range x>=1"),
+        (["play", "--visits", "0"], "invalid number '0': expected a whole number of 1 or more"),
         (["play", "--set", "c_puct=-1"], "invalid c_puct '-1'"),
         (["play", "--set", "c_putc=1"], "unknown parameter 'c_putc': did you mean 'c_puct'"),
         (["play", "--network", "nosuch.bin.gz"], "nosuch.bin.gz"),
@@ -88,7 +113,7 @@ def test_help_of_a_command_has_examples_and_imports_nothing_heavy(name: str) -> 
 )
 def test_bad_input_gets_one_clear_line(arguments: list[str], message: str) -> None:
     done = run(*arguments)
-    assert done.returncode in (1, 2)
+    assert done.exit_code in (1, 2)
     assert "Traceback" not in done.stderr
     assert message in done.stderr.splitlines()[-1]
     assert done.stdout == ""
@@ -98,8 +123,8 @@ def test_names_of_files_reach_the_terminal_without_escape_sequences(tmp_path: Pa
     name = tmp_path / "\x1b[31mred.sgf"
     for arguments in (("review", str(name)), ("network", str(name)), ("gtp", "--network", str(name))):
         done = run(*arguments)
-        assert done.returncode != 0 and "[31mred.sgf" in done.stderr
-        assert "\x1b" not in done.stdout + done.stderr
+        assert done.exit_code != 0 and "[31mred.sgf" in done.stderr
+        assert "\x1b" not in done.output
     name.write_text("(;SZ[9]")
     done = run("review", str(name))
-    assert done.returncode == 1 and "[31mred.sgf" in done.stderr and "\x1b" not in done.stderr
+    assert done.exit_code == 1 and "[31mred.sgf" in done.stderr and "\x1b" not in done.stderr

@@ -6,11 +6,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from click.testing import CliRunner
 
-from gtp_engine.cli.options import GameOptions, SearchOptions, engine_settings, game_options, search_options
+from gtp_engine.cli.command import command
+from gtp_engine.cli.engine_settings import engine_settings
+from gtp_engine.cli.options import GameOptions, SearchOptions, game_options, search_options
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.play.engine import EngineSettings
 
@@ -20,13 +21,13 @@ TINY = str(Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin
 def parse(*arguments: str) -> tuple[GameOptions, SearchOptions]:
     seen: list[Any] = []
 
-    @click.command()
+    @command()
     @game_options
-    @search_options
-    def command(game: GameOptions, search: SearchOptions) -> None:
+    @search_options(level=True)
+    def parser(game: GameOptions, search: SearchOptions) -> None:
         seen.extend((game, search))
 
-    result = CliRunner().invoke(command, arguments)
+    result = CliRunner().invoke(parser, arguments)
     if result.exit_code:
         raise ValueError(result.output)
     return seen[0], seen[1]
@@ -86,9 +87,9 @@ def test_settings_file_sets_defaults_of_options_and_parameters(tmp_path: Path) -
         ("visits = ", "settings.toml"),
         ("visit = 1", "unknown setting 'visit'"),
         ("search = 1", "'search' is not a table"),
-        ("visits = -1", "settings.toml: visits: -1 is not in the range"),
-        ("visits = 2.5", "settings.toml: visits: '2.5' is not a valid integer"),
-        ('visits = "many"', "settings.toml: visits: 'many' is not a valid integer"),
+        ("visits = -1", "settings.toml: visits: invalid number '-1'"),
+        ("visits = 2.5", "settings.toml: visits: invalid number '2.5': expected a whole number of 1 or more"),
+        ('visits = "many"', "settings.toml: visits: invalid number 'many'"),
         ("seconds = true", "settings.toml: seconds: expected one number or text, got True"),
         ("komi = [7]", r"settings.toml: komi: expected one number or text, got \[7\]"),
         ("[visits]", "settings.toml: visits: expected one number or text, got {}"),
@@ -129,7 +130,7 @@ def test_profiles_are_checked_at_once() -> None:
 def test_a_network_is_found_without_torch() -> None:
     code = (
         "import sys\n"
-        "from gtp_engine.cli.options import network_file\n"
+        "from gtp_engine.cli.engine_settings import network_file\n"
         "print(network_file('tests/data/networks/tiny.bin.gz'), network_file('none'), network_file('auto'))\n"
         "print([module for module in ('torch', 'numba') if module in sys.modules])"
     )

@@ -34,11 +34,11 @@ def test_a_line_of_the_log_is_a_line_of_text_without_what_it_lacks(capsys: pytes
     assert records == (
         "samples 25,600, policy 3.000, value 0.500, held-back policy 3.250, top 1 12.5%, samples/s 1,234, hours 0.50"
     )
-    assert cycle == "cycle 2, games 1,200, moves 85, samples 640, policy 2.500, Elo 82, evals/s 5,000, hours 1.00"
+    assert cycle == "cycle 2, games 1,200, moves/game 85, samples 640, policy 2.500, Elo +82, evals/s 5,000, hours 1.00"
 
 
 def test_the_table_has_the_columns_of_its_lines() -> None:
-    assert [str(column.header) for column in _table([CYCLE]).columns][:4] == ["cycle", "games", "moves", "samples"]
+    assert [str(column.header) for column in _table([CYCLE]).columns][:4] == ["cycle", "games", "moves/game", "samples"]
     titles = [str(column.header) for column in _table([{**RECORDS, "validation": {}}, RECORDS]).columns]
     assert titles == ["samples", "policy", "value", "held-back policy", "top 1", "samples/s", "hours"]
 

@@ -29,7 +29,7 @@ def test_the_most_probable_moves_come_first() -> None:
     policy = Policy(PROBABILITIES, 4, 3)
     assert policy.top(2) == [("B3", 0.5), ("A2", 0.375)]
     assert policy.top() == [("B3", 0.5), ("A2", 0.375), ("pass", 0.125)]
-    assert repr(policy) == "<Policy: B3 50.0 %, A2 37.5 %, pass 12.5 %>"
+    assert repr(policy) == "<Policy: B3 50.0%, A2 37.5%, pass 12.5%>"
 
 
 @pytest.mark.parametrize("move", ["E1", "A4", "", 0.5, 999])

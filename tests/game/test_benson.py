@@ -48,10 +48,13 @@ def lines(text: str) -> str:
 
 
 def test_two_eyes_are_alive() -> None:
-    assert owners(find_pass_alive, """
+    assert owners(
+        find_pass_alive,
+        """
         . X . X O .
         X X X X O .
-        O O O O O .""") == lines("""
+        O O O O O .""",
+    ) == lines("""
         b b b b . .
         b b b b . .
         . . . . . .""")
@@ -70,18 +73,24 @@ def test_its_memory_is_not_freed_before_the_end() -> None:
 
 
 def test_one_eye_is_not() -> None:
-    assert "b" not in owners(find_pass_alive, """
+    assert "b" not in owners(
+        find_pass_alive,
+        """
         . X X O .
         X X X O .
-        O O O O .""")
+        O O O O .""",
+    )
 
 
 def test_chains_that_share_two_eyes_are_alive_together() -> None:
-    assert owners(find_pass_alive, """
+    assert owners(
+        find_pass_alive,
+        """
         . X X O
         X . X O
         X X O O
-        O O O .""") == lines("""
+        O O O .""",
+    ) == lines("""
         b b b .
         b b b .
         b b . .
@@ -90,10 +99,13 @@ def test_chains_that_share_two_eyes_are_alive_together() -> None:
 
 def test_a_false_eye_is_no_eye() -> None:
     """The corner chain hangs on the eye that its neighbour needs too."""
-    assert "b" not in owners(find_pass_alive, """
+    assert "b" not in owners(
+        find_pass_alive,
+        """
         . X O . .
         X O O . .
-        O O . . .""")
+        O O . . .""",
+    )
 
 
 def test_a_prisoner_in_a_small_eye_does_not_save_itself() -> None:
@@ -138,10 +150,13 @@ def test_suicide_decides_whether_prisoners_have_to_touch() -> None:
 
 
 def test_area_is_stones_and_what_one_colour_encloses() -> None:
-    assert owners(find_area, """
+    assert owners(
+        find_area,
+        """
         . X . O .
         X X . O O
-        . X . O .""") == lines("""
+        . X . O .""",
+    ) == lines("""
         b b . w w
         b b . w w
         b b . w w""")

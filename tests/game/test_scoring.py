@@ -1,6 +1,8 @@
 """The final count under each ruleset, dead stones, and the score as text."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,10 +53,13 @@ def test_area_counts_stones_and_what_they_enclose() -> None:
 
 
 def test_neutral_points_count_for_nobody() -> None:
-    game = drawn("""
+    game = drawn(
+        """
         . X . O .
         . X . O .
-        . X . O .""", komi=0.5)
+        . X . O .""",
+        komi=0.5,
+    )
     assert final_score(game) == -0.5
     assert area_map(game).tolist() == [[1, 1, 0, 2, 2]] * 3
 
@@ -84,19 +89,25 @@ def test_territory_counts_empty_points_and_prisoners() -> None:
 
 
 def test_a_dead_stone_is_two_points_of_territory() -> None:
-    game = drawn("""
+    game = drawn(
+        """
         . O . X O .
         . . . X O .
-        X X X X O .""", JAPANESE)
+        X X X X O .""",
+        JAPANESE,
+    )
     assert final_score(game, points(game, "B3")) == 6 + 1 - 3
 
 
 def test_prisoners_taken_in_the_game_count() -> None:
-    game = drawn("""
+    game = drawn(
+        """
         . X X O .
         X . X O .
         O X X O .
-        . O O O .""", JAPANESE)
+        . O O O .""",
+        JAPANESE,
+    )
     game.play(BLACK, parse_vertex("B3", 5, 4))
     before = final_score(game)
     game.undo()
@@ -129,20 +140,26 @@ def test_seki_has_no_territory_under_a_tax() -> None:
 
 
 def test_neutral_points_left_over_make_no_seki() -> None:
-    game = drawn("""
+    game = drawn(
+        """
         . X . O .
         . X . O .
         . X X O .
-        . X X O .""", JAPANESE)
+        . X X O .""",
+        JAPANESE,
+    )
     assert final_score(game) == 0
 
 
 def test_group_tax_takes_two_points_a_group() -> None:
     stone_scoring = RULESETS["stone-scoring"]
-    game = drawn("""
+    game = drawn(
+        """
         . X X O . O
         X . X O O O
-        X X X O . O""", stone_scoring)
+        X X X O . O""",
+        stone_scoring,
+    )
     assert final_score(game) == (9 - 2) - (9 - 2)
     two_groups = """
         . . X O X . .
@@ -162,6 +179,7 @@ def test_groups_in_atari_have_no_territory_and_pay_no_tax() -> None:
         O . O . O"""
     assert final_score(drawn(two_groups)) == 12 - 13
     assert final_score(drawn(two_groups, RULESETS["stone-scoring"])) == 10 - (13 - 2)
+
 
 # KataGo's own counts (cpp/tests/testboardarea.cpp, "IndependentLife 3,4,5", stones kept): the areas without territory
 # in seki, and how many more independent areas White has than Black.
@@ -213,6 +231,24 @@ def test_taxes_under_area_scoring_count_as_katago(diagram: str, areas: str, more
     margin = areas.count("X") - areas.count("O")
     assert final_score(drawn(diagram, replace(TROMP_TAYLOR, tax="SEKI"))) == margin
     assert final_score(drawn(diagram, replace(TROMP_TAYLOR, tax="ALL"))) == margin + 2 * more_white
+
+
+# KataGo's counts of random positions (BoardHistory::endAndScoreGameNow at its commit 6a1fc5de, Black's margin): for
+# each tax, with and without suicide of several stones. Dead in them are the stones inside pass-alive territory.
+RANDOM_COUNTS = Path(__file__).parents[1] / "data" / "katago_counts.jsonl"
+TAXES = ("NONE", "SEKI", "ALL")
+
+
+@pytest.mark.parametrize("suicide", [False, True])
+def test_random_positions_are_counted_as_by_katago(suicide: bool) -> None:
+    for line in RANDOM_COUNTS.read_text().splitlines():
+        position = json.loads(line)
+        diagram = "\n".join(" ".join(row) for row in position["stones"].split("/"))
+        counts = position["with_suicide" if suicide else "without_suicide"]
+        for tax, count in zip(TAXES, counts, strict=True):
+            game = drawn(diagram, replace(TROMP_TAYLOR, tax=tax, suicide=suicide))
+            proven_only = dead_stones(game, np.select([game.stones() == BLACK, game.stones() == WHITE], [1.0, -1.0]))
+            assert final_score(game, proven_only) == count, (position, tax)
 
 
 def independent_regions(reference: ReferenceBoard, colour: int) -> list[set[tuple[int, int]]]:

@@ -31,7 +31,7 @@ def test_lines_and_files(scripted: Script, tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [
         "game 1: Quitter 1 (A) - Stayer 1 (B): W+R, resignation",
         "game 2: Stayer 1 (B) - Quitter 1 (A): B+R, resignation",
-        "2 of 2 games: A won 0, lost 2, drew 0; score 0.0 % (0.0 to 65.8), Elo -inf (-inf to +113)",
+        "2 of 2 games: A won 0, lost 2, drew 0; score 0.0% (0.0 to 65.8), Elo -inf (-inf to +113)",
         f"games and results: {tmp_path / 'games'}",
     ]
     assert json.loads((tmp_path / "result.json").read_text())["losses"] == 2

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from gtp_engine.base.errors import UserError
+from gtp_engine.evaluate.evaluator import Evaluator
+from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.games.bookkeeping import OnGame
@@ -146,7 +149,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert sorted(line[:28] for line in lines[:2]) == ["game 1: uniform (A) - rollou", "game 2: rollouts (B) - unifo"]
-    assert lines[2].startswith("2 of 2 games: A won 0, lost 2, drew 0; score 0.0 %")
+    assert lines[2].startswith("2 of 2 games: A won 0, lost 2, drew 0; score 0.0%")
     report = json.loads((tmp_path / "result.json").read_text())
     assert (report["losses"], report["engines"]["A"]["name"]) == (2, "uniform")
     assert len(list((tmp_path / "games").glob("*.sgf"))) == 2
@@ -191,3 +194,20 @@ def test_ctrl_c_keeps_the_games(tmp_path: Path) -> None:
     assert out.splitlines()[-1] == f"stopped; resume with --sgf-dir {tmp_path}"
     played = len((tmp_path / "results.jsonl").read_text().splitlines())
     assert out.splitlines()[-2].startswith(f"{played} of 100,000 games: ")
+
+
+def test_a_network_that_cannot_be_loaded_closes_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[Evaluator] = []
+    closed: list[str] = []
+
+    def load(network: str, **options: Any) -> Evaluator:
+        if network == "none":
+            raise UserError("cannot be loaded")
+        loaded.append(UniformEvaluator())
+        monkeypatch.setattr(loaded[-1], "close", lambda: closed.append(network))
+        return loaded[-1]
+
+    monkeypatch.setattr("gtp_engine.games.network_match.make_evaluator", load)
+    with pytest.raises(UserError, match="cannot be loaded"):
+        play("uniform", "none", games=2)
+    assert len(loaded) == 1 and closed == ["uniform"]

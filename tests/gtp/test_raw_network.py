@@ -68,7 +68,7 @@ def check(text: str, record: Record) -> None:
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Conversation]:
     file = str(NETWORKS / "tiny.bin.gz")
-    options = ("--network", file, "--precision", "float32", "--threads", "1", "--visits", "20")
+    options = ("--network", file, "--precision", "float32", "--threads", "1", "--visits", "20", "-v")
     conversation = Conversation(tmp_path_factory.mktemp("raw") / "stderr", *options)
     yield conversation
     conversation.close()

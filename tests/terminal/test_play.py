@@ -304,14 +304,6 @@ def test_a_pipe_is_not_asked_back(tmp_path: Path) -> None:
     assert f"to find the mistakes: gtp_engine review {only_game(tmp_path)}" in said
 
 
-def test_details_of_the_engine_only_on_request(tmp_path: Path) -> None:
-    for options, expected in ((), False), (("--verbose",), True):
-        command = [sys.executable, "-m", "gtp_engine", "play", "--visits", "1", "--sgf-dir", str(tmp_path), *options]
-        ran = subprocess.run(command, input=b"", capture_output=True, timeout=LIMIT)
-        assert ran.returncode == 0
-        assert (b"batches of" in ran.stderr) == expected
-
-
 pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
 termios = pytest.importorskip("termios", reason="no POSIX terminals on this system")
 HOME = "\x1b[H"  # the cursor to the top left corner of the window

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import zipfile
 from pathlib import Path
 from unittest.mock import Mock
@@ -15,6 +16,7 @@ from making import random_game
 from random_networks import random_model
 
 from gtp_engine.cli import main
+from gtp_engine.cli.learn_options import given_settings
 from gtp_engine.network.katago_file import write_katago_file
 from gtp_engine.network.library import load_network
 from gtp_engine.sgf import GameRecord
@@ -103,6 +105,30 @@ def test_from_records_to_a_network_that_plays(games: Path, tmp_path: Path) -> No
     assert checkpoint is not None and checkpoint.training is not None and checkpoint.training["samples"] == 960
     assert "done" in run(*arguments)  # nothing is left to do
     assert [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()] == log
+
+
+def test_paths_are_kept_as_absolute_ones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = given_settings({"games": (Path("a.zip"), tmp_path / "b"), "labels": Path("labels"), "rank": None})
+    assert given == {"games": [str(tmp_path / "a.zip"), str(tmp_path / "b")], "labels": str(tmp_path / "labels")}
+
+
+def test_a_piece_ends_with_a_measurement_and_a_line_of_results(games: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "run")
+    arguments = [str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "96000", "--minutes", "0.01"]
+    for piece in range(2):
+        text = run(*arguments)
+        results, end = text.splitlines()[-2:]
+        assert re.match(r"[\d,]+ of 96,000 .* samples learned in .*: on held-back games first choice right ", results)
+        assert end == "time limit reached; run the same command to resume"
+        measured = [line["samples"] for line in RunFolder(Path(out)).log() if "validation" in line]
+        assert len(measured) == piece + 2 and measured[0] == 0
+    report = tmp_path / "report.html"
+    assert run("--out", out, "--report", str(report)).splitlines() == [f"wrote {report}"]
+    assert results in report.read_text()
+    refused = CliRunner().invoke(main, ["learn", *arguments[:-1], "0"])
+    assert refused.exit_code == 2 and "'0'" in refused.output
+    assert CliRunner().invoke(main, ["learn", "--out", out, "--compare", out]).exit_code == 2
 
 
 def test_no_game_is_an_error(games: Path, tmp_path: Path) -> None:
@@ -274,6 +300,9 @@ def test_settings_edited_by_hand_hold_and_conflict_with_options(games: Path, tmp
     result = CliRunner().invoke(main, [*command, "--learning-rate", "0.002"])
     assert result.exit_code == 1
     assert "contains a run with learning_rate = 0.001, not 0.002: leave the option out" in result.output
+    folder.settings_file.write_text(folder.settings_file.read_text().replace("least_moves = 5", "least_moves = 6"))
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 1 and "least_moves differ from those of the games that the run has" in result.output
 
 
 def log_of(folder: Path) -> list[dict[str, object]]:
@@ -288,12 +317,16 @@ def test_a_run_in_pieces_equals_one_in_one(games: Path, tmp_path: Path, monkeypa
     assert RunFolder(pieces).load()[1].training["samples"] == 7 * 32  # type: ignore[index, union-attr]
     killed = new_run(pieces, games, Steps(6))  # learns and reports, and is killed before it saves
     monkeypatch.setattr(killed, "save", lambda: None)
+    monkeypatch.setattr(killed, "_measure_piece", lambda: None)
     assert not killed.go()
     assert log_of(pieces)[-1]["samples"] == 320
     with open(pieces / "log.jsonl", "a") as log:
         log.write('{"samples": 4')
     assert new_run(pieces, games).go()
-    assert log_of(pieces) == log_of(tmp_path / "whole")
+    whole, measured = log_of(tmp_path / "whole"), log_of(pieces)
+    assert [line for line in measured if line in whole] == whole
+    between = [line for line in measured if line not in whole]  # a measurement at the end of the first piece
+    assert [(line["samples"], "validation" in line) for line in between] == [(7 * 32, True)]
     one, other = (RunFolder(folder).network("b1c8") for folder in (tmp_path / "whole", pieces))
     assert one.read_bytes() == other.read_bytes()
 
@@ -314,7 +347,8 @@ def test_both_kinds_of_runs_log_the_same_fields_and_are_drawn_together(games: Pa
     command = ["train", str(records.path), "--report", str(report), "--compare", str(selfplay.path)]
     assert CliRunner().invoke(main, command).exit_code == 0
     text = report.read_text()
-    assert f"{records.path}: top1" in text and f"{selfplay.path}: policy" in text and "1 cycle, " in text
+    assert f"<b>{records.path}</b>: 640 of 640 " in text and f"<b>{selfplay.path}</b>: 1 cycle, " in text
+    assert text.count("<figcaption>Policy loss</figcaption>") == 2, "over time and samples, which both have"
 
 
 def test_a_loss_that_is_no_number_saves_nothing(games: Path, tmp_path: Path) -> None:
@@ -346,6 +380,10 @@ def test_a_damaged_shard_is_made_again(games: Path, tmp_path: Path) -> None:
     assert found is not None and found.games.game_count == 59
     assert os.fspath(shards[0]) in errors[0] and "made again" in errors[0]
     assert sum(read_notes(shard)["read"] for shard in shards) == found.read == 63
+    other = read_sgf_dataset(  # other filters: the records are read again
+        [games], tmp_path / "games", Filters(moves=5), on_error=errors.append, on_progress=lambda *now: True
+    )
+    assert other is not None and other.games.game_count == 60
 
 
 def test_an_unreadable_file_does_not_affect_others(tmp_path: Path) -> None:

@@ -1,12 +1,19 @@
 """The order of samples: each once an epoch, the same for the same seed, wherever it is taken up."""
 
+import io
+
 import numpy as np
 import pytest
 import torch
 from making import random_game, sample_game
 
+from gtp_engine.network.config import parse_config
+from gtp_engine.network.model import Model
 from gtp_engine.training.data.loader import Loader, Samples, Tensors, drawn_samples, shuffled
 from gtp_engine.training.data.samples import pack
+from gtp_engine.training.follower import _Task
+from gtp_engine.training.learner import Learner, LearnerSettings
+from gtp_engine.training.losses import LossWeights
 
 
 @pytest.mark.parametrize("total", [1, 2, 3, 17, 64, 1000])
@@ -44,6 +51,23 @@ def test_a_loader_goes_on_where_another_was() -> None:
     assert first.drawn == second.drawn == 9 * 16
     first.close()
     second.close()
+
+
+def test_a_task_of_training_processes_travels_as_tensors_and_plain_data() -> None:
+    games = [sample_game(random_game(seed, 5 + seed, moves=20), weights=np.ones(20)) for seed in range(3)]
+    samples = Samples(pack(games), searched_share=0.25)
+    model = Model(parse_config("b1c8")).initialise()
+    learner = Learner(model, LearnerSettings(losses=LossWeights(value=0.5)))
+    task = _Task("cpu", model.config, learner.settings, learner.state(), samples, 8, 1, 16, 2)
+    file = io.BytesIO()
+    torch.save(task.to_data(), file)
+    file.seek(0)
+    there = _Task.from_data(torch.load(file, weights_only=True))
+    assert (there.config, there.settings, there.drawn) == (task.config, task.settings, 16)
+    numbers, symmetries = drawn_samples(0, 30, len(samples), 1)
+    assert same(there.samples.batch(numbers, symmetries), samples.batch(numbers, symmetries))
+    assert there.samples.games.sources == samples.games.sources
+    learner.load_state(there.state)
 
 
 def test_no_samples_are_an_error() -> None:

@@ -9,7 +9,7 @@ import pytest
 from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.new_run import settings_from_options
 from gtp_engine.training.presets import NAMES, preset_file
-from gtp_engine.training.setting import settings_of
+from gtp_engine.training.setting import comment_of, settings_of
 from gtp_engine.training.settings import RunSettings, WindowSettings, sections_of
 from gtp_engine.training.settings_toml import parse_settings, read_settings, to_toml
 
@@ -23,6 +23,24 @@ def test_presets_survive_a_round_trip_with_every_default(name: str) -> None:
     assert parse_settings(text) == settings
     for section in sections_of("train"):
         assert all(f"\n{setting} = " in text for setting in settings_of(getattr(RunSettings(), section)))
+
+
+@pytest.mark.parametrize("command", ["train", "learn"])
+def test_each_comment_stands_alone_with_what_is_accepted(command: str) -> None:
+    settings = MINI if command == "train" else settings_from_options({"games": ["a.zip"]})
+    text = to_toml(settings)
+    for section in sections_of(command):
+        values = getattr(settings, section)
+        for name, item in settings_of(values).items():
+            comment = comment_of(item)
+            lines = text[: text.index(f"\n{name} = ", text.index(f"[{section}]"))].split("\n")
+            above = [line[2:] for line in lines if line.startswith("# ")]
+            assert " ".join(above).endswith(comment), name
+            assert comment[0].isupper() and comment.endswith("."), name
+            if type(getattr(values, name)) in (int, float):
+                assert " Range: " in comment, name
+            assert not re.match(r"(Of|To|This|These|That|As) ", comment), name
+    assert max(len(line) for line in text.splitlines() if line.startswith("#")) <= 102
 
 
 def test_settings_of_records_survive_a_round_trip_without_those_of_self_play() -> None:

@@ -1,14 +1,20 @@
 """Finished games on their way to disk."""
 
+import errno
+import os
 from pathlib import Path
+from unittest.mock import MagicMock, Mock
 
+import miniature
 import pytest
 from making import random_game, sample_game
 
+from gtp_engine.training import selfplay_games
 from gtp_engine.training.data import storage
 from gtp_engine.training.data.shards import ShardError, read_shard, write_shard
 from gtp_engine.training.data.storage import GameWriter, shard_facts
-from gtp_engine.training.selfplay import FinishedGame
+from gtp_engine.training.selfplay import Counts, FinishedGame
+from gtp_engine.training.selfplay_games import SelfPlayGames
 
 
 def finished(number: int) -> FinishedGame:
@@ -54,3 +60,19 @@ def test_damaged_shards_are_reported(tmp_path: Path) -> None:
     assert [facts.path for facts in shard_facts(tmp_path, on_error=errors.append)] == [shards[2]]
     assert "000001.shard: a damaged shard" in str(errors[0])
     assert "000002.shard: not a shard of self-play" in str(errors[1])
+
+
+def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object) -> None:
+        if (tmp_path / "000001.shard").exists():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write_shard(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(storage, "write_shard", refuse)
+    pool = Mock(counts=Counts(), collect=lambda seconds: map(finished, range(3)))
+    monkeypatch.setattr(selfplay_games, "LocalPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
+    games = SelfPlayGames(miniature.settings(shard_games="2"), "none", 6, tmp_path, tmp_path)
+    with pytest.raises(OSError, match="No space left on device"):
+        games.play(1, Mock(), interval=60.0)
+    assert len(games.finished) == 2 and games.summary().startswith("2 games; ")
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["000001.sgf", "000001.shard"]

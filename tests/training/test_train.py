@@ -17,10 +17,12 @@ import miniature
 import numpy as np
 import pytest
 import torch
+from click.testing import CliRunner
 from running import check_whole, children_of
 from tensorboard_curves import curves
 
 from gtp_engine.base import interrupts
+from gtp_engine.cli import main
 from gtp_engine.games.elo import elo_difference
 from gtp_engine.games.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
 from gtp_engine.network.config import parse_config
@@ -29,6 +31,7 @@ from gtp_engine.network.model import Model
 from gtp_engine.training.data.storage import shard_facts
 from gtp_engine.training.learner import Learner
 from gtp_engine.training.limit import Limit
+from gtp_engine.training.new_run import RunConflictError, begin_self_play
 from gtp_engine.training.observer import Observer
 from gtp_engine.training.run_folder import RunFolder, RunState
 from gtp_engine.training.selfplay_run import SelfPlayRun
@@ -54,10 +57,10 @@ def finished(settings_file: Path, tmp_path_factory: pytest.TempPathFactory) -> R
 
 
 def train(run: Path, *options: str, status: int = 0) -> str:
-    ran = subprocess.run([*TRAIN, str(run), *options], capture_output=True, text=True, timeout=LIMIT)
-    assert ran.returncode == status, ran.stdout + ran.stderr
-    assert "Traceback" not in ran.stderr
-    return ran.stdout + ran.stderr
+    ran = CliRunner().invoke(main, ["train", str(run), *options])
+    assert ran.exit_code == status, ran.output
+    assert "Traceback" not in ran.output
+    return ran.output
 
 
 def test_a_miniature_run_ends_with_a_network_that_beats_its_start(finished: RunFolder) -> None:
@@ -83,11 +86,10 @@ def test_the_report_draws_the_curves(finished: RunFolder, tmp_path: Path) -> Non
     report = tmp_path / "report.html"
     train(finished.path, "--report", str(report))
     text = report.read_text()
-    assert text.count("<svg") == 1 and "Policy" in text and "3 cycles, " in text
-    assert "shard_games = 12" in text
-    other = shutil.copytree(finished.path, tmp_path / "other")
-    train(finished.path, "--report", str(report), "--compare", str(other))
-    assert f"{other}: policy" in report.read_text()
+    assert f"<b>{finished.path}</b>: 3 cycles, " in text and "all cycles are finished." in text
+    assert text.count("<figcaption>Policy loss</figcaption>") == 4  # over time, samples, games, cycles
+    assert "shard_games = 12" in text and '<td class="text">cycle.shard_games</td>' in text
+    assert text.count("<title>5x5 Go board, ") == 3  # of the newest game
 
 
 def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFolder, settings_file: Path) -> None:
@@ -98,6 +100,19 @@ def test_a_finished_run_is_done_at_once_and_keeps_its_settings(finished: RunFold
     assert finished.log_file.read_text() == before
     assert "already has settings" in train(finished.path, "--preset", "mini", status=2)
     assert "is only for new runs" in train(finished.path, "--from", str(finished.network(1)), status=2)
+
+
+def test_a_run_that_is_killed_before_it_saves_keeps_its_start(finished: RunFolder, tmp_path: Path) -> None:
+    folder, start = RunFolder(tmp_path / "run"), finished.network(2)
+    begin_self_play(folder, miniature.settings(), start)
+    for again in (None, miniature.settings()):  # the same command, with or without its settings
+        begin_self_play(folder, again)
+        run = SelfPlayRun(folder, Silent())
+        assert run.state.start == folder.settings().start == str(start)
+        weights, given = run.learner.model.state_dict(), load_network(start).state_dict()
+        assert all(torch.equal(weights[name], given[name]) for name in given)
+    with pytest.raises(RunConflictError):
+        begin_self_play(folder, miniature.settings(cycles="4"))
 
 
 def test_a_run_from_a_network_begins_with_it(finished: RunFolder, settings_file: Path, tmp_path: Path) -> None:
@@ -255,6 +270,7 @@ def test_matches_decide_who_plays_and_measure_elo(tmp_path: Path) -> None:
     state, _ = folder.load()
     assert state.player == 0
     first, second = lines
+    assert first["elo_low"] < first["elo"] < first["elo_high"]
     assert first["elo"] == pytest.approx(round(elo_difference((6 * first["score"] + 0.5) / 7), 1), abs=0.5)
     assert second["elo"] - first["elo"] == pytest.approx(elo_difference((6 * second["score"] + 0.5) / 7), abs=0.5)
 
@@ -265,7 +281,9 @@ def test_a_match_stops_soon_and_earlier_losses_are_still_logged(tmp_path: Path, 
     folder.create(miniature.settings(cycles="1", every="1\ngames = 30\nvisits = 5000", random_games="0"))
 
     class StopInMatch(Observer):
-        def progress(self, phase: str, done: int, total: int, facts: str = "") -> None:
+        def progress(
+            self, phase: str, done: int, total: int, facts: str = "", seconds_left: float | None = None
+        ) -> None:
             if "match" in phase and not limit.stopped:
                 os.kill(os.getpid(), signal.SIGINT) if by_signal else stop()
 

@@ -5,8 +5,10 @@ them (`_parse_result`).
 """
 
 import hashlib
+import json
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -54,6 +56,11 @@ class Filters:
         for bound in (self.since, self.until):
             if bound is not None and not re.fullmatch(r"\d{4}(-\d\d(-\d\d)?)?", bound):
                 raise UserError(f"unknown date {bound!r}: expected one such as 2015 or 2015-03-31")
+
+    def to_data(self) -> dict[str, Any]:
+        """Returns the filters as plain data, in the form that JSON restores."""
+        data: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return data
 
     def check(self, record: GameRecord) -> None:
         """Raises Unusable if a record does not pass."""

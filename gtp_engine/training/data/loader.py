@@ -7,7 +7,7 @@ than they play with.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import Empty, SimpleQueue
 from typing import Any, TypeAlias
@@ -19,7 +19,7 @@ from torch import Tensor
 from ...base.errors import UserError
 from ...game.symmetry import COUNT
 from .rows import Batch, ReplayWorkspace, new_batch, new_workspace, write_rows
-from .samples import GameSet
+from .samples import COLUMNS, GameSet, game_set
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _ROUNDS = 4  # of the Feistel network (Luby and Rackoff 1988)
@@ -80,12 +80,25 @@ class Samples:
     def __len__(self) -> int:
         return len(self.positions)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Returns the state for another process, which makes its own workspaces."""
-        return {name: value for name, value in vars(self).items() if name != "_free"}
+    def to_data(self) -> dict[str, Any]:
+        """Returns the samples for another process, as tensors of bytes and plain data."""
+        columns = {
+            name: torch.from_numpy(column.reshape(-1).view(np.uint8).copy())
+            for name, column in self.games.columns().items()
+            if len(column)
+        }
+        shares = {"searched_share": self._searched_share, "suicide_areas": self._suicide_areas}
+        return {"sources": list(self.games.sources), "columns": columns, **shares}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _free=SimpleQueue())
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> "Samples":
+        """The inverse of `to_data`."""
+        columns = {
+            name: tensor.numpy().view(COLUMNS[name].dtype).reshape(-1, *COLUMNS[name].shape)
+            for name, tensor in data["columns"].items()
+        }
+        games = game_set(data["sources"], **columns)
+        return cls(games, searched_share=data["searched_share"], suicide_areas=data["suicide_areas"])
 
     def batch(self, numbers: np.ndarray, symmetries: np.ndarray, *, pinned: bool = False) -> Tensors:
         """Returns a batch.

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -149,7 +149,7 @@ def read_sgf_dataset(
 
     Args:
         sources: Files, folders and archives.
-        folder: Folder for the shards; existing ones are used again.
+        folder: Folder for the shards; existing ones of the same filters are used again.
         filters: Which records to use.
         on_error: Called with a message for each damaged record or file.
         on_progress: Called with the number of finished shards, the number of shards, and the number of games so far.
@@ -171,7 +171,9 @@ def read_sgf_dataset(
         if not on_progress(number, len(shards), count):
             return None
         path = folder / f"{number:05d}{SUFFIX}"
-        games, notes = _read_kept(path, files, on_error) or _make(path, files, filters, on_error, with_ownership)
+        games, notes = _read_kept(path, files, filters, on_error) or _make(
+            path, files, filters, on_error, with_ownership
+        )
         read += notes["read"]
         skipped.update(notes["skipped"])
         numbers = games.games["number"]
@@ -189,15 +191,30 @@ def read_sgf_dataset(
     return SgfDataset(join(sets), read, +skipped)
 
 
+def has_other_filters(folder: Path, filters: Filters) -> bool:
+    """Returns whether the folder has shards that were made with other filters."""
+    for path in folder.glob(f"*{SUFFIX}"):
+        with suppress(ShardError):
+            if not _are_of(read_notes(path), filters):
+                return True
+    return False
+
+
+def _are_of(notes: Mapping[str, Any], filters: Filters) -> bool:
+    """Whether a shard was made with these filters; shards of older versions do not tell, and are taken for it."""
+    return bool(notes.get("filters", filters.to_data()) == filters.to_data())
+
+
 def _read_kept(
-    path: Path, files: SourceFiles, on_error: Callable[[str], None]
+    path: Path, files: SourceFiles, filters: Filters, on_error: Callable[[str], None]
 ) -> tuple[GameSet, dict[str, Any]] | None:
-    """Reads an existing shard of these files and its notes; None if there is none, or if it is damaged."""
+    """Reads an existing shard of these files and filters, and its notes; None if there is none or it is damaged."""
     if not path.exists():
         return None
     try:
         notes = read_notes(path)
-        return (read_shard(path), notes) if notes["portion"] == files.name else None
+        is_same = notes["portion"] == files.name and _are_of(notes, filters)
+        return (read_shard(path), notes) if is_same else None
     except ShardError as error:
         on_error(f"{error}; made again")
         return None
@@ -228,7 +245,8 @@ def _make(
     games = games.choose(_are_legal(games, places, fail))
     games = label_ownership(games) if with_ownership else games
     skipped["damaged"] += len(errors)
-    notes = {"portion": files.name, "read": read, "skipped": +skipped, "errors": errors[:NAMED_ERRORS]}
+    kept = errors[:NAMED_ERRORS]
+    notes = {"portion": files.name, "filters": filters.to_data(), "read": read, "skipped": +skipped, "errors": kept}
     write_shard(games, path, notes)
     return games, notes
 

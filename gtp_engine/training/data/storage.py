@@ -128,7 +128,12 @@ class GameWriter:
             facts["decided"] = sum(game.is_decided for game in self._waiting)
             facts["checked"] = sum(game.is_checked for game in self._waiting)
             facts["upsets"] = sum(game.is_checked and game.is_upset for game in self._waiting)
-            write_shard(pack(games), self._shards / f"{name}{SUFFIX}", facts)
+            try:
+                write_shard(pack(games), self._shards / f"{name}{SUFFIX}", facts)
+            except OSError:
+                if self._records:
+                    (self._records / f"{name}.sgf").unlink(missing_ok=True)  # its games count as not written
+                raise
         self._number += 1
         written, self._waiting = self._waiting, []
         return written

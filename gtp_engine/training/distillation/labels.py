@@ -30,7 +30,7 @@ from ...network.library import network_name
 from ..data.game_records import Filters
 from ..data.samples import GameSet, join, pack
 from ..data.sgf_dataset import read_sgf_dataset
-from ..data.shards import SUFFIX, ShardError, read_shard, read_shards, write_shard
+from ..data.shards import SUFFIX, ShardError, read_notes, read_shard, read_shards, write_shard
 from ..observer import Observer, reading_progress
 from ..settings import RunSettings, parse_size
 from ..validation import VALIDATION_SHARE, is_held
@@ -79,7 +79,8 @@ class LabelSettings:
         """
         with open(path, "rb") as file:
             checksum = hashlib.file_digest(file, "sha256").hexdigest()
-        return cls(teacher=network_name(path), checksum=checksum, sources=tuple(map(str, sources)), **others)
+        paths = tuple(str(source.absolute()) for source in sources)
+        return cls(teacher=network_name(path), checksum=checksum, sources=paths, **others)
 
     def to_data(self) -> dict[str, Any]:
         """Returns the settings as plain data, in the form that JSON restores."""
@@ -146,7 +147,14 @@ def fill_labels(settings: RunSettings, folder: Path, observer: Observer, is_stop
     sizes = {parse_size(name): weight for name, weight in records.label_sizes.items()}
     make_teacher = partial(load_teacher, teacher, machine.device, machine.threads or available_cpus())
     tasks = tasks_for(records.positions, sizes or BOARD_SIZES)
-    return make_labels(wanted, folder, tasks, make_teacher, observer, is_stopped)
+    is_done = make_labels(wanted, folder, tasks, make_teacher, observer, is_stopped)
+    if is_done:
+        count = sum(int(read_notes(shard_of(folder, task))["labels"]) for task in tasks)
+        observer.message(
+            f"{plural(count, 'label')} in {plural(len(tasks), 'shard')}, {records.positions:,} were asked for: a shard "
+            f"has about {TASK_POSITIONS:,}, fewer if its games are short or soon decided"
+        )
+    return is_done
 
 
 def open_labels(folder: Path, settings: LabelSettings) -> None:
@@ -163,6 +171,8 @@ def open_labels(folder: Path, settings: LabelSettings) -> None:
         before = json.loads(path.read_text())
     except ValueError as error:
         raise UserError(f"{path}: damaged ({error}); choose another folder") from error
+    if isinstance(before, dict) and isinstance(before.get("sources"), list):  # older versions wrote them as typed
+        before["sources"] = [str(Path(source).absolute()) for source in before["sources"]]
     for name in data:
         if not isinstance(before, dict) or before.get(name) != data[name]:
             old = before.get(name) if isinstance(before, dict) else None

@@ -1,0 +1,92 @@
+"""`gtp_engine config`: the user's configuration file."""
+
+import click
+
+from ..base.errors import UserError
+from ..base.folders import configuration_file
+from ..base.messages import printable
+from .command import command, options
+
+TEMPLATE = """\
+# Your own defaults for all commands of gtp_engine. Remove the "#" before a setting to use it.
+# The command line overrides environment variables (GTP_ENGINE_NETWORK and so on), which override this file.
+
+# Settings that all commands have in common.
+
+# A network's name or file; "auto": the bundled one for the board size; "none": random rollouts.
+#network = "auto"
+
+# CPU threads, all of them by default; the device and the numeric precision of networks.
+#threads = 4
+#device = "cpu"
+#precision = "auto"
+
+# When a search ends: after so many seconds or visits, whichever comes first.
+#seconds = 5
+#visits = 1000
+
+# Strength: 1 (weakest) to 10, or "max".
+#level = "max"
+
+# Ruleset: "chinese", "japanese", "aga", ...
+#rules = "chinese"
+
+# Parameters of the search; docs/reference.md describes them.
+#[search]
+#c_puct = 1.1
+
+# Settings of one command: its options by name, with underscores for hyphens; `gtp_engine help play` lists them.
+# They override the common ones.
+#[play]
+#board_size = "13x13"
+#colour = "random"
+#show = "score"
+
+#[gtp]
+#ponder = true
+#resign = false
+
+#[gtp.search]
+#reuse_tree = true
+
+#[review]
+#seconds = 2
+#by = "winrate"
+"""
+
+
+@command(is_configurable=False)  # it must show a file that is wrong
+@options(
+    click.option("--create", is_flag=True, help="Create the file from the template, if it does not exist yet."),
+    click.option("--template", is_flag=True, help="Print the template: the most common settings with their meanings."),
+)
+def config(create: bool, template: bool) -> None:
+    """Show or create the configuration file: your own defaults for all commands.
+
+    Settings at the top of the file are common to all commands that have them; a table such as [play] has the settings
+    of one command, named as its options are with underscores for hyphens; [search] has search parameters. The command
+    line overrides environment variables, which override the file.
+
+    \b
+    Examples:
+      gtp_engine config                 the name of the file and its content
+      gtp_engine config --create        create it, with every setting commented out
+      gtp_engine config --template      print what --create would write
+    """
+    from ..base.files import write_text
+
+    path = configuration_file()
+    if template:
+        click.echo(TEMPLATE, nl=False)
+    elif path is None:
+        raise UserError("this user has no home folder: set HOME, or GTP_ENGINE_CONFIG to the name of a file")
+    elif create:
+        if path.exists():
+            raise UserError(f"{path} already exists: edit it")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, TEMPLATE)
+        click.echo(f"wrote {path}")
+    elif path.is_file():
+        click.echo(printable(f"# {path}\n{path.read_text('utf-8', 'replace').expandtabs(4)}"), nl=False)
+    else:
+        click.echo(f"{path} does not exist; --create makes it")

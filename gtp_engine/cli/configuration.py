@@ -1,0 +1,63 @@
+"""The user's configuration file: TOML with the defaults of all commands.
+
+Settings at its top are common to the commands that have them; a table named after a command has the settings of this
+command. Parameters of the search are in `[search]`, or in `[gtp.search]` for one command. Each common setting is an
+environment variable as well. The command line overrides environment variables, they override settings files
+(`--settings`), and these override the configuration.
+"""
+
+from typing import Any
+
+import click
+
+from ..base.errors import UserError
+from ..base.fields import unknown
+from ..base.folders import configuration_file
+from . import COMMANDS
+from .settings_file import SEARCH, errors_in, read_table, takes_parameters, use_parameters, use_table, use_values
+
+# The settings that may be at the top of the file: those that mean the same in all commands.
+COMMON_SETTINGS = ("network", "level", "visits", "seconds", "rules", "threads", "device", "precision")
+# The tables. The command `network` has none: at the top, its name is a setting.
+_TABLES = (*(name for name in COMMANDS if name not in (*COMMON_SETTINGS, "config")), SEARCH)
+
+
+def variable(setting: str) -> str:
+    """Returns the environment variable of a common setting."""
+    return f"GTP_ENGINE_{setting.upper()}"
+
+
+def use_configuration(ctx: click.Context) -> None:
+    """Makes the settings of the configuration file the defaults of a command.
+
+    Raises:
+        ClickException: A setting is unknown or has an invalid value, or the file is not TOML.
+        OSError: The file cannot be read.
+    """
+    path, command = configuration_file(), ctx.command
+    if path is None or not path.is_file():
+        return
+    with errors_in(path):
+        common, tables = _parts(read_table(path))
+        options = {param.envvar: param for param in command.params if isinstance(param, click.Option)}
+        use_values(ctx, {options[variable(key)]: value for key, value in common.items() if variable(key) in options})
+        if takes_parameters(command):
+            use_parameters(ctx, tables.get(SEARCH, {}))
+    with errors_in(path, f"[{command.name}] "):
+        use_table(ctx, tables.get(str(command.name), {}))
+
+
+def _parts(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Returns the common settings, and the tables of the commands and of the search.
+
+    Raises:
+        UserError: A setting or a table is unknown.
+    """
+    for name, value in settings.items():
+        if name in _TABLES and not isinstance(value, dict):
+            raise UserError(f"'{name}' is not a table; write [{name}]")
+        if name not in (*COMMON_SETTINGS, *_TABLES):
+            accepted = (*COMMON_SETTINGS, *(f"[{table}]" for table in _TABLES))
+            raise unknown("setting", name, (*COMMON_SETTINGS, *_TABLES), accepted=accepted)
+    tables = {name: value for name, value in settings.items() if name in _TABLES}
+    return {name: value for name, value in settings.items() if name in COMMON_SETTINGS}, tables

@@ -1,0 +1,111 @@
+"""The options that several commands have: each is declared here once, with its environment variable."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..evaluate import choices
+from .configuration import variable
+from .name_types import NetworkName, Profile, RulesName
+from .option_types import BoardSize, Komi, Level, Seconds, WholeNumber
+from .settings_file import read_settings
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+BOARD_SIZE = click.option("--board-size", type=BoardSize(), default="19", help="N or WIDTHxHEIGHT, 2 to 25.")
+KOMI = click.option("--komi", type=Komi(), show_default="7.5; 7 on 9x9 and smaller", help="Points for White.")
+RULES = click.option(
+    "--rules",
+    type=RulesName(),
+    default="chinese",
+    envvar=variable("rules"),
+    help="Ruleset: chinese, japanese, aga, ..., or its parts as KataGo's JSON.",
+)
+LEVEL = click.option(
+    "--level", type=Level(), default="max", envvar=variable("level"), help="Strength: 1 (weakest) to 10, or max."
+)
+THREADS = click.option(
+    "--threads",
+    type=WholeNumber(1, 256),
+    show_default="all",
+    envvar=variable("threads"),
+    help="CPU threads.",
+)
+NETWORK = click.option(
+    "--network",
+    type=NetworkName(),
+    default=choices.AUTO,
+    envvar=variable("network"),
+    help="A network's name or file; auto: the bundled one for the board size; none: random rollouts.",
+)
+PROFILE = click.option(
+    "--profile",
+    type=Profile(),
+    metavar="NAME",
+    help="Human style to imitate, for human-trained networks: rank_5k, rank_1d_3k, preaz_9d, proyear_1990, ...",
+)
+STRICT = click.option(
+    "--strict", is_flag=True, help="Fail if the board is too large for the network, instead of using rollouts."
+)
+SETTINGS = click.option(
+    "--settings",
+    "settings_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    is_eager=True,
+    callback=read_settings,
+    help="A TOML file with options by name, and search parameters in [search].",
+)
+
+
+def device_option(default: str | None = choices.AUTO) -> Decorator:
+    """Returns --device; without a default, the run's settings decide."""
+    return click.option(
+        "--device",
+        type=click.Choice((choices.AUTO, *choices.DEVICES)),
+        default=default,
+        envvar=variable("device"),
+        help="Device for networks.",
+    )
+
+
+def precision_option(default: str | None = choices.AUTO) -> Decorator:
+    """Returns --precision; without a default, the run's settings decide."""
+    return click.option(
+        "--precision",
+        type=click.Choice((choices.AUTO, *choices.PRECISIONS)),
+        default=default,
+        envvar=variable("precision"),
+        help="Numeric precision of networks.",
+    )
+
+
+def seed_option(text: str, default: int | None = None) -> Decorator:
+    """Returns --seed; `text` says what is random."""
+    return click.option("--seed", type=WholeNumber(0), default=default, help=text)
+
+
+def limit_options(visits: str | None = None, seconds: str | None = None) -> tuple[Decorator, Decorator]:
+    """Returns --visits and --seconds; the arguments are the command's defaults, for the help."""
+    return (
+        click.option(
+            "--visits",
+            type=WholeNumber(1),
+            show_default=visits,
+            envvar=variable("visits"),
+            help="Stop each search after N visits.",
+        ),
+        click.option(
+            "--seconds",
+            type=Seconds(),
+            show_default=seconds,
+            envvar=variable("seconds"),
+            help="Stop each search after this many seconds.",
+        ),
+    )
+
+
+def parameter_option(*names: str, text: str) -> Decorator:
+    """Returns an option for search parameters, which can be repeated."""
+    return click.option(*names, multiple=True, metavar="NAME=VALUE", help=f"{text} (repeatable).")

@@ -1,0 +1,99 @@
+"""How long the work of a run takes on this machine."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .selfplay import Counts
+from .settings import RunSettings
+
+_RECENT = 5  # cycles whose durations are averaged; matches are played in some of them only
+# Moves of a game per point of the board, before any game has ended: those of networks that have learned nothing yet.
+_FIRST_MOVES_PER_POINT = 1.3
+
+
+def duration_text(seconds: float) -> str:
+    """Returns a duration in words with about two digits: `45 seconds`, `2.5 minutes`, `11 hours`."""
+    for unit, length in (("hour", 3600.0), ("minute", 60.0)):
+        if seconds >= 1.5 * length:
+            count = seconds / length
+            return f"{count:.1f} {unit}s".replace(".0 ", " ") if count < 10 else f"{count:,.0f} {unit}s"
+    return f"{seconds:.0f} second{'' if round(seconds) == 1 else 's'}"
+
+
+def first_estimate(settings: RunSettings, playing: "PlayingPace", counts: Counts, rate: float) -> str:
+    """Returns a sentence about the duration of a cycle, before the first one is over.
+
+    Args:
+        settings: The settings of the run.
+        playing: The pace of its self-play.
+        counts: What this self-play has done so far.
+        rate: Number of samples learned per second.
+    """
+    cycle, learn, match = settings.cycle, settings.learn, settings.match
+    moves = cycle.games * playing.length
+    samples = learn.samples or learn.epochs * settings.window.size(round(moves * settings.search.full_share))
+    games = (match.games / match.every if match.every else 0) + (match.gate_games if match.gate else 0)
+    evaluations_per_s = playing.moves_per_s * counts.positions / max(counts.moves, 1)
+    parts = {
+        "self-play": moves / playing.moves_per_s,
+        "learning": samples / rate,
+        "matches": games * playing.length * match.visits / evaluations_per_s,
+    }
+    shares = ", ".join(f"{name} {duration_text(seconds)}" for name, seconds in parts.items() if seconds)
+    seconds = sum(parts.values())
+    return (
+        f"first estimate: a cycle takes about {duration_text(seconds)} here ({shares}), {_all(cycle.cycles, seconds)}"
+    )
+
+
+def measured_pace(lines: Sequence[Mapping[str, Any]], cycles: int) -> str:
+    """Returns a sentence about the cycles that are left, from the lines of the log; "" if these do not tell."""
+    known = [line["cycle_seconds"] for line in lines if line.get("cycle_seconds")][-_RECENT:]
+    left = cycles - max((line["cycle"] for line in lines), default=0)
+    if not known or left <= 0:
+        return ""
+    mean = sum(known) / len(known)
+    return f"a cycle takes about {duration_text(mean)} here, {_all(left, mean)}"
+
+
+def _all(cycles: int, seconds: float) -> str:
+    return f"{'the last one' if cycles == 1 else f'the {cycles} to come'} about {duration_text(cycles * seconds)}"
+
+
+def first_length(area: float) -> float:
+    """Returns the expected number of moves of a game before any has ended, for boards of so many points."""
+    return _FIRST_MOVES_PER_POINT * area
+
+
+class PlayingPace:
+    """Tells when enough games will be finished. It counts moves, because all games begin together and none ends soon.
+
+    Args:
+        games: Number of games to finish.
+        length: Expected number of moves of a game.
+        new: Number of games that begin now and are in progress side by side; 0 if earlier ones continue.
+    """
+
+    def __init__(self, games: int, length: float, new: int) -> None:
+        self.games, self.length, self._new = games, length, new
+        self._first: tuple[float, int] | None = None  # the workers take some seconds to start
+        self.moves_per_s = 0.0
+
+    def update(self, seconds: float, moves: int, lengths: Sequence[int]) -> float | None:
+        """Returns the seconds that are left; None if this cannot be told yet.
+
+        Args:
+            seconds: Time since the beginning.
+            moves: Moves that were played since then.
+            lengths: Lengths of the games that were finished since then.
+        """
+        if self._first is None:
+            self._first = (seconds, moves) if moves else None
+            return None
+        if seconds > self._first[0]:
+            self.moves_per_s = (moves - self._first[1]) / (seconds - self._first[0])
+        if len(lengths) > max(self._new, 10):  # before, short games would be too many of them
+            self.length = sum(lengths) / len(lengths)
+        # The games that are still in progress at the end have had half of their moves.
+        wanted = self.length * (self.games + self._new / 2)
+        return max(0.0, wanted - moves) / self.moves_per_s if self.moves_per_s else None

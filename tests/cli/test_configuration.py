@@ -1,0 +1,185 @@
+"""The user's configuration file, environment variables and the command line, in their order."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from gtp_engine.base.folders import configuration_file
+from gtp_engine.cli import COMMANDS, main
+from gtp_engine.cli.command import command
+from gtp_engine.cli.config import TEMPLATE
+from gtp_engine.cli.configuration import use_configuration
+from gtp_engine.cli.engine_settings import engine_settings
+from gtp_engine.cli.options import GameOptions, SearchOptions, game_options, search_options
+from gtp_engine.training.run_folder import RunFolder
+from gtp_engine.training.settings import RunSettings
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "folder" / "config.toml"
+    path.parent.mkdir()
+    monkeypatch.setenv("GTP_ENGINE_CONFIG", str(path))
+    return path
+
+
+def parse(*arguments: str) -> tuple[GameOptions, SearchOptions]:
+    seen: list[Any] = []
+
+    @command(name="gtp", context_settings={"default_map": {"board_size": "9"}})
+    @game_options
+    @search_options(seconds="5", level=True)
+    def parser(game: GameOptions, search: SearchOptions) -> None:
+        seen.extend((game, search))
+
+    result = CliRunner().invoke(parser, arguments)
+    assert not result.exit_code, result.output
+    return seen[0], seen[1]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments, prog_name="gtp_engine")
+
+
+def test_the_command_line_overrides_variables_and_they_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_text("threads = 2\nvisits = 20\nseconds = 2\n[gtp]\nvisits = 30\nseconds = 3\n[play]\nseconds = 7\n")
+
+    def limits(*arguments: str) -> tuple[int | None, int | None, float | None]:
+        _, search = parse(*arguments)
+        return search.threads, search.visits, search.seconds
+
+    assert limits() == (2, 30, 3.0)
+    monkeypatch.setenv("GTP_ENGINE_THREADS", "1")
+    monkeypatch.setenv("GTP_ENGINE_SECONDS", "4")
+    monkeypatch.setenv("GTP_ENGINE_VISITS", "40")
+    assert limits() == limits("--threads", "1") == (1, 40, 4.0)
+
+
+def test_a_limit_replaces_both_of_a_place_that_counts_less(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def limits(*arguments: str) -> tuple[int | None, float | None]:
+        _, search = parse(*arguments)
+        return search.visits, search.seconds
+
+    file.write_text("seconds = 2\n")
+    assert limits() == (None, 2.0)
+    file.write_text("seconds = 2\n[gtp]\nvisits = 30\n")
+    assert limits() == (30, None)
+    monkeypatch.setenv("GTP_ENGINE_SECONDS", "4")
+    assert limits() == (None, 4.0)
+    assert limits("--visits", "50") == (50, None)
+    assert limits("--visits", "50", "--seconds", "1") == (50, 1.0)
+
+
+def test_a_settings_file_overrides_the_configuration(file: Path, tmp_path: Path) -> None:
+    file.write_text(
+        "level = 3\n[gtp]\nboard_size = 13\n[search]\nc_puct = 1.5\nc_uct = 0.5\n[gtp.search]\nc_uct = 0.6\n"
+    )
+    settings = tmp_path / "settings.toml"
+    settings.write_text("level = 4\n[search]\nc_puct = 1.7\n")
+    game, search = parse("--settings", str(settings))
+    assert (game.width, search.level) == (13, 4)
+    parameters = engine_settings(search).search_parameters("none")
+    assert (parameters.c_puct, parameters.c_uct) == (1.7, 0.6)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("visits = ", "Invalid value (at "),
+        ("vists = 1", "unknown setting 'vists': did you mean 'visits'?"),
+        ("komi = 1", "unknown setting 'komi': expected network, level, visits, "),
+        ("visits = -1", "visits: invalid number '-1': expected a whole number of 1 or more"),
+        ("[paly]", "unknown setting 'paly': did you mean 'play'?"),
+        ("gtp = 1", "'gtp' is not a table; write [gtp]"),
+        ("search = 1", "'search' is not a table; write [search]"),
+        ("[search]\nc_putc = 1", "unknown parameter 'c_putc': did you mean 'c_puct'"),
+        ("[gtp]\nponder = 3", "[gtp] ponder: expected true or false, got 3"),
+        ("[gtp]\npondre = true", "[gtp] unknown setting 'pondre': did you mean 'ponder'?"),
+        ("[gtp.search]\nc_puct = 'x'", "[gtp] invalid c_puct 'x': expected a number"),
+    ],
+)
+def test_what_is_wrong_is_one_line_with_file_and_key(file: Path, text: str, message: str) -> None:
+    file.write_text(text)
+    done = run("gtp")
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"Error: {file}: {message}") and done.stderr.count("\n") == 1
+    assert run("gtp", "--help").exit_code == 0
+
+
+def test_a_wrong_variable_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GTP_ENGINE_THREADS", "many")
+    done = run("gtp")
+    assert done.exit_code == 2
+    assert (
+        "Invalid value for GTP_ENGINE_THREADS: invalid number 'many': expected a whole number from 1 to 256"
+        in done.stderr
+    )
+
+
+def test_help_shows_the_defaults_that_hold(file: Path) -> None:
+    file.write_text('threads = 3\n[play]\nboard_size = "13x9"\n')
+    page = run("play", "--help").stdout
+    assert "[default: 13x9]" in page and re.search(r"\[1 to 256; default: 3;", page)
+
+
+def test_the_settings_of_a_command_are_not_those_of_another(file: Path) -> None:
+    file.write_text("[match]\ngames = 3\n")
+    assert "[default: 3]" in run("match", "--help").stdout
+    assert run("selfplay", "--help").stdout.count("[default: 100]") == 1
+
+
+def test_the_template_is_accepted_as_it_is_and_without_its_marks(file: Path) -> None:
+    for text in (TEMPLATE, re.sub(r"(?m)^#(?! )", "", TEMPLATE)):
+        file.write_text(text)
+        for name in COMMANDS:
+            found = main.get_command(click.Context(main), name)  # type: ignore[attr-defined]
+            assert found is not None
+            use_configuration(click.Context(found))
+
+
+def test_defaults_are_for_new_runs_only(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_text('[train]\npreset = "mini"\n')
+    seen: list[RunSettings | None] = []
+    monkeypatch.setattr("gtp_engine.cli.train.in_process_group", lambda work: seen.append(work.args[1]))
+    old = RunFolder(tmp_path / "old")
+    old.create(RunSettings())
+    for arguments in (["new"], ["old"], ["old", "--preset", "mini"]):
+        assert run("train", str(tmp_path / arguments[0]), *arguments[1:]).exit_code == 0
+    new, resumed, typed = seen
+    assert new is not None and new == typed and resumed is None
+
+
+def test_names_of_files_may_begin_with_the_home_folder(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(file.parent))
+    file.write_text('network = "~/mine.bin.gz"\n')
+    assert parse()[1].network == str(file.parent / "mine.bin.gz")
+
+
+def test_config_creates_the_file_once(file: Path) -> None:
+    file.parent.rmdir()
+    assert run("config").stdout == f"{file} does not exist; --create makes it\n"
+    assert run("config", "--create").stdout == f"wrote {file}\n"
+    assert file.read_text() == run("config", "--template").stdout == TEMPLATE
+    assert run("config").stdout == f"# {file}\n{TEMPLATE}"
+    again = run("config", "--create")
+    assert (again.exit_code, again.stderr) == (1, f"Error: {file} already exists: edit it\n")
+
+
+def test_config_shows_a_file_that_is_wrong(file: Path) -> None:
+    file.write_bytes(b"vists = 1\xff\x1b")
+    assert run("gtp").stderr == f"Error: {file}: not a text file in UTF-8\n"
+    assert run("config").stdout == f"# {file}\nvists = 1\ufffd?"
+
+
+def test_the_file_is_in_the_users_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GTP_ENGINE_CONFIG")
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert configuration_file() == tmp_path / "gtp_engine" / "config.toml"
+    monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert configuration_file() == tmp_path / ".config" / "gtp_engine" / "config.toml"

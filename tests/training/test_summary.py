@@ -1,0 +1,153 @@
+"""What a run tells about itself: how long a cycle takes, how strong its networks are, what it has reached."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import miniature
+import pytest
+
+from gtp_engine.games.elo import Tally, elo_difference
+from gtp_engine.training.new_run import settings_from_options
+from gtp_engine.training.pace import PlayingPace, duration_text, first_estimate, measured_pace
+from gtp_engine.training.report.curves import COLOURS
+from gtp_engine.training.report.page import write_report
+from gtp_engine.training.run_folder import RunFolder, RunState
+from gtp_engine.training.selfplay import Counts
+from gtp_engine.training.strength import elo_fields, last_rated
+from gtp_engine.training.summary import summary
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (1, "1 second"),
+        (80, "80 seconds"),
+        (150, "2.5 minutes"),
+        (120, "2 minutes"),
+        (5000, "83 minutes"),
+        (4e4, "11 hours"),
+    ],
+)
+def test_durations_have_a_fitting_unit(seconds: float, text: str) -> None:
+    assert duration_text(seconds) == text
+
+
+def test_the_end_of_self_play_is_told_from_moves_before_any_game_ends() -> None:
+    pace = PlayingPace(games=100, length=50, new=20)
+    assert pace.update(4.0, 0, []) is None, "the workers are starting"
+    assert pace.update(5.0, 10, []) is None
+    # 110 games of 50 moves, since the 20 in progress at the end have had half of theirs.
+    assert pace.update(15.0, 1010, []) == pytest.approx((110 * 50 - 1010) / 100)
+    assert pace.update(25.0, 2010, [40] * 21) == pytest.approx((110 * 40 - 2010) / 100)
+    assert PlayingPace(games=100, length=50, new=0).update(1.0, 0, []) is None
+
+
+def test_the_first_estimate_names_its_parts() -> None:
+    settings = miniature.settings(every="2\ngames = 10\nvisits = 12")  # 48 games, 3 cycles, 6,400 samples
+    pace = PlayingPace(games=48, length=30, new=0)
+    pace.update(0.0, 1, [])
+    pace.update(10.0, 101, [])  # 10 moves/s
+    text = first_estimate(settings, pace, Counts(moves=101, positions=1212), rate=100.0)
+    # 48 games of 30 moves; 6,400 samples; in every second cycle 10 games of 30 moves of 12 visits, at 120 a second.
+    expected = "self-play 2.4 minutes, learning 64 seconds, matches 15 seconds"
+    assert text == f"first estimate: a cycle takes about 3.7 minutes here ({expected}), the 3 to come about 11 minutes"
+
+
+def test_later_the_estimate_is_the_mean_of_the_last_cycles() -> None:
+    lines = [
+        {"cycle": cycle, "cycle_seconds": seconds} for cycle, seconds in enumerate((900, 100, 100, 100, 100, 200), 1)
+    ]
+    assert measured_pace(lines, 10) == "a cycle takes about 2 minutes here, the 4 to come about 8 minutes"
+    assert measured_pace(lines, 7).endswith("the last one about 2 minutes")
+    assert measured_pace(lines, 6) == measured_pace([], 6) == measured_pace([{"cycle": 1}], 6) == ""
+
+
+def test_the_interval_of_elo_is_finite_and_grows_from_match_to_match() -> None:
+    first = {"cycle": 2, **elo_fields([], 0, Tally(40, 0, 0))}
+    assert first["elo"] == pytest.approx(elo_difference(40.5 / 41), abs=0.1)
+    assert 0 < first["elo_low"] < first["elo"] < first["elo_high"] < 2000
+    assert last_rated([{"cycle": 1}, first, {"cycle": 3}]) == 2
+    second = elo_fields([first], 2, Tally(20, 0, 20))
+    assert second["elo"] == first["elo"] and second["score"] == 0.5 and second["match_games"] == 40
+    alone = elo_fields([], 0, Tally(20, 0, 20))
+    assert second["elo"] - second["elo_low"] == pytest.approx(
+        ((first["elo"] - first["elo_low"]) ** 2 + alone["elo_low"] ** 2) ** 0.5, abs=0.1
+    )
+
+
+CYCLE = {"seconds": 90.0, "samples": 640, "games_in_all": 1200, "losses": {"policy": 2.5}}
+WON, EVEN = Tally(36, 0, 4), Tally(20, 0, 20)
+
+
+def folder_with(path: Path, lines: list[dict[str, Any]], **settings: str) -> RunFolder:
+    folder = RunFolder(path)
+    folder.create(miniature.settings(**settings))
+    folder.write_log(RunState(lines=lines))
+    folder.make_ready("train")
+    return folder
+
+
+def test_a_summary_says_how_strong_the_network_is_and_where_the_run_is(tmp_path: Path) -> None:
+    lines = [CYCLE | {"cycle": 1} | elo_fields([], 0, WON)]
+    folder = folder_with(tmp_path / "run", lines)
+    folder.network(0).touch()
+    assert summary(folder) == (
+        "1 cycle, 1,200 games, 640 samples, 1.5 minutes: network 1 has +364 Elo over network 0 (95 % interval +200 to "
+        "+528); cycle 2 of 3 is under way, 0 of 48 games are saved"
+    )
+    lines.append(CYCLE | {"cycle": 2} | elo_fields(lines, 1, EVEN))
+    assert "and is about as strong as network 1; the first network" in summary(folder_with(tmp_path / "even", lines))
+    lines[-1] |= elo_fields(lines[:1], 1, WON)
+    assert "and is stronger than network 1; all cycles are finished" in summary(
+        folder_with(tmp_path / "done", lines, cycles="2")
+    )
+    chance = [CYCLE | {"cycle": 1} | elo_fields([], 0, EVEN)]
+    assert "which may be chance" in summary(folder_with(tmp_path / "chance", chance))
+    assert "not measured yet" in summary(folder_with(tmp_path / "unknown", [CYCLE | {"cycle": 1}]))
+
+
+def test_a_summary_of_records_tells_what_the_measurements_say(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(settings_from_options({"games": ["/a.zip"], "samples": 1000}))
+    assert summary(folder) == "nothing is learned yet"
+    line = {"samples": 0, "seconds": 0.0, "losses": {}, "validation": {"top1": 0.01, "policy": 5.9, "winner": 0.5}}
+    later = {"samples": 250, "seconds": 150.0, "validation": {"top1": 0.2, "policy": 3.25, "winner": 0.625}}
+    folder.write_log(RunState(lines=[line, later]))
+    assert summary(folder) == (
+        "250 of 1,000 (25%) samples learned in 2.5 minutes: on held-back games first choice right 20.0% (1.0% at "
+        "first), winner right 62.5% (50.0% at first), policy loss 3.250 (5.900 at first)"
+    )
+
+
+def test_a_report_before_the_first_cycle_is_a_line_that_says_where_the_run_is(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path / "run", [])
+    message = "nothing to report yet: no cycle is finished; the first network is being made, then cycle 1 of 3"
+    with pytest.raises(ValueError, match=message):
+        write_report([folder], tmp_path / "report.html")
+    folder.network(0).touch()
+    with pytest.raises(ValueError, match="no cycle is finished; cycle 1 of 3 is under way, 0 of 48 games are saved"):
+        write_report([folder], tmp_path / "report.html")
+
+
+def test_a_report_has_one_colour_for_a_run_and_names_what_differs(tmp_path: Path) -> None:
+    others = {"losses": {"policy": 2.0, "opponent": 2.25, "value": 0.5}, "length": 20.0, "rate": 100.0}
+    lines = [CYCLE | others | {"cycle": 1, **elo_fields([], 0, WON)}]
+    lines.append(CYCLE | others | {"cycle": 2, "seconds": 180.0, "samples": 1280, **elo_fields(lines, 1, EVEN)})
+    one = folder_with(tmp_path / "one<i>", lines)
+    two = folder_with(tmp_path / "two", lines[:1], learning_rate="0.0025", samples="12800")
+    write_report([one, two, one], tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    cells = re.findall(r'<td class="text">(.*?)</td>', text)
+    assert cells == ["learn.learning_rate", "0.005", "0.0025", "learn.samples", "6400", "12800"]
+    plots = [plot for plot in re.findall(r"<svg.*?</svg>", text, re.DOTALL) if "matplotlib.axis_1" in plot]
+    titles = re.findall(r"<figcaption>(.*?)</figcaption>", text)
+    assert len(plots) == len(titles) == 4 * len(set(titles)) and "Strength, with 95 % interval" in titles
+    for plot in plots:
+        assert set(re.findall(r"#[0-9a-f]{6}(?=[;\"])", plot)) <= set(COLOURS[:2]), "colours belong to runs"
+        assert not re.match(r"<svg[^>]* (width|height)=", plot), "the page decides how large it is"
+        assert all(f"stroke: {colour}" in plot for colour in COLOURS[:2])
+    assert "one&lt;i&gt;" in text and "<i>" not in text
+    assert "<td>+364</td><td>+200</td><td>+528</td>" in text
+    write_report([two], tmp_path / "report.html")
+    assert "Settings that differ from the defaults" in (tmp_path / "report.html").read_text()
