@@ -68,8 +68,10 @@ def compile_for(target: Target, source: Path) -> None:
         "GTP_ENGINE_DATA": str(cache),
     }
     program = [sys.executable, "-m", "gtp_engine", "gtp", "--visits", "20"]
+    quiet = subprocess.DEVNULL
     for more in ([], ["--network", "none"]):
-        subprocess.run([*program, *more], check=True, cwd=source, env=environment, input=SESSION.encode())
+        command = [*program, *more]
+        subprocess.run(command, check=True, cwd=source, env=environment, input=SESSION, stdout=quiet, text=True)
     for code in cache.glob(f"{COMPILED}/*/*"):
         if code.suffix == ".code" or code.name == "complete":
             package = source / "gtp_engine" / COMPILED / code.parent.name
