@@ -1,5 +1,5 @@
 # make play    a game in the terminal          make test    the fast tests
-# make check   ruff and mypy
+# make check   ruff and mypy                   make wheel   a wheel with machine code for common processors, in dist
 #
 # Each sets up .venv first, with what it needs; that is done once, and again when setup.cfg or constraints.txt changed.
 # On Linux without an NVIDIA driver PyTorch's build without CUDA is installed: 0.2 GB to download instead of 3 GB.
@@ -24,9 +24,9 @@ define install
 	@echo "Done."
 endef
 
-.PHONY: play test check compiled
+.PHONY: play test check wheel compiled
 
-play: compiled
+play: .venv/installed
 	@$(BIN)/gtp_engine play
 
 test: .venv/developer compiled
@@ -36,7 +36,10 @@ check: .venv/developer
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 
-# Takes a minute if the core changed or was never compiled on this machine, and shows it; otherwise a second.
+wheel: .venv/installed
+	@$(BIN)/python tools/build_wheel.py
+
+# Takes a while if the core changed or was never compiled on this machine, and shows it; otherwise a second.
 compiled: .venv/installed
 	@$(BIN)/python -m gtp_engine.cli.compiling
 

@@ -8,19 +8,23 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from gtp_engine.base.target import wheel_target
+
 ROOT = Path(__file__).resolve().parents[1]
+FOLDER_SCRIPT = "from gtp_engine.base import jit; print(jit._wheel_folder.path, jit.is_cold())"
 SESSION = "1 name\n2 boardsize 5\n3 genmove b\n4 quit\n"
 
 pytestmark = pytest.mark.wheel
 
 
-def run(*command: str | Path, cwd: Path, text: str = "") -> str:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+def run(*command: str | Path, cwd: Path, text: str = "", **variables: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | variables
     done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=cwd, env=environment, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -87,3 +91,36 @@ def test_editable_install_plays(source: Path, tmp_path: Path) -> None:
     programs = environment(tmp_path / "venv")
     install(programs, "-e", source)
     check_playing(programs, source)
+
+
+@pytest.fixture(scope="module")
+def wheel_with_code(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of `make wheel`, whose tool compiles from the copy of the checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    said = run(sys.executable, source / "tools" / "build_wheel.py", folder, cwd=source, PYTHONPATH=str(source))
+    [path] = folder.glob("*.whl")
+    assert said.endswith(f"{path}\n")
+    return path
+
+
+@pytest.mark.skipif(wheel_target() is None, reason="wheels bring no code for this processor")
+def test_with_its_code_the_wheel_compiles_nothing(wheel_with_code: Path, tmp_path: Path) -> None:
+    """In another folder, with other times, read-only; a damaged file is compiled again, into the cache."""
+    programs = environment(tmp_path / "venv")
+    install(programs, wheel_with_code)
+    cache = tmp_path / "cache"
+    play = (programs / "gtp_engine", "gtp", "--visits", "20")
+    said = run(programs / "python", "-c", FOLDER_SCRIPT, cwd=tmp_path, GTP_ENGINE_CACHE=str(cache)).split()
+    package, cold = Path(said[0]), said[1]
+    assert package.is_relative_to(tmp_path / "venv") and cold == "False"
+    for file in package.iterdir():
+        file.chmod(0o400)
+    start = time.monotonic()
+    assert run(*play, cwd=tmp_path, text=SESSION, GTP_ENGINE_CACHE=str(cache)).startswith("=1 gtp_engine")
+    print(f"the first move came after {time.monotonic() - start:.1f} s")
+    assert not list(cache.rglob("*.code"))
+    damaged = next(package.glob("*game.board.play*.code"))
+    damaged.chmod(0o600)
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    assert run(*play, cwd=tmp_path, text=SESSION, GTP_ENGINE_CACHE=str(cache)).startswith("=1 gtp_engine")
+    assert [file.name for file in cache.rglob("*.code")] == [damaged.name]

@@ -34,14 +34,16 @@ class CodeFolder:
 
     Args:
         path: The folder.
+        is_kept: Whether damaged files stay: the folder belongs to a package.
 
     Attributes:
         problem: Why new code is not kept; empty if it is.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_kept: bool = False) -> None:
         self.path = path
         self.problem = ""
+        self._is_kept = is_kept
         self._found_damage = False
 
     @property
@@ -65,7 +67,7 @@ class CodeFolder:
         return [os.fsencode(name) for name in os.listdir(self.path) if name.endswith(_SUFFIX)]
 
     def read(self, name: str) -> bytes | None:
-        """Returns what was written under a name; None if there is nothing, or if it is damaged: then it is removed."""
+        """Returns what was written under a name; None if there is nothing, or if it is damaged."""
         file = self.path / f"{name}{_SUFFIX}"
         try:
             content = memoryview(file.read_bytes())
@@ -77,8 +79,9 @@ class CodeFolder:
         if not self._found_damage:
             self._found_damage = True
             logger.warning(f"compiled code in {self.path} is damaged: compiling it again, which takes up to a minute")
-        with contextlib.suppress(OSError):
-            file.unlink()
+        if not self._is_kept:
+            with contextlib.suppress(OSError):
+                file.unlink()
         return None
 
     def write(self, name: str, data: bytes) -> None:
@@ -104,57 +107,67 @@ class CodeFolder:
 class CodeCache:
     """The compiled code of one function, as numba's dispatchers use a cache (`numba.core.caching.Cache`).
 
-    A file holds the hash of the function's source file and a dictionary: the code by signature, machine and bytecode.
+    A file holds the hash of the function's source file and a dictionary: the code by signature and bytecode.
 
     Args:
         function: The Python function. Without a source file, as at a prompt, its code is not kept.
-        folder: Where the file lies.
+        folder: Where the file lies; None if nothing can be kept.
+        wheel_folder: A folder that is looked at first and never written; None if there is none.
     """
 
-    def __init__(self, function: Callable[..., Any], folder: CodeFolder) -> None:
+    def __init__(
+        self, function: Callable[..., Any], folder: CodeFolder | None, wheel_folder: CodeFolder | None = None
+    ) -> None:
         self._function = function
         self._folder = folder
+        self._wheel_folder = wheel_folder
         code = function.__code__
         name = f"{function.__module__}.{function.__qualname__}-{code.co_firstlineno}"
         self._name = re.sub(r"[^\w.-]", "", name)  # Windows does not allow "<locals>" in names
 
     @property
     def cache_path(self) -> str:
-        """The folder."""
-        return str(self._folder.path)
+        """The folder that is written."""
+        return str(self._folder.path if self._folder else None)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Returns the compiled function for a signature, or None."""
         target_context.refresh()
-        code = self._read().get(self._key(signature, target_context.codegen()))
-        return None if code is None else CompileResult._rebuild(target_context, *pickle.loads(code))
+        for folder in (self._wheel_folder, self._folder):
+            code = None if folder is None else self._read(folder).get(self._key(signature))
+            if code is not None:
+                return CompileResult._rebuild(target_context, *pickle.loads(code))
+        return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keeps the compiled function for a signature, if it can be used in another process."""
         stamp = _source_hash(self._function.__code__.co_filename)
-        if stamp is None or compiled.library.has_dynamic_globals or not all(it.can_cache for it in compiled.lifted):
+        if self._folder is None or stamp is None or compiled.library.has_dynamic_globals:
             return
-        codes = self._read() | {self._key(signature, compiled.codegen): dumps(compiled._reduce())}
-        self._folder.write(self._name, dumps((stamp, codes)))
+        if not all(lifted.can_cache for lifted in compiled.lifted):
+            return
+        code = dumps(compiled._replace(type_annotation="")._reduce())  # the annotation would name the source's folder
+        self._folder.write(self._name, dumps((stamp, self._read(self._folder) | {self._key(signature): code})))
 
     def flush(self) -> None:
         """Forgets all signatures."""
-        stamp = _source_hash(self._function.__code__.co_filename)
-        self._folder.write(self._name, dumps((stamp, {})))
+        if self._folder is not None:
+            stamp = _source_hash(self._function.__code__.co_filename)
+            self._folder.write(self._name, dumps((stamp, {})))
 
-    def _read(self) -> dict[Any, bytes]:
+    def _read(self, folder: CodeFolder) -> dict[Any, bytes]:
         stamp = _source_hash(self._function.__code__.co_filename)
-        data = None if stamp is None else self._folder.read(self._name)
+        data = None if stamp is None else folder.read(self._name)
         if data is None:
             return {}
         known: tuple[bytes, dict[Any, bytes]] = pickle.loads(data)
         return known[1] if known[0] == stamp else {}
 
-    def _key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
-        """Returns what the code depends on in addition to the source file, as numba's own key."""
+    def _key(self, signature: Any) -> tuple[Any, ...]:
+        """Returns what the code depends on in addition to the folder and the source file."""
         closure = self._function.__closure__
         cells = b"" if closure is None else dumps(tuple(cell.cell_contents for cell in closure))
-        return signature, codegen.magic_tuple(), self._function.__code__.co_code, hashlib.sha256(cells).digest()
+        return signature, self._function.__code__.co_code, hashlib.sha256(cells).digest()
 
 
 @functools.cache

@@ -2,59 +2,67 @@
 
 Compiled functions release the GIL, divide as C does and are cached on disk (`code_cache`). The cache lies in a folder
 of its own, named by a hash of all that decides what is compiled (the sources, numba, the CPU): numba's own check looks
-at one file only and would leave a caller stale when a function that it calls changes in another file.
+at one file only and would leave a caller stale when a function that it calls changes in another file. A wheel may bring
+such a folder for common processors (`target`), which is read first and never written.
 
 `NUMBA_DISABLE_JIT=1` turns everything into plain Python, so that a debugger can step through.
 """
 
 import contextlib
 import hashlib
-import logging
 import shutil
 import sys
-import time
 from collections.abc import Callable
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any, TypeVar
 
-import llvmlite.binding
 import numba
 from numba.core import config as numba_config
 from numba.typed import List as List  # of one type each, for compiled code that accepts any number of objects
 
-from . import code_cache, folders
+from . import code_cache, folders, target, whole_program
 from .code_cache import CodeCache, CodeFolder
 from .errors import UserError, error_text
-
-logger = logging.getLogger(__name__)
+from .target import Target
 
 config: Any = numba_config  # its settings are made at run time, mypy sees none of them
 F = TypeVar("F", bound=Callable[..., Any])
 
+COMPILED = "compiled"  # the name of the folder, in the user's cache and in the packages of wheels
+_PACKAGE = Path(__file__).parents[1]
 _COMPILED_FOLDERS = ("game", "network", "kernels", "evaluate", "search")
 _COMPILED_FILES = ("training/data/samples.py", "training/data/rows.py", "training/data/ownership.py")
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {
+    "nopython": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,  # `whole_program` makes them
+    "no_cfunc_wrapper": True,
+}
 _KEPT_FOLDERS = 6  # this version's and the last five: other checkouts and installations have theirs
 
 
 def fingerprinted_files() -> list[Path]:
     """Returns the sources that compiled code may come from: a change of one of them compiles all again."""
-    package = Path(__file__).parents[1]
-    folders_ = [file for folder in _COMPILED_FOLDERS for file in (package / folder).rglob("*.py")]
-    own = [Path(__file__), Path(code_cache.__file__)]
-    return [*own, *(package / file for file in _COMPILED_FILES), *folders_]
+    folders_ = [file for folder in _COMPILED_FOLDERS for file in (_PACKAGE / folder).rglob("*.py")]
+    own = [Path(__file__), *(Path(str(module.__file__)) for module in (code_cache, target, whole_program))]
+    return [*own, *(_PACKAGE / file for file in _COMPILED_FILES), *folders_]
 
 
-def _fingerprint() -> str:
-    """Names what the machine code depends on: sources, versions and options of Python and numba, CPU.
+def _fingerprint(processor: Target) -> str:
+    """Names what the machine code depends on: sources, versions and options of Python and numba, system, processor.
 
-    `python -O` has other bytecode. The place of the files is part of it because the errors of compiled code name it.
+    `python -O` has other bytecode. The folder of the sources is no part of it: all copies share their code.
     """
     digest = hashlib.sha256()
     for source in sorted(fingerprinted_files()):
-        digest.update(f"{source}\0".encode() + source.read_bytes() + b"\0")
-    cpu = llvmlite.binding.get_host_cpu_name()
-    facts = (numba.__version__, _OPTIONS, config.BOUNDSCHECK, cpu, sys.version_info[:2], sys.flags.optimize)
+        digest.update(f"{source.relative_to(_PACKAGE).as_posix()}\0".encode() + source.read_bytes() + b"\0")
+    facts = (
+        (numba.__version__, _OPTIONS, config.BOUNDSCHECK, config.USING_SVML),
+        (EXTENSION_SUFFIXES[0], sys.flags.optimize),  # the suffix names the system, and the version and ABI of Python
+        (processor.name, processor.features),
+    )
     digest.update(repr(facts).encode())
     return digest.hexdigest()[:16]
 
@@ -62,8 +70,8 @@ def _fingerprint() -> str:
 def _prepare_cache() -> tuple[CodeFolder | None, str]:
     """Makes this version's cache folder and removes the oldest others; None and the reason if it cannot be written."""
     try:
-        parent = folders.cache_dir() / "compiled"
-        folder = parent / _fingerprint()
+        parent = folders.cache_dir() / COMPILED
+        folder = parent / _fingerprint(target.target())
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "writable").touch()
     except (OSError, UserError) as error:
@@ -75,14 +83,27 @@ def _prepare_cache() -> tuple[CodeFolder | None, str]:
     return CodeFolder(folder), ""
 
 
+def _find_wheel_code() -> CodeFolder | None:
+    """Returns the folder with the code that came with the package, if it fits this processor, Python and numba."""
+    parent, processor = _PACKAGE / COMPILED, target.wheel_target()
+    if processor is None or not parent.is_dir():
+        return None
+    folder = CodeFolder(parent / _fingerprint(processor), is_kept=True)
+    return folder if folder.is_complete else None
+
+
+whole_program.install()
 _folder, _no_folder = _prepare_cache()
+_wheel_folder = _find_wheel_code()
 CACHE_FOLDER = _folder.path if _folder else None
 
 
 def _decorate(function: F, **options: Any) -> F:
-    decorated = numba.njit(**_OPTIONS, **options)(function)
-    if _folder is not None and not config.DISABLE_JIT:
-        decorated._cache = CodeCache(function, _folder)  # what `cache=True` does with numba's own cache
+    if config.DISABLE_JIT:
+        return function
+    decorated: Any = whole_program.Dispatcher(function, targetoptions={**_OPTIONS, **options})
+    if _folder is not None or _wheel_folder is not None:
+        decorated._cache = CodeCache(function, _folder, _wheel_folder)  # as `cache=True` with numba's own cache
     return decorated
 
 
@@ -98,23 +119,12 @@ def inline(function: F) -> F:
 
 def is_cold() -> bool:
     """Whether the core still has to be compiled on this machine, which takes up to a minute."""
-    return not config.DISABLE_JIT and (_folder is None or not _folder.is_complete)
+    return not config.DISABLE_JIT and not any(folder and folder.is_complete for folder in (_wheel_folder, _folder))
 
 
-def warm_up(steps: list[tuple[str, Callable[[], object]]]) -> None:
-    """Calls each named step so that it is compiled or loaded from the cache.
-
-    While the cache is cold each step is logged, as a warning, since the program does not respond meanwhile.
-    """
-    cold = is_cold()
-    start = time.perf_counter()
-    for number, (name, step) in enumerate(steps, 1):
-        if cold:
-            logger.warning(f"compiling {number}/{len(steps)}: {name}")
-        step()
-    if cold:
-        if _folder:
-            _folder.mark_complete()
-        problem = _folder.problem if _folder else _no_folder
-        seconds = time.perf_counter() - start
-        logger.warning(f"compiled in {seconds:.0f} s{f' (not kept: {problem})' if problem else ''}")
+def mark_complete() -> str:
+    """Records that all that a start needs is compiled; returns why it is not kept, or nothing."""
+    if _folder is None:
+        return _no_folder
+    _folder.mark_complete()
+    return _folder.problem

@@ -21,11 +21,12 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
+from ..base.target import target
 from .scalars import llvm_function
 
 LANES = 16  # float32 values in a vector of 512 bits
 
-_FEATURES = llvm.get_host_cpu_features()
+_FEATURES = dict.fromkeys(target().needs, True)
 HAS_FLOAT32 = bool(_FEATURES.get("avx2") and _FEATURES.get("fma"))
 # Products of bfloat16 take vectors of that type since LLVM 16.
 HAS_BFLOAT16 = bool(_FEATURES.get("avx512bf16")) and llvm.llvm_version_info >= (16,)

@@ -190,6 +190,8 @@ class Engine:
         clock: The clocks of both players.
         games_begun: The number of times that a game was begun or its starting position changed. A search belongs to
             the game being played if this number is still the same.
+        board_ready: Done when the rules are compiled, or when `ready` is, so that the board can be shown and moves can
+            be played at once.
         ready: Done when the core is compiled and the board's evaluator is loaded; has the error if that failed.
     """
 
@@ -231,6 +233,7 @@ class Engine:
         self._network = ""
         self._evaluator: Future[tuple[str, bool]]  # its name, and whether it imitates humans
         self.ready: Future[None]
+        self.board_ready: Future[None]
         self.set_board_size(width, height)
 
     def __enter__(self) -> "Engine":
@@ -316,16 +319,22 @@ class Engine:
             return
         self._network = network
         parameters = self.parameters
+        self.board_ready = board_ready = Future()
+
+        def show_board(_: object = None) -> None:
+            if not board_ready.done():
+                board_ready.set_result(None)
 
         def load(worker: "SearchWorker") -> tuple[str, bool]:
             worker.change_network(network)
-            worker.warm_up()
+            worker.warm_up(show_board)
             worker.announce(parameters)
             evaluator = worker.evaluator()
             return evaluator.name, evaluator.takes_profile
 
         self._evaluator = loaded = self._thread.submit(load)
         self.ready = self._thread.submit(lambda _: check_profile(*loaded.result(), parameters.profile))
+        self.ready.add_done_callback(show_board)
 
     def clear_board(self) -> None:
         """Begins a game with full clocks on the empty board; komi, rules and time settings stay."""

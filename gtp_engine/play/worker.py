@@ -1,24 +1,23 @@
 """The evaluator and the tree of an engine, which belong to its search thread."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.errors import UserError
-from ..base.jit import is_cold, warm_up
+from ..base.jit import is_cold
 from ..base.messages import plural
+from ..base.warm_up import Step, warm_up
 from ..evaluate.choices import AUTO, too_large
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.factory import UNIFORM, make_evaluator
 from ..evaluate.features import new_workspace, position_of
 from ..evaluate.human_profile import check_profile
-from ..evaluate.uniform import UniformEvaluator
-from ..game.coords import BLACK, WHITE, opponent, point_at
+from ..game.coords import BLACK, WHITE, opponent
 from ..game.game import Game
-from ..game.rules import RULESETS
 from ..game.scoring import Score, final_score
 from ..game.symmetry import COUNT as SYMMETRIES
 from ..network.library import default_network
@@ -26,7 +25,8 @@ from ..search.parameters import WITHOUT_NETWORK, SearchParameters, default_param
 from ..search.report import SearchReport
 from ..search.request import ANY_MOVE, Limits, SearchRequest
 from ..search.search import Search
-from .endgame import assess_endgame, chain_statuses, find_dead, in_their_own_turn
+from . import first_calls
+from .endgame import chain_statuses, find_dead, in_their_own_turn
 
 if TYPE_CHECKING:
     from ..evaluate.network import NetworkEvaluator
@@ -198,32 +198,31 @@ class SearchWorker:
         game.to_move = opponent(game.to_move)
         return self.look(replace(request, game=game, root_moves=ANY_MOVE))
 
-    def warm_up(self) -> None:
-        """Compiles the core, or loads it from the cache, and makes the evaluator."""
-        warm_up(
-            [
-                ("the rules", _use_board),
-                ("the evaluator", self._use_evaluator),
-                ("the search", self._use_search),
-                ("the count", _use_count),
-            ]
-        )
+    def warm_up(self, on_rules: Callable[[], object] = lambda: None) -> None:
+        """Compiles the core, or loads it from the cache, and makes the evaluator.
+
+        Args:
+            on_rules: Called when the rules are compiled, long before the rest at a cold start.
+        """
+
+        def use_rules() -> None:
+            first_calls.use_rules()
+            on_rules()
+
+        module = first_calls.__name__
+        steps = [
+            Step("the rules", use_rules),
+            Step("the evaluator", self._use_evaluator),
+            Step("the search", first_calls.use_search, module),
+            Step("the count", first_calls.use_count, module),
+        ]
+        warm_up(steps)
 
     def _use_evaluator(self) -> None:
         """Makes the evaluator and evaluates a position on 19x19."""
         evaluator = self.evaluator()
         handle = evaluator.with_options(profile=_ANY_PROFILE if evaluator.takes_profile else "")
         handle.collect(handle.submit(Game(19).board.copy(), np.arange(1)))
-
-    def _use_search(self) -> None:
-        """Searches a small board with an evaluator that needs no time."""
-        # Not the game's search, whose random numbers would then depend on whether it was warmed up.
-        search = Search(UniformEvaluator(), SearchParameters(tree_megabytes=0.25), self._seed)
-        game = Game(5)
-        report = search.run(SearchRequest(game, Limits(visits=600), ownership=True))
-        # The arena has space for about 1,100 nodes: with 600 in use, the next position copies its subtree.
-        game.play(BLACK, report.moves[0].point)
-        search.run(SearchRequest(game, Limits(visits=610)))
 
     def raw_evaluations(
         self, game: Game, symmetries: Iterable[int], optimism: float, profile: str
@@ -336,19 +335,3 @@ def compile_ahead() -> None:
         worker = SearchWorker(str(network) if network else UNIFORM, 1, None)
         worker.warm_up()
         worker.close()
-
-
-def _use_board() -> None:
-    """Compiles the rules of the board."""
-    game = Game(5, rules=RULESETS["tromp-taylor"])
-    for x, y in ((1, 0), (0, 0), (0, 1), (4, 4)):
-        game.play(game.to_move, point_at(x, y, 5))
-    game.is_legal(point_at(0, 0, 5))
-    game.legal_moves()
-    game.set_up([point_at(0, 0, 5)], [point_at(1, 1, 5)])
-
-
-def _use_count() -> None:
-    """Compiles the count at the end of a game."""
-    neutral = np.zeros((5, 5))
-    assess_endgame(Game(5), neutral, neutral)

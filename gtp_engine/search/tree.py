@@ -311,13 +311,23 @@ def copy_subtree(tree: Tree, root: int, target: Tree) -> None:
 @njit
 def _copy_node(tree: Tree, node: int, target: Tree, index: int) -> None:
     target.nodes[index] = tree.nodes[node]
-    target.priors[index] = tree.priors[node]
+    copy_row(target.priors[index], tree.priors[node])
     if len(target.ladders):
-        target.ladders[index] = tree.ladders[node]
+        copy_row(target.ladders[index], tree.ladders[node])
     if len(target.amaf):
-        target.amaf[index] = tree.amaf[node]
+        copy_row(target.amaf[index].reshape(-1), tree.amaf[node].reshape(-1))
     if len(target.ownership):
         if len(tree.ownership):
-            target.ownership[index] = tree.ownership[node]
+            copy_row(target.ownership[index], tree.ownership[node])
         else:
             target.ownership[index, 0] = OWNERSHIP_UNKNOWN
+
+
+@inline
+def copy_row(target: np.ndarray, source: np.ndarray) -> None:
+    """Copies as much of `source` as `target` holds.
+
+    With slices numba would also compile the message of an error that cannot occur, which takes a second.
+    """
+    for column in range(len(target)):
+        target[column] = source[column]

@@ -50,6 +50,7 @@ from .tree import (
     TERMINAL,
     UNEVALUATED,
     Tree,
+    copy_row,
     largest_prior,
     make_child,
     scan_start,
@@ -305,7 +306,7 @@ def expand_and_back_up(
             weight = weight_of(row[VALUE_ERROR] + slope * row[SCORE_ERROR], averaging)
         _back_up_leaf(tree, search.root.node, leaf, win_loss, utility, row[LEAD], mean, square, weight, averaging)
         if len(tree.ladders):
-            tree.ladders[leaf] = ladders[index, : tree.ladders.shape[1]]
+            copy_row(tree.ladders[leaf], ladders[index])
         if len(tree.amaf):
             amaf = row[amaf_column(area) :].reshape(2, 2, area)
             rave.back_up(tree.nodes, tree.amaf, leaf, amaf, win_loss)

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from ..base.errors import UserError, error_text
 from ..base.fields import parse_word
+from ..base.jit import is_cold
 from ..base.messages import plural
 from ..base.system import wait_for
 from ..game.coords import BLACK, PASS, WHITE, colour_letter, colour_name, opponent, parse_vertex
@@ -45,6 +46,7 @@ from .words import COMMANDS, SHOWN_VALUES, parse_level, parse_line
 T = TypeVar("T")
 
 _LISTED = 5  # saved games that `load` without a file lists
+_COMPILING = "the first start compiles the engine for this computer: its first answer may take half a minute"
 _CHOICES_AFTER_GAME = "type review, new, undo or quit"
 
 
@@ -120,14 +122,21 @@ class TerminalGame:
         return self._finish()
 
     def _get_ready(self) -> None:
-        """Waits for the engine before the first prompt: the first start compiles it for up to a minute."""
+        """Waits for the engine before the first prompt; if it has to be compiled, only for the rules."""
         with self._screen.working("getting ready"):
-            wait_for(self._engine.ready)
-        self._engine.ready.result()
+            wait_for(self._engine.board_ready)
+            if not is_cold():
+                wait_for(self._engine.ready)
+        if self._engine.ready.done():
+            self._engine.ready.result()
+        elif self._screen.is_interactive:
+            self._opening = f"{self._opening}\n{_COMPILING}"
 
     # Turns.
 
     def _turn(self) -> None:
+        if self._engine.ready.done():
+            self._engine.ready.result()  # an error that came up while the first moves were played
         game = self._engine.game
         if self._result:
             self._finish()

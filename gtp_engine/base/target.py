@@ -1,0 +1,70 @@
+"""The processor that code is compiled for: this one, or one of those that wheels bring code for (`make wheel`).
+
+numba compiles for another one if `NUMBA_CPU_NAME` and `NUMBA_CPU_FEATURES` say so.
+"""
+
+from dataclasses import dataclass
+
+from llvmlite import binding
+from numba.core import config
+
+_V3 = (
+    *("cx16", "sahf", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2"),
+    *("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"),
+)
+_V4 = (*_V3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A processor that code is compiled for.
+
+    Attributes:
+        name: LLVM's name of it.
+        features: What differs from that, as LLVM's list.
+        needs: The features, by LLVM's names, that a processor needs to execute the code.
+        lacks: A feature of which the code would make no use: a processor that has it has code of its own.
+    """
+
+    name: str
+    features: str
+    needs: frozenset[str]
+    lacks: str = ""
+
+    def suits(self, features: dict[str, bool]) -> bool:
+        """Returns whether code for this target is right and fast on a processor with these features."""
+        return all(features.get(name) for name in self.needs) and not features.get(self.lacks)
+
+
+# The levels of the x86-64 ABI; LLVM makes vectors of 256 bits of ours for the fourth one unless it is told not to.
+WHEEL_TARGETS = (
+    Target("x86-64-v4", "+avx512bf16,-prefer-256-bit", frozenset((*_V4, "avx512bf16"))),
+    Target("x86-64-v3", "", frozenset(_V3), lacks="avx512f"),
+)
+
+
+def target() -> Target:
+    """Returns the processor that numba compiles for."""
+    name, features = config.CPU_NAME, config.CPU_FEATURES  # type: ignore[attr-defined]
+    for known in WHEEL_TARGETS:
+        if (known.name, known.features) == (name, features):
+            return known
+    host = _host_features()
+    listed = ",".join(sorted(("+" if present else "-") + feature for feature, present in host.items()))
+    has = frozenset(feature for feature, present in host.items() if present)
+    return Target(name or binding.get_host_cpu_name(), listed if features is None else features, has)
+
+
+def wheel_target() -> Target | None:
+    """Returns the target of wheels whose code suits this processor; None if there is none, or if numba has another."""
+    if config.CPU_NAME is not None or config.CPU_FEATURES is not None:  # type: ignore[attr-defined]
+        return None
+    features = _host_features()
+    return next((target for target in WHEEL_TARGETS if target.suits(features)), None)
+
+
+def _host_features() -> dict[str, bool]:
+    try:
+        return dict(binding.get_host_cpu_features())
+    except RuntimeError:  # LLVM cannot tell them on this system
+        return {}

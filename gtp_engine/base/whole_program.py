@@ -1,0 +1,171 @@
+"""Compiles a function together with all that it calls, once.
+
+As soon as the types of a function are known, numba optimises it and makes machine code of it, with copies of all that
+it calls: a function deep in the core is optimised ten times and becomes machine code ten times, of which Python calls
+one or none. Here a function that compiled code calls stays LLVM's intermediate code. Only when Python calls a function
+does it get a wrapper, and this wrapper is optimised and becomes machine code together with everything below it.
+"""
+
+from typing import Any
+
+from llvmlite import binding
+from numba.core import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.environment import lookup_environment
+from numba.core.event import trigger_event
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.sigutils import normalize_signature
+from numba.core.typing import make_concrete_template
+
+_ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"
+
+
+class Library(JITCodeLibrary):
+    """The code of one function, which is linked and optimised when Python needs its address."""
+
+    def add_linking_library(self, library: JITCodeLibrary) -> None:
+        """Remembers a library that this one calls."""
+        self._linking_libraries.append(library)
+
+    def finalize(self) -> None:
+        """Makes machine code of the function and all that it calls."""
+        self._linking_libraries = self._libraries_below()
+        super().finalize()
+        for name in self._environments():
+            if (environment := lookup_environment(name)) is not None:
+                self.codegen.set_env(name, environment)
+
+    def _optimize_final_module(self) -> None:
+        # Nothing else calls these copies: what is called once can be inlined, what is inlined everywhere removed.
+        for function in self._final_module.functions:
+            if function.linkage == binding.Linkage.linkonce_odr:
+                function.linkage = "internal"
+        super()._optimize_final_module()
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Returns the address of a function, or 0 for the wrapper of one that has none."""
+        if not self._finalized and name not in (function.name for function in self._final_module.functions):
+            return 0
+        address: int = super().get_pointer_to_function(name)
+        return address
+
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
+        """Returns the machine code as numba keeps it; instead of the intermediate code, a list of names."""
+        self._ensure_finalized()
+        functions = (function for function in self._final_module.functions if not function.is_declaration)
+        names = [function.name for function in functions if function.linkage == binding.Linkage.external]
+        stubs = [f'define void @"{name}"() {{ ret void }}' for name in names]
+        stubs += [f'@"{name}" = global ptr null' for name in self._environments()]
+        return self.name, "object", (self._get_compiled_object(), binding.parse_assembly("\n".join(stubs)).as_bitcode())
+
+    def _environments(self) -> list[str]:
+        """Returns the names of the variables for the environments of the functions in the code."""
+        names = [variable.name for variable in self._final_module.global_variables]
+        return [name for name in names if name.startswith(_ENVIRONMENT_PREFIX)]
+
+    def _libraries_below(self) -> list[JITCodeLibrary]:
+        """Returns the libraries that this one calls, directly or through others."""
+        found: dict[JITCodeLibrary, None] = {}
+        waiting = self._linking_libraries[::-1]
+        while waiting:
+            library = waiting.pop()
+            if library not in found:
+                found[library] = None
+                if not library._finalized:
+                    waiting += library._linking_libraries[::-1]
+        return list(found)
+
+    def _get_module_for_linking(self) -> Any:
+        if self._finalized:
+            return super()._get_module_for_linking()
+        if self._shared_module is None:
+            self._shared_module = self._final_module.clone()
+            for function in self._shared_module.functions:
+                if not function.is_declaration and function.linkage == binding.Linkage.external:
+                    function.linkage = "linkonce_odr"
+        return self._shared_module
+
+
+class Dispatcher(CPUDispatcher):
+    """Compiles a function separately for callers in Python and for compiled ones.
+
+    The former get machine code (`overloads`), the latter intermediate code (`_parts`).
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._parts: dict[tuple[Any, ...], CompileResult] = {}
+
+    def compile(self, sig: Any) -> Any:
+        """Compiles the function for Python, or loads it from the cache, and returns it."""
+        with global_compiler_lock:
+            args, return_type = normalize_signature(sig)
+            if (existing := self.overloads.get(tuple(args))) is not None:
+                return existing.entry_point
+            compiled = self._cache.load_overload(sig, self.targetctx)
+            if compiled is not None:
+                self._cache_hits[sig] += 1
+                self.add_overload(compiled)
+                return compiled.entry_point
+            self._cache_misses[sig] += 1
+            compiled = self._wrap(self._part(tuple(args), return_type))
+            self.add_overload(compiled)
+            self._cache.save_overload(sig, compiled)
+            return compiled.entry_point
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Compiles the function for a compiled caller and returns its type, as numba's own dispatchers do."""
+        pysig, args = self._compiler.fold_argument_types(args, kws)
+        args = tuple(_widened(type_) for type_ in args)
+        self._part(args, None)
+        signatures = [part.signature for part in self._parts.values()]
+        name = self.py_func.__name__
+        return make_concrete_template(f"CallTemplate({name})", name, signatures), pysig, args, {}
+
+    def get_overload(self, sig: Any) -> Any:
+        """Returns the key under which a compiled caller finds the function's code."""
+        args, return_type = normalize_signature(sig)
+        return self._part(tuple(args), return_type).entry_point
+
+    def _part(self, args: tuple[Any, ...], return_type: Any) -> CompileResult:
+        """Returns the intermediate code for these types of arguments."""
+        with global_compiler_lock:
+            if args not in self._parts:
+                details = {"dispatcher": self, "args": args, "return_type": return_type}
+                with self._compiling_counter, trigger_event("numba:compile", data=details):
+                    self._parts[args] = self._compiler.compile(args, return_type)
+            return self._parts[args]
+
+    def _wrap(self, part: CompileResult) -> CompileResult:
+        """Returns the machine code that Python can call."""
+        context, describes = part.target_context, part.fndesc
+        library = context.codegen().create_library(f"{self.py_func.__qualname__} for Python")
+        library.enable_object_caching()
+        library.add_linking_library(part.library)
+        context.create_cpython_wrapper(library, describes, part.environment, part.call_helper, release_gil=True)
+        executable = context.get_executable(library, describes, part.environment)
+        return part._replace(library=library, entry_point=executable)
+
+
+def _widened(type_: Any) -> Any:
+    """Returns the type with which a function is compiled for arguments of this one.
+
+    Constants and small signed integers become 64 bits wide, as in arithmetic: numba would compile a function for each
+    constant and for each width.
+    """
+    type_ = types.unliteral(type_)
+    return types.int64 if isinstance(type_, types.Integer) and type_.signed else type_
+
+
+def install() -> None:
+    """Makes numba link as late as this."""
+    codegen = cpu_target.target_context.codegen()
+    set_environment = codegen.set_env
+
+    def set_environment_of_machine_code(name: str, environment: Any) -> None:
+        if codegen._engine.is_symbol_defined(name):
+            set_environment(name, environment)
+
+    codegen._library_class, codegen.set_env = Library, set_environment_of_machine_code

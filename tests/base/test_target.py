@@ -1,0 +1,60 @@
+"""The processors that wheels bring code for."""
+
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+from gtp_engine.base import jit, target
+from gtp_engine.base.code_cache import CodeFolder
+from gtp_engine.base.target import WHEEL_TARGETS
+
+V3 = dict.fromkeys(WHEEL_TARGETS[1].needs, True)
+V4 = dict.fromkeys(WHEEL_TARGETS[0].needs, True)
+
+
+def test_a_processor_gets_code_that_it_executes_fast() -> None:
+    avx512, avx2 = WHEEL_TARGETS
+    assert avx512.suits(V4) and not avx512.suits(V3) and not avx512.suits(V4 | {"avx512bf16": False})
+    assert avx2.suits(V3) and not avx2.suits({}) and not avx2.suits(V3 | {"fma": False})
+    # With AVX-512 alone code for AVX2 would be slow: it is compiled there.
+    assert not avx2.suits(V3 | {"avx512f": True}) and not avx2.suits(V4)
+
+
+def test_numbas_settings_choose_the_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    for known in WHEEL_TARGETS:
+        monkeypatch.setattr(target.config, "CPU_NAME", known.name)
+        monkeypatch.setattr(target.config, "CPU_FEATURES", known.features)
+        assert target.target() == known
+        assert target.wheel_target() is None  # who sets them wants code for that
+    monkeypatch.setattr(target.config, "CPU_NAME", "x86-64")
+    assert target.target().name == "x86-64"
+
+
+def test_each_target_has_a_folder_of_its_own() -> None:
+    assert len({jit._fingerprint(processor) for processor in (*WHEEL_TARGETS, target.target())}) == 3
+
+
+def test_code_of_the_wheel_is_used_if_it_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit.target, "_host_features", Mock(return_value=V3))
+    monkeypatch.setattr(jit.config, "CPU_NAME", None)
+    monkeypatch.setattr(jit.config, "CPU_FEATURES", None)
+    folder = jit._PACKAGE / jit.COMPILED
+    monkeypatch.setattr(jit, "COMPILED", str(tmp_path))  # an absolute path: the package's folder is left alone
+    assert folder.name == "compiled" and jit._find_wheel_code() is None
+    (tmp_path / jit._fingerprint(WHEEL_TARGETS[0])).mkdir()
+    assert jit._find_wheel_code() is None  # for another processor
+    code = CodeFolder(tmp_path / jit._fingerprint(WHEEL_TARGETS[1]))
+    code.write("one", b"1")
+    assert jit._find_wheel_code() is None  # not complete
+    code.mark_complete()
+    found = jit._find_wheel_code()
+    assert found is not None and found.read("one") == b"1"
+
+
+def test_damaged_code_of_the_wheel_is_left_out_and_left_there(tmp_path: Path) -> None:
+    CodeFolder(tmp_path).write("one", b"1")
+    file = tmp_path / "one.code"
+    file.write_bytes(file.read_bytes()[:-1] + b"2")
+    assert CodeFolder(tmp_path, is_kept=True).read("one") is None and file.exists()
+    assert CodeFolder(tmp_path).read("one") is None and not file.exists()

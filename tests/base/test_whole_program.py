@@ -1,0 +1,60 @@
+"""Functions that are compiled together with all that they call, once."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gtp_engine.base import jit
+
+pytestmark = pytest.mark.skipif(bool(jit.config.DISABLE_JIT), reason="nothing is compiled")
+
+# Decorated at run time: mypy sees functions.
+largest: Any
+total: Any
+doubled: Any
+
+
+@jit.inline
+def largest(values: np.ndarray, least: int) -> float:  # type: ignore[no-redef]
+    found = least + 0.0
+    for value in values:
+        found = max(found, value)
+    return found
+
+
+@jit.njit
+def total(values: np.ndarray, start: int, small: bool) -> float:  # type: ignore[no-redef]
+    if len(values) > 5:
+        raise ValueError("too many values")
+    return start + values.sum() + largest(values, 0) + largest(values, 1) + small
+
+
+@jit.njit
+def doubled(values: np.ndarray, offset: int = 2) -> np.ndarray:  # type: ignore[no-redef]
+    byte = np.int8(offset)
+    result = np.empty(2)
+    result[0] = 2 * total(values, byte, True)
+    result[1] = total(values, 100, False)
+    return result
+
+
+def test_only_what_python_calls_becomes_machine_code() -> None:
+    values = np.array([0.5, 1.5])
+    assert doubled(values).tolist() == [2 * (2 + 2 + 1.5 + 1.5 + 1), 100 + 2 + 1.5 + 1.5]
+    assert doubled(values, 3).tolist() == [2 * (3 + 2 + 1.5 + 1.5 + 1), 100 + 2 + 1.5 + 1.5]
+    assert len(doubled.overloads) == 2  # with and without the default
+    assert not total.overloads and not largest.overloads
+    [part] = total._parts.values()  # constants and small integers share it
+    assert not part.library._finalized
+
+
+def test_python_may_call_a_part_later() -> None:
+    doubled(np.ones(1))
+    assert total(np.array([1.0]), 5, False) == 8.0
+    assert len(total.overloads) == 1
+
+
+def test_errors_of_parts_reach_python() -> None:
+    with pytest.raises(ValueError, match="too many values"):
+        doubled(np.zeros(6))
