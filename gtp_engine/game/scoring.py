@@ -11,6 +11,7 @@ from .board import BUTTON_BLACK, BUTTON_WHITE
 from .coords import BLACK, EMPTY, WHITE, point_at, xy
 from .game import Game
 from .regions import Cell, Region, find_regions, neighbours
+from .rules import Rules
 
 NEUTRAL = EMPTY
 # A single eye of this size or larger is enough to live: it can be divided.
@@ -41,8 +42,9 @@ def final_score(game: Game, dead: Iterable[int] = ()) -> float:
     """Counts a finished game under its rules.
 
     Under area rules captured stones are worth nothing, and without dead stones this is the exact Tromp-Taylor count.
-    Under territory rules a stone that was captured, or that is removed as dead, is worth a point to the opponent. The
-    search and the rollouts have compiled counts: `counting.area_margin` and `evaluate.rollouts.rollout.count_area`.
+    Under territory rules a stone that was captured, or that is removed as dead, is worth a point to the opponent, and
+    a point that has to be filled once the neutral points are is nobody's. The search and the rollouts have compiled
+    counts: `counting.area_margin` and `evaluate.rollouts.rollout.count_area`.
 
     Args:
         game: The game; its present position is counted.
@@ -52,19 +54,8 @@ def final_score(game: Game, dead: Iterable[int] = ()) -> float:
         Black's margin in points, komi included.
     """
     living = living_stones(game, dead)
-    owner = _owners(living)
-    rules = game.rules
-    groups = {BLACK: 0, WHITE: 0}
-    if rules.tax != "NONE":
-        in_atari = _stones_in_atari(living)
-        for area in _areas(owner):
-            is_seki = not _is_independent(area, in_atari) if rules.scoring == "AREA" else _is_seki(area, living)
-            if is_seki:
-                for cell in area.cells:
-                    owner[cell] = living[cell]
-            elif rules.tax == "ALL":
-                groups[area.colour] += 1
-    if rules.scoring == "AREA":
+    owner, groups = _count_owners(living, game.rules)
+    if game.rules.scoring == "AREA":
         margin = _margin(owner)
     else:
         stones = game.stones()
@@ -76,14 +67,15 @@ def final_score(game: Game, dead: Iterable[int] = ()) -> float:
 
 
 def area_map(game: Game, dead: Iterable[int] = ()) -> NDArray[np.int8]:
-    """Returns the owner of each point once the stones on the points in `dead` are taken off.
+    """Returns the owner of each point once the stones on the points in `dead` are taken off, as `final_score` counts.
 
-    A player owns the points of its stones and the empty regions that touch its stones alone.
+    A player owns the points of its stones and the empty regions that touch its stones alone, except for those that the
+    rules do not count: in seki, or to be filled.
 
     Returns:
         int8 [height, width] of EMPTY (nobody), BLACK and WHITE.
     """
-    return _owners(living_stones(game, dead))
+    return _count_owners(living_stones(game, dead), game.rules)[0]
 
 
 def dead_stones(game: Game, ownership: NDArray[np.floating]) -> set[int]:
@@ -95,14 +87,12 @@ def dead_stones(game: Game, ownership: NDArray[np.floating]) -> set[int]:
         game: The game; its present position is judged.
         ownership: float [height, width] from -1 (White) to 1 (Black).
     """
-    proven = np.zeros(game.area, np.int8)
-    find_pass_alive(game.board[0], game.rules.suicide, proven)
+    proven = proven_owners(game)
     dead: set[int] = set()
     for chain in find_regions(game.stones()):
         if chain.colour == EMPTY:
             continue
-        row, column = chain.cells[0]
-        owner = proven[row * game.width + column]
+        owner = proven[chain.cells[0]]
         mean = float(np.mean([ownership[cell] for cell in chain.cells]))
         opponents = -mean if chain.colour == BLACK else mean
         if owner == 3 - chain.colour or (owner == NEUTRAL and opponents > 0):
@@ -110,11 +100,22 @@ def dead_stones(game: Game, ownership: NDArray[np.floating]) -> set[int]:
     return dead
 
 
+def proven_owners(game: Game) -> NDArray[np.int8]:
+    """Returns who certainly owns each point: pass-alive chains and the territory that they prove.
+
+    Returns:
+        int8 [height, width] of EMPTY (not proven), BLACK and WHITE.
+    """
+    proven = np.zeros(game.area, np.int8)
+    find_pass_alive(game.board[0], game.rules.suicide, proven)
+    return proven.reshape(game.height, game.width)
+
+
 def seki_stones(game: Game, dead: Iterable[int] = ()) -> set[int]:
     """Returns the points of the living stones in seki, once the stones on the points in `dead` are taken off."""
     living = living_stones(game, dead)
-    areas = [area for area in _areas(_owners(living)) if _is_seki(area, living)]
-    return {point_at(x, y, game.width) for area in areas for y, x in area.cells if living[y, x] != EMPTY}
+    in_seki = _find_seki(living, _enclosed(living))
+    return {point_at(x, y, game.width) for y, x in in_seki if living[y, x] != EMPTY}
 
 
 def living_stones(game: Game, dead: Iterable[int]) -> NDArray[np.int8]:
@@ -136,13 +137,67 @@ def _margin(owner: NDArray[np.int8]) -> float:
     return float(np.count_nonzero(owner == BLACK)) - float(np.count_nonzero(owner == WHITE))
 
 
-def _owners(living: NDArray[np.int8]) -> NDArray[np.int8]:
+def _count_owners(living: NDArray[np.int8], rules: Rules) -> tuple[NDArray[np.int8], dict[int, int]]:
+    """Returns who owns each point under these rules, and the number of groups by colour that pay the group tax."""
+    owner = _enclosed(living)
+    groups = {BLACK: 0, WHITE: 0}
+    by_area = rules.scoring == "AREA"
+    if not by_area:
+        _fill_connections(living, owner)
+    if rules.tax == "NONE":
+        return owner, groups
+    in_atari = _stones_in_atari(living) if by_area else set()
+    in_seki = set() if by_area else _find_seki(living, owner)
+    for area in _areas(owner):
+        is_taxed = not _is_independent(area, in_atari) if by_area else not in_seki.isdisjoint(area.cells)
+        if is_taxed:
+            for cell in area.cells:
+                owner[cell] = living[cell]
+        elif rules.tax == "ALL":
+            groups[area.colour] += 1
+    return owner, groups
+
+
+def _enclosed(living: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Returns the owner of each point: of stones their colour, of empty regions the colour that alone touches them."""
     owner = living.copy()
     for region in find_regions(living):
         if region.colour == EMPTY and len(region.borders) == 1:
             for cell in region.cells:
                 owner[cell] = next(iter(region.borders))
     return owner
+
+
+def _fill_connections(living: NDArray[np.int8], owner: NDArray[np.int8]) -> None:
+    """Takes the points from their owner that have to be filled once the neutral points are.
+
+    Games are counted before the last neutral points are filled. Chains that hang together through neutral points and
+    have a single liberty in their own territory will be in atari then, and connect there, unless that point is an eye
+    of their own.
+
+    Args:
+        living: The stones.
+        owner: Their colours and those of the points that they enclose; written.
+    """
+    filled = living.copy()
+    for colour in (BLACK, WHITE):
+        while cells := _connections(filled, owner, colour):
+            for cell in cells:
+                filled[cell], owner[cell] = colour, NEUTRAL
+
+
+def _connections(filled: NDArray[np.int8], owner: NDArray[np.int8], colour: int) -> set[Cell]:
+    """Returns a point of this colour's territory that has to be filled; an empty set if there is none."""
+    linked = ((filled == colour) | ((filled == EMPTY) & (owner == NEUTRAL))).astype(np.int8)
+    for region in find_regions(linked):
+        stones = {cell for cell in region.cells if filled[cell] == colour}
+        if not region.colour or not stones:
+            continue
+        near = {cell for stone in stones for cell in neighbours(stone, filled.shape)}
+        liberties = {cell for cell in near if filled[cell] == EMPTY and owner[cell] == colour}
+        if len(liberties) == 1 and not all(stones.issuperset(neighbours(cell, filled.shape)) for cell in liberties):
+            return liberties
+    return set()
 
 
 def _areas(owner: NDArray[np.int8]) -> list[Region]:
@@ -170,16 +225,27 @@ def _is_independent(area: Region, in_atari: set[Cell]) -> bool:
     return NEUTRAL not in area.borders and in_atari.isdisjoint(area.cells)
 
 
-def _is_seki(area: Region, living: NDArray[np.int8]) -> bool:
-    """Whether an area touches a neutral point and has no two eyes.
+def _find_seki(living: NDArray[np.int8], owner: NDArray[np.int8]) -> set[Cell]:
+    """Returns the stones and the territory of the groups in seki under territory scoring.
 
-    By the letter of the rules every area that touches a neutral point is in seki. But under territory scoring games are
-    counted before the last neutral points are filled, and then the whole board would be one seki.
+    By the letter of the rules every group that touches a neutral point is in seki. But games are counted before the
+    last neutral points are filled, and then the whole board would be one seki. So it is the groups, connected by their
+    territory and by neutral points, that touch such a point and have no two eyes.
     """
-    if NEUTRAL not in area.borders:
-        return False
-    inside = np.full(living.shape, WHITE, np.int8)
-    for cell in area.cells:
-        inside[cell] = BLACK if living[cell] == EMPTY else WHITE
-    eyes = [len(eye.cells) for eye in find_regions(inside) if eye.colour == BLACK]
-    return len(eyes) < 2 and max(eyes, default=0) < _DIVISIBLE_EYE
+    found: set[Cell] = set()
+    for colour in (BLACK, WHITE):
+        linked = ((owner == colour) | (owner == NEUTRAL)).astype(np.int8)
+        for group in find_regions(linked):
+            own = {cell for cell in group.cells if owner[cell] == colour or living[cell] == colour}
+            if group.colour and len(own) < len(group.cells) and not _has_two_eyes(own, living):
+                found |= own
+    return found
+
+
+def _has_two_eyes(own: set[Cell], living: NDArray[np.int8]) -> bool:
+    """Whether the empty cells among these are two eyes, or one that can be divided."""
+    inside = np.zeros(living.shape, np.int8)
+    for cell in own:
+        inside[cell] = living[cell] == EMPTY
+    eyes = [len(eye.cells) for eye in find_regions(inside) if eye.colour]
+    return len(eyes) >= 2 or max(eyes, default=0) >= _DIVISIBLE_EYE

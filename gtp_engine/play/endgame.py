@@ -16,6 +16,7 @@ from ..game.game import Game
 from ..game.regions import Cell, find_regions
 from ..game.scoring import dead_stones, final_score, living_stones, seki_stones
 from ..search.report import MoveReport, SearchReport
+from .settlement import agreed_dead
 
 # A chain or a region whose mean ownership is nearer to 0 is not settled.
 _SETTLED = 0.5
@@ -246,15 +247,16 @@ def _is_safe(game: Game, point: int) -> bool:
 def find_dead(game: Game, ownership: np.ndarray) -> set[int]:
     """Returns the points of the stones that are removed for the count.
 
-    There are none once the game is over under rules that count stones as they stand.
+    Once the game is over they are chosen together (`settlement`), and there are none under rules that count stones as
+    they stand.
 
     Args:
         game: The position.
-        ownership: Black's ownership (`in_their_own_turn`).
+        ownership: Black's ownership: `in_their_own_turn`, or after the end the mean.
     """
-    if game.is_over and game.rules.stones_stand:
-        return set()
-    return set(dead_stones(game, ownership))
+    if not game.is_over:
+        return dead_stones(game, ownership)
+    return set() if game.rules.stones_stand else agreed_dead(game, ownership)
 
 
 def chain_statuses(game: Game, dead: set[int]) -> dict[str, list[list[int]]]:

@@ -553,8 +553,9 @@ class Engine:
     def dead_stones(self) -> "Future[set[int]]":
         """Returns the points of the stones that are removed for the count.
 
-        Two searches, one with each player to move first, find the ownership of each point; what is pass-alive overrides
-        it. There are no dead stones once a game is over under rules that count stones as they stand (Tromp-Taylor).
+        The ownership of each point, with each player to move first, decides; what is pass-alive overrides it. Once a
+        game is over, the stones are judged together (`play.settlement`); under rules that count stones as they stand
+        (Tromp-Taylor) none are dead then.
         """
         self._end_pondering()
         request = self.request()
@@ -564,7 +565,8 @@ class Engine:
         """Returns the score under the rules of the present board without the dead stones.
 
         The game is not played to its end: an empty region next to both colours counts for neither, so the score of an
-        unfinished game is only rough.
+        unfinished game is only rough. Under territory rules points that have to be filled once the neutral points are,
+        and territory in seki, count for nobody.
         """
         self._end_pondering()
         request = self.request()

@@ -20,6 +20,7 @@ from ..evaluate.human_profile import check_profile
 from ..game.coords import BLACK, WHITE, opponent
 from ..game.game import Game
 from ..game.scoring import Score, final_score
+from ..game.symmetry import COUNT as SYMMETRIES
 from ..network.library import default_network
 from ..search.parameters import WITHOUT_NETWORK, SearchParameters, default_parameters
 from ..search.report import SearchReport
@@ -262,27 +263,42 @@ class SearchWorker:
         return evaluations
 
     def ownership(self, request: SearchRequest) -> np.ndarray:
-        """Returns the ownership of each point for Black (`endgame.in_their_own_turn`), once found for a position.
+        """Returns the ownership of each point for Black, once found for a position.
 
-        Two searches find it, one with each player to move first. They have limits of their own.
+        It is found with each player to move first. During a game the two are combined by `endgame.in_their_own_turn`;
+        after the end, when nobody moves any more, it is their mean.
         """
         game = request.game
         position = (game.width, game.height, game.rules, game.komi, *game.setup_stones, *game.moves)
         if self._ownership is not None and self._ownership[0] == position:
             return self._ownership[1]
-        # With a seed the rest of the game must not depend on the speed of the machine.
-        limits = Limits(_OWNERSHIP_VISITS, _OWNERSHIP_SECONDS if self._seed is None else None)
-        ownerships = []
-        for colour in (BLACK, WHITE):
-            turn = game.copy()
-            turn.to_move = colour
-            report = self.look(replace(request, game=turn, limits=limits, root_moves=ANY_MOVE))
-            assert report.ownership is not None
-            ownerships.append(report.ownership if colour == BLACK else -report.ownership)
-        combined = in_their_own_turn(game, *ownerships)
+        ownerships = [self._ownership_moving_first(request, colour) for colour in (BLACK, WHITE)]
+        combined = np.mean(ownerships, 0) if game.is_over else in_their_own_turn(game, *ownerships)
         if not request.is_stopped:
             self._ownership = (position, combined)
         return combined
+
+    def _ownership_moving_first(self, request: SearchRequest, colour: int) -> np.ndarray:
+        """Returns Black's ownership if this player moves first.
+
+        A search finds it, with limits of its own. After the end of a game nothing is left to be searched: a network's
+        evaluations under all symmetries know as much.
+        """
+        game = request.game.copy()
+        if game.is_over and self._network not in WITHOUT_NETWORK and not self.is_rollout(game):
+            game.to_move = opponent(colour)  # begins a history without the passes, whoever was to move
+            game.to_move = colour
+            profile = (request.parameters or default_parameters(self._network)).profile
+            evaluations = self.raw_evaluations(game, range(SYMMETRIES), 0.0, profile)
+            ownership = np.mean([evaluation.ownership for evaluation in evaluations], 0)
+        else:
+            game.to_move = colour
+            # With a seed the rest of the game must not depend on the speed of the machine.
+            limits = Limits(_OWNERSHIP_VISITS, _OWNERSHIP_SECONDS if self._seed is None else None)
+            found = self.look(replace(request, game=game, limits=limits, root_moves=ANY_MOVE)).ownership
+            assert found is not None
+            ownership = found
+        return ownership if colour == BLACK else -ownership
 
     def dead_stones(self, request: SearchRequest) -> set[int]:
         """Returns the points of the dead stones (`endgame.find_dead`)."""

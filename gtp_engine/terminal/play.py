@@ -200,10 +200,13 @@ class TerminalGame:
 
     def _score(self) -> None:
         """Scores the game after two passes and shows dead stones, territory and the result."""
+        self._result = str(self._wait(self._engine.final_score(), "scoring"))
+        self._show_count()
+
+    def _show_count(self) -> None:
+        """Shows the dead stones and the territory that the count of a finished game rests on."""
         dead = self._wait(self._engine.dead_stones(), "scoring")
-        score = self._wait(self._engine.final_score(), "scoring")
         game = self._engine.game
-        self._result = str(score)
         self._show(Marks(dead=frozenset(dead), territory=area_map(game, dead)))
         if dead:
             names = sorted(game.vertex(point) for point in dead)
@@ -255,6 +258,10 @@ class TerminalGame:
         self._print(f"win rate {report.winrate:.0%}, {plural(report.visits, 'visit')}, {report.seconds:.1f} s", "dim")
 
     def _command_score(self, _: str) -> None:
+        if self._result and self._engine.game.is_over:
+            self._show_count()
+            self._print(f"{result_in_words(self._result)} ({self._result})")
+            return
         report = self._report(ownership=True)
         self._show(territory_marks(self._engine.game, report))
         self._print(f"{lead_in_words(report)} (including komi)")

@@ -12,7 +12,7 @@ COMMANDS = {
     "undo": "take back your last move and the reply",
     "hint": "mark the move that the engine would play",
     "analyze": "show the best moves with win rate, score and main line",
-    "score": "show the score estimate and territory",
+    "score": "show the score estimate and territory; after two passes, the count",
     "board": "show the board again; Enter does so too",
     "show WHAT": "show after moves: winrate, score or nothing",
     "level N": "change the engine's level: 1 to 10, or max",

@@ -1,6 +1,7 @@
 """The final count under each ruleset, dead stones, and the score as text."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from gtp_engine.game.counting import area_margin
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS, Rules
 from gtp_engine.game.scoring import Score, area_map, dead_stones, final_score
+
+Spot = tuple[int, int]
 
 TROMP_TAYLOR, CHINESE, JAPANESE = RULESETS["tromp-taylor"], RULESETS["chinese"], RULESETS["japanese"]
 
@@ -149,6 +152,98 @@ def test_neutral_points_left_over_make_no_seki() -> None:
         JAPANESE,
     )
     assert final_score(game) == 0
+
+
+# The black stone on E4 will have to be connected on E3 once somebody has played the neutral point E5.
+CONNECTION = """
+    . O O O .
+    O O O O X
+    O O X X .
+    X X X X X
+    . X . X ."""
+
+
+def test_a_point_that_has_to_be_filled_is_nobodys() -> None:
+    rules = replace(JAPANESE, tax="NONE")
+    game = drawn(CONNECTION, rules)
+    assert final_score(game) == 3 - 1
+    assert area_map(game)[2].tolist() == [2, 2, 1, 1, 0]
+    assert final_score(drawn(CONNECTION)) == 14 - 10  # by area a stone there costs nothing
+    # Somebody has played the neutral point: the same count.
+    assert final_score(drawn(CONNECTION.replace("O O O .", "O O O O", 1), rules)) == 3 - 1
+    # The point has been filled.
+    assert final_score(drawn(CONNECTION.replace("X X .", "X X X", 1), rules)) == 3 - 1
+
+
+def test_an_eye_is_not_to_be_filled() -> None:
+    game = drawn("""
+        . X . O .
+        X X . O O
+        . . . O .""", replace(JAPANESE, tax="NONE"))
+    assert final_score(game) == 1 - 2
+
+
+def flood(start: Spot, inside: Callable[[Spot], bool], reference: ReferenceBoard) -> set[Spot]:
+    found = {start}
+    border = [start]
+    while border:
+        for near in reference.neighbours[border.pop()]:
+            if near not in found and inside(near):
+                found.add(near)
+                border.append(near)
+    return found
+
+
+def territory_by_play(reference: ReferenceBoard) -> dict[Spot, int]:
+    """The owners of the empty points, by the definition: chains that hang together by neutral points and have one
+    liberty in their own territory play there, until there are none."""
+    owners = plain_area(reference)
+    territory = {point: owners.get(point, EMPTY) for point in reference.points() if not reference.colour(point)}
+    stones = dict(reference.stones)
+    for colour in (BLACK, WHITE):
+        while True:
+
+            def hangs(point: Spot, colour: int = colour) -> bool:
+                return stones.get(point) == colour or (not stones.get(point) and territory[point] == EMPTY)
+
+            forced = None
+            for point in reference.points():
+                if stones.get(point) != colour:
+                    continue
+                group = {spot for spot in flood(point, hangs, reference) if stones.get(spot) == colour}
+                liberties = {
+                    near
+                    for spot in group
+                    for near in reference.neighbours[spot]
+                    if not stones.get(near) and territory[near] == colour
+                }
+                if len(liberties) == 1 and any(set(reference.neighbours[spot]) - group for spot in liberties):
+                    forced = liberties.pop()
+                    break
+            if forced is None:
+                break
+            stones[forced], territory[forced] = colour, EMPTY
+    return territory
+
+
+def test_random_positions_are_filled_as_defined() -> None:
+    generator = np.random.default_rng(11)
+    filled = 0
+    for _ in range(150):
+        width, height = (int(side) for side in generator.integers(3, 8, 2))
+        reference = ReferenceBoard(width, height, "SIMPLE", suicide=False)
+        for _ in range(int(generator.integers(15, 90))):
+            legal = [p for p in reference.points() if reference.simple_illegality(p, reference.to_move) is None]
+            reference.play(legal[generator.integers(len(legal))] if legal else None, reference.to_move)
+        game = Game(width, height, rules=replace(JAPANESE, tax="NONE"), komi=0)
+        by_colour = {c: [point_at(*p, width) for p, q in reference.stones.items() if q == c] for c in (BLACK, WHITE)}
+        game.set_up(by_colour[BLACK], by_colour[WHITE])
+        owners = area_map(game)
+        territory = territory_by_play(reference)
+        assert {(x, y): owners[y, x] for x, y in territory} == territory, reference.diagram()
+        game.set_rules(TROMP_TAYLOR)
+        filled += int(np.count_nonzero(owners != area_map(game)))
+    assert filled > 20
 
 
 def test_group_tax_takes_two_points_a_group() -> None:

@@ -329,6 +329,20 @@ def test_the_end_of_a_game_is_counted():
         assert not engine.dead_stones().result(PATIENCE)
 
 
+@pytest.mark.parametrize("network", ["none", "auto"])
+def test_a_stone_left_in_the_opponents_half_is_dead(network: str):
+    with Engine(EngineSettings(network=network, threads=1, seed=1), width=9, komi=7, rules="japanese") as engine:
+        for row in range(1, 10):
+            engine.play(BLACK, f"E{row}")
+            engine.play(WHITE, f"F{row}")
+        for colour, move in (BLACK, "pass"), (WHITE, "B5"), (BLACK, "pass"), (WHITE, "pass"):
+            engine.play(colour, move)
+        assert engine.dead_stones().result(PATIENCE) == {point("B5", 9)}
+        assert str(engine.final_score().result(PATIENCE)) == "B+3"
+        engine.set_rules("chinese")
+        assert str(engine.final_score().result(PATIENCE)) == "B+2"
+
+
 @pytest.mark.slow
 def test_ten_seconds_are_enough_for_a_whole_game():
     with Engine(EngineSettings(network="none", resign=False), width=9) as engine:

@@ -401,6 +401,25 @@ def test_a_killed_game_is_on_disk(terminal: Terminal, tmp_path: Path) -> None:
     assert len(read_sgf(only_game(tmp_path)).to_game().moves) == 1
 
 
+def test_the_score_after_two_passes_is_the_count(tmp_path: Path) -> None:
+    options = ("--colour", "both", "--komi", "2", "--board-size", "5", "--sgf-dir", str(tmp_path))
+    program = Terminal(*PLAY, *options, "--seconds", "1")
+    try:
+        for vertex in ["C3", "C2", "B3", "B2", "D3", "D2", "A3", "A2", "E3", "E2", "pass", "pass"]:
+            program.expect("(black|white)> ")
+            program.send(f"{vertex}\r")
+        program.expect(r"black wins by 3 points \(B\+3\)")
+        program.expect("game over> ")
+        program.send("score\r")
+        program.expect(r"black wins by 3 points \(B\+3\)")
+        assert "about" not in "\n".join(program.window())
+        program.expect("game over> ")
+        program.send("\x04")
+        assert program.wait() == 0
+    finally:
+        program.close()
+
+
 def test_control_d_leaves(terminal: Terminal) -> None:
     terminal.expect("black> ")
     terminal.send("\x04")

@@ -20,7 +20,7 @@ from gtp_engine.cli.learn_options import given_settings
 from gtp_engine.network.katago_file import write_katago_file
 from gtp_engine.network.library import load_network
 from gtp_engine.sgf import GameRecord
-from gtp_engine.training import record_run
+from gtp_engine.training import limit, record_run
 from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.data.sgf_dataset import find_source_files, read_sgf_dataset
 from gtp_engine.training.data.shards import read_notes
@@ -113,9 +113,12 @@ def test_paths_are_kept_as_absolute_ones(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert given == {"games": [str(tmp_path / "a.zip"), str(tmp_path / "b")], "labels": str(tmp_path / "labels")}
 
 
-def test_a_piece_ends_with_a_measurement_and_a_line_of_results(games: Path, tmp_path: Path) -> None:
+def test_a_piece_ends_with_a_measurement_and_a_line_of_results(
+    games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = str(tmp_path / "run")
-    arguments = [str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "96000", "--minutes", "0.01"]
+    arguments = [str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "96000", "--minutes", "1"]
+    monkeypatch.setattr(limit, "Limit", lambda minutes: Steps(5))
     for piece in range(2):
         text = run(*arguments)
         results, end = text.splitlines()[-2:]
@@ -127,7 +130,7 @@ def test_a_piece_ends_with_a_measurement_and_a_line_of_results(games: Path, tmp_
     assert run("--out", out, "--report", str(report)).splitlines() == [f"wrote {report}"]
     assert results in report.read_text()
     refused = CliRunner().invoke(main, ["learn", *arguments[:-1], "0"])
-    assert refused.exit_code == 2 and "'0'" in refused.output
+    assert refused.exit_code == 2 and "'--minutes': invalid number '0': expected a number above 0" in refused.output
     assert CliRunner().invoke(main, ["learn", "--out", out, "--compare", out]).exit_code == 2
 
 
@@ -349,6 +352,7 @@ def test_both_kinds_of_runs_log_the_same_fields_and_are_drawn_together(games: Pa
     text = report.read_text()
     assert f"<b>{records.path}</b>: 640 of 640 " in text and f"<b>{selfplay.path}</b>: 1 cycle, " in text
     assert text.count("<figcaption>Policy loss</figcaption>") == 2, "over time and samples, which both have"
+    assert text.count("<title>5x5 Go board, ") == 2 * 3 and "A game of the records that is held back: 16 moves" in text
 
 
 def test_a_loss_that_is_no_number_saves_nothing(games: Path, tmp_path: Path) -> None:

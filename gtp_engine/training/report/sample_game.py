@@ -1,31 +1,53 @@
-"""The newest game of self-play, on boards."""
+"""A game of a run on boards: the newest one of self-play, or one of the records that are held back."""
 
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from html import escape
 
+import numpy as np
+
 from ...base.errors import UserError
-from ...game.coords import PASS
+from ...game.coords import BLACK, PASS, WHITE, point_of_index
+from ...game.game import Game
 from ...sgf import GameRecord, read_sgf_games
+from ..data.samples import INDEX_BITS, WHITE_BIT, GameSet
+from ..data.shards import SUFFIX, read_shard
 from ..run_folder import RunFolder
+from ..validation import is_held
 
 _BOARDS = 3  # that show a third of the game each
 _NUMBERED = 99  # larger numbers do not fit on a stone
 
 
 def sample_game(folder: RunFolder) -> str:
-    """Returns boards that show the newest game of a run, each with its moves numbered; "" if there is none."""
+    """Returns boards that show a game of a run, each with its moves numbered; "" if there is none."""
+    if folder.settings().command == "learn":
+        return _from_records(folder)
     record = _newest(folder)
-    if record is None or not record.moves:
+    if record is None:
         return ""
     count = len(record.moves)
+    caption = f"The newest game: {record.black} against itself, {count} moves, komi {record.komi:g}, {record.result}."
+    return _boards(caption, count, record.to_game)
+
+
+def _boards(caption: str, count: int, game_after: Callable[[int], Game]) -> str:
+    """Returns boards after each third of a game.
+
+    Args:
+        caption: What the game is.
+        count: Number of its moves.
+        game_after: Returns the game after a number of moves.
+    """
     ends = [round(count * (part + 1) / _BOARDS) for part in range(_BOARDS)]
     figures = []
     for first, last in zip([0, *ends], ends, strict=False):
-        moves = record.moves[first:last]
-        numbers = {move.point: str(number) for number, move in enumerate(moves, first + 1) if move.point != PASS}
-        labels = {point: text for point, text in numbers.items() if int(text) <= _NUMBERED}
-        board = record.to_game(last).to_svg(labels=labels, pixels=300)
+        game = game_after(last)
+        moves = enumerate(game.moves[first:last], first + 1)
+        labels = {move.point: str(number) for number, move in moves if move.point != PASS and number <= _NUMBERED}
+        board = game.to_svg(labels=labels, pixels=300)
         figures.append(f"<figure>{board}<figcaption>moves {first + 1} to {last}</figcaption></figure>")
-    caption = f"The newest game: {record.black} against itself, {count} moves, komi {record.komi:g}, {record.result}."
     return f'<p>{escape(caption)}</p><div class="boards">{"".join(figures)}</div>'
 
 
@@ -33,9 +55,40 @@ def _newest(folder: RunFolder) -> GameRecord | None:
     """Returns the last game of the newest collection that can be read; None if there is none."""
     for path in sorted(folder.records.glob("*.sgf"), reverse=True):
         try:
-            games = [game for game in read_sgf_games(path) if isinstance(game, GameRecord)]
+            games = [game for game in read_sgf_games(path) if game.moves]
         except (OSError, UserError):
             continue
         if games:
             return games[-1]
     return None
+
+
+def _from_records(folder: RunFolder) -> str:
+    """Returns the boards of the first game that is held back, of the first shard that has one."""
+    for path in sorted(folder.games.glob(f"*{SUFFIX}")):
+        try:
+            games = read_shard(path)
+        except (OSError, UserError):
+            continue
+        for place in np.flatnonzero(is_held(games.games["number"])).tolist():
+            count = int(games.games["move_count"][place])
+            caption = f"A game of the records that is held back: {count} moves, komi {games.games['komi'][place]:g}."
+            with suppress(UserError):  # moves after two passes cannot be replayed
+                return _boards(caption, count, partial(_replayed, games, place))
+    return ""
+
+
+def _replayed(games: GameSet, place: int, count: int) -> Game:
+    """Returns a game of a set after a number of moves."""
+    record = games.games[place]
+    game = Game(int(record["width"]), int(record["height"]))
+
+    def points(packed: np.ndarray) -> list[int]:
+        return [point_of_index(int(index), game.width, game.height) for index in packed & INDEX_BITS]
+
+    setup, moves = games.setup_of(place), games.moves_of(place)[:count]
+    is_white = setup & WHITE_BIT > 0
+    game.set_up(points(setup[~is_white]), points(setup[is_white]), int(record["to_move"]))
+    for packed, point in zip(moves.tolist(), points(moves), strict=True):
+        game.play(WHITE if packed & WHITE_BIT else BLACK, point)
+    return game

@@ -1,0 +1,98 @@
+"""How often the count of a finished game equals the one that its players agreed on.
+
+    python benchmarks/count_accuracy.py dan19.zip [--games 500] [--member kgs6d-even] [--seed 1] [--skip 0]
+
+Takes records that end in two passes with a score, in an order that depends on the seed alone: `--skip` continues where
+an earlier run stopped. Shows every record that differs, then how many are equal and name the winner, with 95 %
+intervals.
+"""
+
+import argparse
+import math
+import random
+import re
+import time
+import zipfile
+from pathlib import Path
+
+from gtp_engine.game.coords import PASS
+from gtp_engine.games.elo import wilson_interval
+from gtp_engine.network.library import default_network
+from gtp_engine.play.worker import SearchWorker
+from gtp_engine.search.parameters import default_parameters
+from gtp_engine.search.request import SearchRequest
+from gtp_engine.sgf.record import GameRecord, read_sgf
+
+_SCORE = re.compile(r"([BW])\+([\d.]+)|0|jigo|draw", re.IGNORECASE)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("records", type=Path, help="a zip archive with one SGF a line in its members")
+    parser.add_argument("--member", default="", help="only members whose names begin so (default: all)")
+    parser.add_argument("--games", type=int, default=500, help="games to count (default: 500)")
+    parser.add_argument("--skip", type=int, default=0, help="games of the order to leave out first (default: 0)")
+    parser.add_argument("--seed", type=int, default=1, help="of the order (default: 1)")
+    parser.add_argument("--network", help="a file or a name (default: the one in the box for 19x19)")
+    options = parser.parse_args()
+    network = options.network or str(default_network(19, 19))
+    worker = SearchWorker(network, 1, options.seed)
+    finished = finished_games(options.records, options.member)
+    random.Random(options.seed).shuffle(finished)
+    chosen = finished[options.skip : options.skip + options.games]
+    print(f"{len(finished):,} finished games with a score; counting {len(chosen):,} from number {options.skip:,} on")
+    equal = winners = 0
+    began = time.monotonic()
+    for number, (name, line) in enumerate(chosen, 1):
+        record = read_sgf(line.encode())
+        game = record.to_game()
+        score = worker.final_score(SearchRequest(game, parameters=default_parameters(network))).points
+        agreed = agreed_score(record)
+        equal += score == agreed
+        winners += sign(score) == sign(agreed)
+        if score != agreed:
+            print(f"{name}: {record.rules or 'no rules'}, recorded {record.result}, counted {score:+g}", flush=True)
+        if number % 100 == 0 or number == len(chosen):
+            each = (time.monotonic() - began) / number
+            print(f"{number:,} games: equal {share(equal, number)}, winner {share(winners, number)}, {each:.2f} s each")
+
+
+def finished_games(path: Path, member: str) -> list[tuple[str, str]]:
+    """Returns the records that end in two passes with a score, as name and SGF, in the order of the archive."""
+    found = []
+    with zipfile.ZipFile(path) as archive:
+        for name in sorted(archive.namelist()):
+            if not name.startswith(member):
+                continue
+            for number, line in enumerate(archive.read(name).decode().splitlines(), 1):
+                if line.rstrip(")").endswith("[]") and ends_with_score(read_sgf(line.encode())):
+                    found.append((f"{name}:{number}", line))
+    return found
+
+
+def ends_with_score(record: GameRecord) -> bool:
+    """Whether the last two moves are passes and the result is a number of points."""
+    last = [move.point for move in record.moves[-2:]]
+    return last == [PASS, PASS] and bool(_SCORE.fullmatch(record.result))
+
+
+def agreed_score(record: GameRecord) -> float:
+    """Returns Black's margin as recorded."""
+    match = _SCORE.fullmatch(record.result)
+    assert match is not None
+    points = float(match[2] or 0)
+    return points if match[1] in ("B", "b") else -points
+
+
+def sign(points: float) -> float:
+    return math.copysign(1, points) if points else 0
+
+
+def share(count: int, games: int) -> str:
+    """Returns a share in percent with its interval."""
+    low, high = wilson_interval(count / games, games)
+    return f"{count} ({count / games:.1%}, {low:.1%} to {high:.1%})"
+
+
+if __name__ == "__main__":
+    main()
