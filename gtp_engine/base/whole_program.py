@@ -6,19 +6,19 @@ one or none. Here a function that compiled code calls stays LLVM's intermediate 
 does it get a wrapper, and this wrapper is optimised and becomes machine code together with everything below it.
 """
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from llvmlite import binding
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import lookup_environment
 from numba.core.event import trigger_event
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.sigutils import normalize_signature
-from numba.core.typing import make_concrete_template
+from numba.core.typing.templates import make_concrete_template
 
+CompileResult: TypeAlias = Any  # numba's, whose fields are made at run time
 _ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"
 
 
@@ -94,6 +94,11 @@ class Dispatcher(CPUDispatcher):
     The former get machine code (`overloads`), the latter intermediate code (`_parts`).
     """
 
+    _cache: Any
+    _cache_hits: Any
+    _cache_misses: Any
+    _compiler: Any
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._parts: dict[tuple[Any, ...], CompileResult] = {}
@@ -102,7 +107,8 @@ class Dispatcher(CPUDispatcher):
         """Compiles the function for Python, or loads it from the cache, and returns it."""
         with global_compiler_lock:
             args, return_type = normalize_signature(sig)
-            if (existing := self.overloads.get(tuple(args))) is not None:
+            existing: Any = self.overloads.get(tuple(args))
+            if existing is not None:
                 return existing.entry_point
             compiled = self._cache.load_overload(sig, self.targetctx)
             if compiled is not None:
@@ -155,8 +161,9 @@ def _widened(type_: Any) -> Any:
     Constants and small signed integers become 64 bits wide, as in arithmetic: numba would compile a function for each
     constant and for each width.
     """
-    type_ = types.unliteral(type_)
-    return types.int64 if isinstance(type_, types.Integer) and type_.signed else type_
+    wide: Any = types.unliteral(type_)
+    integer: Any = types.Integer
+    return types.int64 if isinstance(wide, integer) and wide.signed else wide
 
 
 def install() -> None:

@@ -319,7 +319,7 @@ class Engine:
             return
         self._network = network
         parameters = self.parameters
-        self.board_ready = board_ready = Future()
+        self.board_ready = board_ready = Future[None]()
 
         def show_board(_: object = None) -> None:
             if not board_ready.done():
