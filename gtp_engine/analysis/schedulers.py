@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import UserError
-from ..evaluate.choices import LARGEST_BOARD
+from ..evaluate.choices import LARGEST_BOARD, WITHOUT_NETWORK
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.factory import make_evaluator
 from ..evaluate.features import new_workspace, position_of
@@ -14,7 +14,6 @@ from ..game.game import Game
 from ..network.library import find_network
 from ..play.engine import EngineSettings, new_worker
 from ..play.worker import SearchWorker
-from ..search.parameters import WITHOUT_NETWORK
 from ..search.scheduler import Scheduler
 from .review import LEAVES_EACH
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..base.messages import plural
-from ..evaluate.choices import AUTO, ROLLOUTS, network_on
+from ..evaluate.choices import AUTO, ROLLOUTS, WITHOUT_NETWORK, network_on
 from .command import command, options
 from .option_types import BoardSize
 from .options import SearchOptions, search_options
@@ -52,7 +52,6 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
     """
     from dataclasses import replace
 
-    from ..search.parameters import WITHOUT_NETWORK
     from .engine_settings import engine_settings
 
     settings = engine_settings(replace(search, seed=search.seed or 0))

@@ -11,9 +11,8 @@ import click
 from .. import __version__
 from ..base import folders
 from ..base.messages import plural, printable
-from ..evaluate.choices import AUTO
+from ..evaluate.choices import AUTO, WITHOUT_NETWORK
 from ..network.library import default_networks, list_networks
-from ..search.parameters import WITHOUT_NETWORK
 from . import shared_options as shared
 from .clients import client_lines, engine_command
 from .command import command, options

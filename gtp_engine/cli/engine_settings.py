@@ -48,6 +48,5 @@ def network_file(network: str) -> str:
         UserError: There is no such network; the message lists the folders searched.
     """
     from ..network.library import find_network
-    from ..search.parameters import WITHOUT_NETWORK
 
-    return network if network in (choices.AUTO, *WITHOUT_NETWORK) else str(find_network(network))
+    return network if network in (choices.AUTO, *choices.WITHOUT_NETWORK) else str(find_network(network))

@@ -10,9 +10,8 @@ from pathlib import Path
 import click
 
 from ..base.errors import UserError, answer_text
-from ..evaluate.choices import LARGEST_BOARD, ROLLOUTS
+from ..evaluate.choices import LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
 from ..network.library import default_networks, network_name
-from ..search.parameters import WITHOUT_NETWORK
 from .compiling import wait_until_ready
 
 START_LIMIT = 180.0  # seconds; the first start compiles the core

@@ -2,7 +2,8 @@
 
 from ..network.library import default_network
 
-ROLLOUTS = "none"  # in place of a network's name
+ROLLOUTS, UNIFORM = "none", "uniform"  # in place of a network's name
+WITHOUT_NETWORK = (ROLLOUTS, UNIFORM)
 DEVICES = ("cpu", "cuda", "mps")
 PRECISIONS = ("float32", "bfloat16", "float16")
 AUTO = "auto"  # the network for the board; the best device; the fastest precision

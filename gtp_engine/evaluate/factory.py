@@ -1,9 +1,7 @@
 """Makes the evaluator that a `--network` option names."""
 
-from .choices import ROLLOUTS
+from .choices import ROLLOUTS, UNIFORM
 from .evaluator import Evaluator
-
-UNIFORM = "uniform"
 
 
 def make_evaluator(

@@ -20,12 +20,12 @@ from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_number, parse_word, unknown
 from ..base.messages import plural
 from ..base.system import available_cpus
-from ..evaluate.choices import AUTO, DEVICES, LARGEST_BOARD, PRECISIONS, network_on, too_large
+from ..evaluate.choices import AUTO, DEVICES, LARGEST_BOARD, PRECISIONS, WITHOUT_NETWORK, network_on, too_large
 from ..evaluate.human_profile import check_profile
 from ..game.coords import BLACK, PASS, WHITE, check_board_size, colour_letter, colour_name
 from ..game.rules import Rules, as_rules, check_komi, default_komi, rules_name
 from ..network.library import find_network, network_name
-from ..search.parameters import WITHOUT_NETWORK, SearchParameters, default_parameters, find_parameter, parameter_names
+from ..search.parameters import SearchParameters, default_parameters, find_parameter, parameter_names
 from ..search.request import Limits, SearchRequest
 from .clock import Clock
 from .levels import Level, check_level, visits_at

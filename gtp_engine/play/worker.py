@@ -11,9 +11,9 @@ from ..base.errors import UserError
 from ..base.jit import is_cold
 from ..base.messages import plural
 from ..base.warm_up import Step, warm_up
-from ..evaluate.choices import AUTO, too_large
+from ..evaluate.choices import AUTO, UNIFORM, WITHOUT_NETWORK, too_large
 from ..evaluate.evaluator import Evaluator
-from ..evaluate.factory import UNIFORM, make_evaluator
+from ..evaluate.factory import make_evaluator
 from ..evaluate.features import new_workspace, position_of
 from ..evaluate.human_profile import check_profile
 from ..game.coords import BLACK, WHITE, opponent
@@ -21,7 +21,7 @@ from ..game.game import Game
 from ..game.scoring import Score, final_score
 from ..game.symmetry import COUNT as SYMMETRIES
 from ..network.library import default_network
-from ..search.parameters import WITHOUT_NETWORK, SearchParameters, default_parameters
+from ..search.parameters import SearchParameters, default_parameters
 from ..search.report import SearchReport
 from ..search.request import ANY_MOVE, Limits, SearchRequest
 from ..search.search import Search

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..base.errors import UserError
 from ..base.fields import Range, parse_bool, parse_number, parse_word, unknown
+from ..evaluate.choices import WITHOUT_NETWORK
 from ..evaluate.human_profile import profile_name
 
 
@@ -160,7 +161,6 @@ _FOR_NETWORKS = SearchParameters(
     policy_optimism=1.0,
     root_policy_optimism=0.2,
 )
-WITHOUT_NETWORK = ("none", "uniform")
 
 
 def default_parameters(network: str) -> SearchParameters:
