@@ -79,7 +79,8 @@ def test_a_table_that_is_no_toml_is_one_line(weights: Path) -> None:
         network_on(AUTO, 9, 9)
 
 
-def test_the_engine_changes_with_the_board(weights: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_engine_changes_with_the_board(weights: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger="gtp_engine")
     with Engine(SETTINGS, width=9) as engine:
 
         def judged_by() -> str:
@@ -104,7 +105,7 @@ def test_the_engine_changes_with_the_board(weights: Path, capfd: pytest.CaptureF
         engine.set_board_size(9)
         # The same network: nothing is loaded again.
         assert engine._thread.submit(lambda worker: worker._search).result() is not None
-    names = [line.split()[1] for line in capfd.readouterr().err.splitlines() if not line.startswith("gtp_engine: comp")]
+    names = [message.split()[0] for message in caplog.messages if "batches of" in message]
     assert names == ["small:", "large:", "small:"]  # nothing about rollouts, which are the default there
 
 

@@ -176,10 +176,13 @@ def test_a_point_that_has_to_be_filled_is_nobodys() -> None:
 
 
 def test_an_eye_is_not_to_be_filled() -> None:
-    game = drawn("""
+    game = drawn(
+        """
         . X . O .
         X X . O O
-        . . . O .""", replace(JAPANESE, tax="NONE"))
+        . . . O .""",
+        replace(JAPANESE, tax="NONE"),
+    )
     assert final_score(game) == 1 - 2
 
 

@@ -40,6 +40,4 @@ WAYS: dict[str, Callable[[StoredNetwork], Callable[..., RawOutputs[Tensor]]]] = 
     "prepared": prepare_for_inference,
     "compiled": compiled,
 }
-EACH_WAY = pytest.mark.parametrize(
-    "way", ["plain", "prepared", pytest.param("compiled", marks=needs_kernels)]
-)
+EACH_WAY = pytest.mark.parametrize("way", ["plain", "prepared", pytest.param("compiled", marks=needs_kernels)])

@@ -61,10 +61,10 @@ def test_a_search_of_the_root_alone_has_no_best_move(game: Game) -> None:
 
 
 def test_reports_are_short_texts(report: SearchReport) -> None:
-    values = f"{100 * report.winrate:.1f} %, {report.lead:+.1f} points, 200 visits"
+    values = f"{100 * report.winrate:.1f}%, {report.lead:+.1f} points, 200 visits"
     assert repr(report) == f"<SearchReport: white to move, {values}: {' '.join(report.best.pv_vertices)}>"
     best = report.best
-    values = f"{100 * best.winrate:.1f} %, {best.lead:+.1f} points, {best.visits} visits"
+    values = f"{100 * best.winrate:.1f}%, {best.lead:+.1f} points, {best.visits} visits"
     assert repr(best) == f"<{best.vertex} {values}: {' '.join(best.pv_vertices)}>"
 
 

@@ -1,6 +1,7 @@
 """A game at the prompt, in a process of its own: piped input, and a terminal with Ctrl-C."""
 
 import codecs
+import contextlib
 import os
 import re
 import select
@@ -353,14 +354,17 @@ class Terminal:
 
     def wait(self) -> int:
         """The exit status, after reading what is left."""
-        try:
-            while self._read():
+        with contextlib.suppress(OSError):  # Linux says EIO when the program has ended
+            while select.select([self._master], [], [], LIMIT)[0] and self._read():
                 pass
-        except OSError:
-            pass
         _, status = os.waitpid(self.pid, 0)
         self.pid = 0
         return os.waitstatus_to_exitcode(status)
+
+    def end_input(self) -> None:
+        """Presses Ctrl-D at the prompt; before it the terminal would swallow the key."""
+        self.expect("(black|white|over)> ")
+        self.send("\x04")
 
     def close(self) -> None:
         if self.pid:
@@ -413,8 +417,7 @@ def test_the_score_after_two_passes_is_the_count(tmp_path: Path) -> None:
         program.send("score\r")
         program.expect(r"black wins by 3 points \(B\+3\)")
         assert "about" not in "\n".join(program.window())
-        program.expect("game over> ")
-        program.send("\x04")
+        program.end_input()
         assert program.wait() == 0
     finally:
         program.close()
@@ -507,7 +510,7 @@ def test_resigning_asks_back_and_can_be_taken_back(quick: Terminal, tmp_path: Pa
     assert read_sgf(only_game(tmp_path)).result == ""
     quick.send("D4\r")
     quick.expect("white plays")
-    quick.send("\x04")
+    quick.end_input()
     assert quick.wait() == 0
     assert len(read_sgf(only_game(tmp_path)).moves) == 4
 
@@ -550,7 +553,7 @@ def test_without_redrawing_positions_scroll(tmp_path: Path) -> None:
         program.expect("black> ")
         program.send("C3\r")
         program.expect("white plays")
-        program.send("\x04")
+        program.end_input()
         assert program.wait() == 0
         assert HOME not in program._all
         assert program._all.count("komi ") == 2
