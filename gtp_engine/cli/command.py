@@ -2,11 +2,7 @@
 
 The texts between the options are the headings:
 
-    _OPTIONS = (
-        click.argument("file"),
-        "Output",
-        click.option("--sgf", help="Write an annotated SGF."),
-    )
+    _OPTIONS = ("Output", click.option("--sgf", help="Write an annotated SGF."))
 
     @command(common=("network", "sgf"))
     @options(*_OPTIONS)
@@ -63,12 +59,21 @@ class Command(click.Command):
 
     Args:
         common: The names of the options that the help shows first.
+        exclusive: Pairs of options that exclude each other, by the names of their parameters.
         is_configurable: Whether to read that file.
     """
 
-    def __init__(self, *args: Any, common: Sequence[str] = (), is_configurable: bool = True, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        common: Sequence[str] = (),
+        exclusive: Sequence[tuple[str, str]] = (),
+        is_configurable: bool = True,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.common, self.is_configurable = common, is_configurable
+        self._exclusive = (*exclusive, ("verbose", "quiet"))
         self.params += [
             click.Option(
                 ["-v", "--verbose"],
@@ -84,19 +89,29 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Reads the user's configuration, which sets defaults, and then the command line."""
         if self.is_configurable and not ctx.resilient_parsing:
-            with suppress(click.ClickException) if {"-h", "--help"} & set(args) else nullcontext():
+            with suppress(click.ClickException, OSError) if {"-h", "--help"} & set(args) else nullcontext():
                 use_configuration(ctx)
         try:
-            return super().parse_args(ctx, args)
+            rest = super().parse_args(ctx, args)
         except click.BadParameter as error:
             if (param := error.param) and ctx.get_parameter_source(str(param.name)) is ParameterSource.ENVIRONMENT:
                 error.param_hint = str(param.envvar)
             raise
+        for pair in () if ctx.resilient_parsing else self._exclusive:
+            self._choose(ctx, pair)
+        return rest
+
+    def _choose(self, ctx: click.Context, pair: tuple[str, str]) -> None:
+        """Drops the user's default of one of two options if the other one is on the command line."""
+        if all(ctx.params[name] for name in pair):
+            defaults = [name for name in pair if not is_given(ctx, name)]
+            if len(defaults) != 1:
+                first, second = (next(param.opts[-1] for param in self.params if param.name == name) for name in pair)
+                raise click.UsageError(f"choose {first} or {second}, not both", ctx)
+            ctx.params[defaults[0]] = None
 
     def invoke(self, ctx: click.Context) -> Any:
         verbose, quiet = (ctx.params.pop(name) for name in ("verbose", "quiet"))
-        if verbose and quiet:
-            raise click.UsageError("choose --verbose or --quiet, not both")
         with log_level(logging.INFO if verbose else logging.ERROR if quiet else NOTICE):
             return super().invoke(ctx)
 

@@ -86,7 +86,7 @@ def config(create: bool, template: bool) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, TEMPLATE)
         click.echo(f"wrote {path}")
-    elif path.is_file():
+    elif path.exists():
         click.echo(printable(f"# {path}\n{path.read_text('utf-8', 'replace').expandtabs(4)}"), nl=False)
     else:
         click.echo(f"{path} does not exist; --create makes it")

@@ -90,8 +90,8 @@ def _folders() -> list[tuple[str, str]]:
 def _configuration() -> str:
     """Returns the name of the file with the user's defaults, and the environment variables that override it."""
     path = folders.configuration_file()
-    state = "" if path is not None and path.is_file() else "  (does not exist; `gtp_engine config --create` makes it)"
-    given = [variable(name) for name in COMMON_SETTINGS if variable(name) in os.environ]
+    state = "" if path is None or path.exists() else "  (does not exist; `gtp_engine config --create` makes it)"
+    given = [variable(name) for name in COMMON_SETTINGS if os.environ.get(variable(name))]
     return f"{path or 'none: this user has no home folder'}{state}" + (f"; {', '.join(given)} set" if given else "")
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..training.settings import RunSettings
 
 
-@command(common=("out", "config", "from", "minutes"))
+@command(common=("out", "config", "from", "minutes"), exclusive=(("start", "network"),))
 @learn_options
 @report_options
 @click.pass_context
@@ -58,9 +58,9 @@ def learn(
     if label_only and not (given.keys() >= {"teacher", "labels"}):
         raise click.UsageError("--label-only needs --teacher and --labels")
     if "labels" in given and "games" in given and "teacher" not in given:
-        raise click.UsageError("without --teacher, only the --labels are learned: leave the games out")
-    if start is not None and "network" in given:
-        raise click.UsageError("--from determines the network: leave --config out")
+        if is_given(context, "labels"):
+            raise click.UsageError("without --teacher, only the --labels are learned: leave the games out")
+        del given["labels"]  # the user's default, for runs with a teacher
     settings, limit = settings_from_options(given), Limit(minutes)
     if report:
         write_report_of(RunFolder(out or default_folder(settings, start)), report, compare)

@@ -25,7 +25,8 @@ def description(option: click.Option, ctx: click.Context) -> tuple[str, str]:
     extra = option.get_help_extra(ctx)
     default = extra.get("default")
     if isinstance(option.show_default, str):  # a description of the default, which click puts in parentheses
-        default = str((ctx.default_map or {}).get(option.name or "", option.show_default))
+        own = (ctx.default_map or {}).get(option.name or "", option.show_default)
+        default = ", ".join(own) if isinstance(own, list) else str(own)
     facts = [f"default: {default}"] if default else []
     if (low := getattr(option.type, "min", None)) is not None and (high := getattr(option.type, "max", None)):
         facts.insert(0, f"{low:g} to {high:g}")

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ..terminal.words import SHOWN_VALUES
+from . import shared_options as shared
 from .command import options
 from .option_types import WholeNumber
 from .options import game_options, search_options
@@ -53,13 +54,7 @@ _OPTIONS: tuple[str | Callable[..., Any], ...] = (
     "Saved games",
     click.option("--resume", is_flag=True, help="Continue the unfinished game that was saved last."),
     click.option("--move", type=WholeNumber(0), help="Continue the saved game after its move N."),
-    click.option(
-        "--sgf-dir",
-        type=click.Path(path_type=Path),
-        metavar="FOLDER",
-        show_default="shown by `gtp_engine doctor`",
-        help="Folder for saved games.",
-    ),
+    shared.games_folder_option("Folder for saved games."),
     click.option("--comments", is_flag=True, help="Save the engine's win rate, score and main line with its moves."),
     "Display",
     click.option(

@@ -70,13 +70,7 @@ _OPTIONS: tuple[str | Callable[..., Any], ...] = (
     shared.device_option(default=None),
     shared.precision_option(default=None),
     "Output",
-    click.option(
-        "--sgf-dir",
-        type=click.Path(path_type=Path),
-        metavar="FOLDER",
-        show_default="shown by `gtp_engine doctor`",
-        help="Folder for the run's own folder.",
-    ),
+    shared.games_folder_option("Folder in which the run makes its own folder."),
     click.option(
         "--shards",
         type=click.Path(path_type=Path),

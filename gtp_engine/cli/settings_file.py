@@ -1,5 +1,6 @@
 """Settings files: TOML tables whose entries become the defaults of a command's options."""
 
+import datetime
 import functools
 import os
 import tomllib
@@ -118,12 +119,13 @@ def _checked_value(ctx: click.Context, option: click.Option, value: object) -> o
         if not isinstance(value, bool):
             raise UserError(f"{name}: expected true or false, got {value!r}")
         return value
-    values = value if option.multiple and isinstance(value, list) else [value]
-    if not all(isinstance(item, str | int | float) and not isinstance(item, bool) for item in values):
+    takes_several = option.multiple or option.nargs != 1
+    values = value if takes_several and isinstance(value, list) else [value]
+    if not all(isinstance(item, str | int | float | datetime.date) and not isinstance(item, bool) for item in values):
         raise UserError(f"{name}: expected one number or text, got {value!r}")
     texts = [os.path.expanduser(str(item)) for item in values]  # no shell has done that for names of files
     try:
-        option.type_cast_value(ctx, texts if option.multiple else texts[0])
+        option.type_cast_value(ctx, texts if takes_several else texts[0])
     except click.BadParameter as error:
         raise UserError(f"{name}: {error.message}") from error
-    return texts if option.multiple else texts[0]
+    return texts if takes_several else texts[0]

@@ -106,6 +106,17 @@ def limit_options(visits: str | None = None, seconds: str | None = None) -> tupl
     )
 
 
+def games_folder_option(text: str) -> Decorator:
+    """Returns --sgf-dir for commands that save games in the user's folder."""
+    return click.option(
+        "--sgf-dir",
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
+        show_default="shown by `gtp_engine doctor`",
+        help=text,
+    )
+
+
 def parameter_option(*names: str, text: str) -> Decorator:
     """Returns an option for search parameters, which can be repeated."""
     return click.option(*names, multiple=True, metavar="NAME=VALUE", help=f"{text} (repeatable).")

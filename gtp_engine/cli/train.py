@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..training.workers import SelfPlayPool
 
 
-@command(common=("preset", "minutes", "from", "report"))
+@command(common=("preset", "minutes", "from", "report"), exclusive=(("preset", "settings_file"),))
 @click.argument("run", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--preset", type=click.Choice(NAMES), show_default="laptop", help="Settings of a new run.")
 @click.option(
@@ -75,8 +75,6 @@ def train(
     folder = RunFolder(run)
     if compare and not report:
         raise click.UsageError("--compare needs --report")
-    if preset and settings_file:
-        raise click.UsageError("give --preset or --settings, not both")
     if report:
         write_report_of(folder, report, compare)
         return

@@ -1,8 +1,10 @@
 """The user's configuration file, environment variables and the command line, in their order."""
 
+import logging
 import re
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import click
 import pytest
@@ -17,6 +19,7 @@ from gtp_engine.cli.engine_settings import engine_settings
 from gtp_engine.cli.options import GameOptions, SearchOptions, game_options, search_options
 from gtp_engine.training.run_folder import RunFolder
 from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.settings_toml import to_toml
 
 
 @pytest.fixture
@@ -110,6 +113,13 @@ def test_what_is_wrong_is_one_line_with_file_and_key(file: Path, text: str, mess
     assert run("gtp", "--help").exit_code == 0
 
 
+def test_help_is_shown_although_the_file_cannot_be_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.touch()
+    monkeypatch.setattr("gtp_engine.cli.configuration.read_table", Mock(side_effect=PermissionError("no access")))
+    assert run("gtp", "--help").exit_code == 0
+    assert run("gtp").stderr == "Error: no access\n"
+
+
 def test_a_wrong_variable_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GTP_ENGINE_THREADS", "many")
     done = run("gtp")
@@ -151,6 +161,45 @@ def test_defaults_are_for_new_runs_only(file: Path, tmp_path: Path, monkeypatch:
         assert run("train", str(tmp_path / arguments[0]), *arguments[1:]).exit_code == 0
     new, resumed, typed = seen
     assert new is not None and new == typed and resumed is None
+
+
+def test_an_option_switches_off_a_default_that_it_excludes(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text('[train]\npreset = "mini"\nverbose = true\n[learn]\nconfig = "b2c16"\nlabels = "mine"\n')
+    settings = tmp_path / "settings.toml"
+    settings.write_text(to_toml(RunSettings()))
+    seen: list[tuple[Any, ...]] = []
+
+    def keep(work: Any) -> None:
+        seen.append((work.args, logging.getLogger("gtp_engine").level))
+
+    for name in ("train", "learn"):
+        monkeypatch.setattr(f"gtp_engine.cli.{name}.in_process_group", keep)
+    train = ("train", str(tmp_path / "new"))
+    assert run(*train).exit_code == run(*train, "-q", "--settings", str(settings)).exit_code == 0
+    (_, of_default), (arguments, of_option) = seen
+    assert arguments[1] == RunSettings()
+    assert (of_default, of_option) == (logging.INFO, logging.ERROR)
+    wrong = run(*train, "--preset", "demo", "--settings", str(settings))
+    assert (wrong.exit_code, "choose --preset or --settings, not both" in wrong.stderr) == (2, True)
+
+    seen.clear()
+    (tmp_path / "games").mkdir()
+    learn = ("learn", str(tmp_path / "games"))
+    assert run(*learn).exit_code == run(*learn, "--from", "any").exit_code == 0
+    (alone, _), (started, _) = seen
+    assert (alone[0].network, alone[0].records.labels) == ("b2c16", "")
+    assert started[0].network == RunSettings().records.network and started[3] == "any"
+
+
+def test_values_may_be_dates_and_lists(file: Path) -> None:
+    file.write_text("[learn]\nsince = 2015-03-31\n[match]\nsprt = [0, 10]\ntime = [0, 2, 1]\n")
+    assert "[default: 2015-03-31]" in run("learn", "--help").stdout
+    page = run("match", "--help").stdout
+    assert "[default: 0, 10]" in page and "[default: 0, 2, 1]" in page
+    file.write_text("[match]\nsprt = 10\n")
+    assert run("match").stderr == f"Error: {file}: [match] sprt: Takes 2 values but 1 was given.\n"
 
 
 def test_names_of_files_may_begin_with_the_home_folder(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

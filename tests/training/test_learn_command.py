@@ -173,7 +173,7 @@ def test_learning_can_start_from_another_network(games: Path, tmp_path: Path) ->
     before, after = (load_network(path).values["trunk.conv.weight"] for path in written)
     assert np.allclose(before, after, atol=1e-6)
     mistaken = CliRunner().invoke(main, ["learn", *again, "--config", "b1c8"])
-    assert mistaken.exit_code == 2 and "leave --config out" in mistaken.output
+    assert mistaken.exit_code == 2 and "choose --from or --config, not both" in mistaken.output
 
 
 def test_a_network_that_cannot_be_trained_is_reported_before_games_are_read(tmp_path: Path) -> None:
