@@ -33,7 +33,7 @@ def first_estimate(settings: RunSettings, playing: "PlayingPace", counts: Counts
     moves = cycle.games * playing.length
     samples = learn.samples or learn.epochs * settings.window.size(round(moves * settings.search.full_share))
     games = (match.games / match.every if match.every else 0) + (match.gate_games if match.gate else 0)
-    evaluations_per_s = playing.moves_per_s * counts.positions / max(counts.moves, 1)
+    evaluations_per_s = playing.moves_per_s * max(counts.positions, 1) / max(counts.moves, 1)
     parts = {
         "self-play": moves / playing.moves_per_s,
         "learning": samples / rate,

@@ -298,7 +298,8 @@ class SelfPlayRun(Run):
     def _measure_piece(self) -> None:
         """Measures the network on its newest games, and its Elo if that would be measured later."""
         facts = self._facts()
-        newest = [shard for shard in facts if shard.cycle == max(shard.cycle for shard in facts)]
+        last = max((shard.cycle for shard in facts), default=0)
+        newest = [shard for shard in facts if shard.cycle == last]
         if not newest:
             return
         samples = self._read_samples(newest)

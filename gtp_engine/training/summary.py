@@ -60,7 +60,7 @@ def _strength(rated: Sequence[Mapping[str, Any]]) -> str:
     if "elo_low" not in last:
         return text
     text += f" (95 % interval {last['elo_low']:+,.0f} to {last['elo_high']:+,.0f})"
-    if last["elo_low"] <= 0:
+    if last["elo_low"] <= 0 <= last["elo_high"]:
         return f"{text}, which may be chance"
     low, high = wilson_interval(last["score"], last["match_games"])
     change = "stronger than" if low > 0.5 else "weaker than" if high < 0.5 else "about as strong as"

@@ -1,19 +1,24 @@
 """What a run tells about itself: how long a cycle takes, how strong its networks are, what it has reached."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import miniature
 import pytest
 
+from gtp_engine.game.game import Game
 from gtp_engine.games.elo import Tally, elo_difference
 from gtp_engine.training.new_run import settings_from_options
 from gtp_engine.training.pace import PlayingPace, duration_text, first_estimate, measured_pace
 from gtp_engine.training.report.curves import COLOURS
 from gtp_engine.training.report.page import write_report
+from gtp_engine.training.report.sample_game import _boards
+from gtp_engine.training.report.tables import differing_settings, log_table
 from gtp_engine.training.run_folder import RunFolder, RunState
 from gtp_engine.training.selfplay import Counts
+from gtp_engine.training.settings import RunSettings
 from gtp_engine.training.strength import elo_fields, last_rated
 from gtp_engine.training.summary import summary
 
@@ -104,6 +109,10 @@ def test_a_summary_says_how_strong_the_network_is_and_where_the_run_is(tmp_path:
     )
     chance = [CYCLE | {"cycle": 1} | elo_fields([], 0, EVEN)]
     assert "which may be chance" in summary(folder_with(tmp_path / "chance", chance))
+    lost = [CYCLE | {"cycle": 1} | elo_fields([], 0, Tally(4, 0, 36))]
+    assert "network 1 has -364 Elo over network 0 (95 % interval -528 to -200); " in summary(
+        folder_with(tmp_path / "lost", lost)
+    )
     assert "not measured yet" in summary(folder_with(tmp_path / "unknown", [CYCLE | {"cycle": 1}]))
 
 
@@ -151,3 +160,26 @@ def test_a_report_has_one_colour_for_a_run_and_names_what_differs(tmp_path: Path
     assert "<td>+364</td><td>+200</td><td>+528</td>" in text
     write_report([two], tmp_path / "report.html")
     assert "Settings that differ from the defaults" in (tmp_path / "report.html").read_text()
+
+
+def test_the_tables_of_a_report_name_what_is_left_out_and_compare_with_the_defaults() -> None:
+    settings = RunSettings()
+    table = differing_settings({"default": replace(settings, cycle=replace(settings.cycle, network="b2c16"))})
+    assert table.count('<th class="text">default</th>') == 2 and "b2c16" in table
+    rows = re.findall(r"<tr><td>(.*?)</td>", log_table([CYCLE | {"cycle": cycle} for cycle in range(1, 51)]))
+    assert rows == [*map(str, range(1, 21)), "...", *map(str, range(31, 51))]
+
+
+@pytest.mark.parametrize(("count", "captions"), [(0, []), (1, ["1 to 1"]), (7, ["1 to 2", "3 to 5", "6 to 7"])])
+def test_a_short_game_is_shown_on_fewer_boards(count: int, captions: list[str]) -> None:
+    game = Game(3)
+    for point in ["A1", "B1", "C1", "A2", "B2", "C2", "A3"][:count]:
+        game.play(game.to_move, point)
+
+    def after(moves: int) -> Game:
+        shorter = game.copy()
+        while len(shorter.moves) > moves:
+            shorter.undo()
+        return shorter
+
+    assert re.findall(r"<figcaption>moves (.*?)</figcaption>", _boards("a game", count, after)) == captions

@@ -40,7 +40,7 @@ def _boards(caption: str, count: int, game_after: Callable[[int], Game]) -> str:
         count: Number of its moves.
         game_after: Returns the game after a number of moves.
     """
-    ends = [round(count * (part + 1) / _BOARDS) for part in range(_BOARDS)]
+    ends = sorted({round(count * (part + 1) / _BOARDS) for part in range(_BOARDS)} - {0})
     figures = []
     for first, last in zip([0, *ends], ends, strict=False):
         game = game_after(last)

@@ -36,22 +36,19 @@ _COLUMNS = (
 
 def differing_settings(runs: Mapping[str, RunSettings]) -> str:
     """Returns a table of the settings in which runs differ, or those of a single run that are not the defaults."""
-    columns = dict(runs)
+    columns = [(name, _values(settings, sections_of(settings.command))) for name, settings in runs.items()]
     if len(runs) == 1:
-        is_learning = next(iter(runs.values())).command == "learn"
-        columns = {"default": RECORDS if is_learning else RunSettings(), **columns}
-    values = {name: _values(settings, sections_of(settings.command)) for name, settings in columns.items()}
-    if len(runs) == 1:
-        values["default"] = _values(columns["default"], sections_of(next(iter(runs.values())).command))
+        command = next(iter(runs.values())).command
+        columns.insert(0, ("default", _values(RECORDS if command == "learn" else RunSettings(), sections_of(command))))
     rows = []
-    for setting in dict.fromkeys(setting for known in values.values() for setting in known):
-        row = [known.get(setting, "") for known in values.values()]
+    for setting in dict.fromkeys(setting for _, known in columns for setting in known):
+        row = [known.get(setting, "") for _, known in columns]
         if len(set(row)) > 1:
             rows.append([setting, *row])
     title = "Settings that differ" + (" from the defaults" if len(runs) == 1 else "")
     if not rows:
         return f"<h2>{title}</h2><p>None.</p>"
-    return f"<h2>{title}</h2>{_table(['setting', *values], rows, 'text')}"
+    return f"<h2>{title}</h2>{_table(['setting', *(name for name, _ in columns)], rows, 'text')}"
 
 
 def _values(settings: RunSettings, sections: Sequence[str] | Mapping[str, Any]) -> dict[str, str]:
@@ -79,6 +76,8 @@ def log_table(lines: Sequence[Mapping[str, Any]]) -> str:
                 for value, (_, name, form) in zip(values, shown, strict=True)
             ]
         )
+    if len(chosen) < len(lines):
+        rows.insert(_ROWS // 2, ["..."] * len(shown))
     return _table([title for title, _, _ in shown], rows, "")
 
 
