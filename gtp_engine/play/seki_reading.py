@@ -22,6 +22,8 @@ _CERTAIN = 0.8
 _FEW_LIBERTIES = 3
 # What is larger is not read: empty points of the region, of all points that are played on, and positions.
 _REGION_EMPTY, _MOST_EMPTY, _MOST_POSITIONS = 3, 6, 6000
+# What a line of moves may be long: stones that are captured make room for more, and Python's stack holds twice as many.
+_LONGEST_LINE = 200
 
 
 def uncapturable_stones(game: Game, ownership: NDArray[np.floating], dead: set[int]) -> set[int]:
@@ -67,7 +69,7 @@ def _scarce_liberties(stones: NDArray[np.int8], region: Region, attacker: int) -
 
 
 class _TooLargeError(Exception):
-    """There are too many positions to be read."""
+    """There are too many positions to be read, or too many moves in a row."""
 
 
 def can_capture(game: Game, region: Iterable[int], outside: Iterable[int], defender: int) -> bool | None:
@@ -122,7 +124,7 @@ class _Reading:
             return is_taken and self._count_elsewhere(game) == self._elsewhere
         key = (game.stones().tobytes(), int(game.board["ko_point"][0]), game.to_move, passes)
         if key not in self._known:
-            if len(self._known) >= _MOST_POSITIONS:
+            if len(self._known) >= _MOST_POSITIONS or len(earlier) >= _LONGEST_LINE:
                 raise _TooLargeError
             self._known[key] = self._best(game, earlier, passes)
         return self._known[key]

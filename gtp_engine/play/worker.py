@@ -269,7 +269,8 @@ class SearchWorker:
         after the end, when nobody moves any more, it is their mean.
         """
         game = request.game
-        position = (game.width, game.height, game.rules, game.komi, *game.setup_stones, *game.moves)
+        parameters = request.parameters  # of a search, or with the profile of a network
+        position = (game.width, game.height, game.rules, game.komi, parameters, *game.setup_stones, *game.moves)
         if self._ownership is not None and self._ownership[0] == position:
             return self._ownership[1]
         ownerships = [self._ownership_moving_first(request, colour) for colour in (BLACK, WHITE)]
