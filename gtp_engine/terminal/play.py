@@ -19,7 +19,7 @@ from ..base.messages import plural
 from ..base.system import wait_for
 from ..game.coords import BLACK, PASS, WHITE, colour_letter, colour_name, opponent, parse_vertex
 from ..game.diagram import Marks
-from ..game.scoring import area_map
+from ..game.scoring import Score, area_map, final_score
 from ..play.engine import DEFAULT_SECONDS, Decision, Engine
 from ..play.levels import HIGHEST
 from ..search.report import SearchReport
@@ -90,6 +90,7 @@ class TerminalGame:
     def _begin(self, saved: SavedGame | None) -> None:
         """Prepares for the game on the engine's board: a new one, or a saved one."""
         self._result: str | None = None
+        self._dead: set[int] = set()  # in the count of a finished game
         self._is_saved: bool | None = None  # of a finished game
         self._date = saved.date if saved and saved.is_own else None
         self._comments = dict(saved.comments) if saved else {}  # by move number
@@ -200,13 +201,13 @@ class TerminalGame:
 
     def _score(self) -> None:
         """Scores the game after two passes and shows dead stones, territory and the result."""
-        self._result = str(self._wait(self._engine.final_score(), "scoring"))
+        self._dead = self._wait(self._engine.dead_stones(), "scoring")
+        self._result = str(Score(final_score(self._engine.game, self._dead)))
         self._show_count()
 
     def _show_count(self) -> None:
         """Shows the dead stones and the territory that the count of a finished game rests on."""
-        dead = self._wait(self._engine.dead_stones(), "scoring")
-        game = self._engine.game
+        game, dead = self._engine.game, self._dead
         self._show(Marks(dead=frozenset(dead), territory=area_map(game, dead)))
         if dead:
             names = sorted(game.vertex(point) for point in dead)
