@@ -108,7 +108,7 @@ def _check_sgf() -> str:
 def _check_gtp(command: list[str]) -> str:
     """Starts the program as a GUI does, from another folder."""
     done = subprocess.run(
-        [*command, "--visits", "20"],
+        [*command, "--visits", "20", "--name", "gtp_engine"],  # whatever the user's own defaults are
         input="1 name\n2 boardsize 9\n3 genmove b\n4 quit\n",
         capture_output=True,
         text=True,

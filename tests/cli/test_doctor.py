@@ -17,8 +17,10 @@ ROOT = Path(__file__).resolve().parents[2]
 TINY = ROOT / "tests" / "data" / "networks" / "tiny.bin.gz"
 
 
-def test_a_sound_installation_passes() -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+def test_a_sound_installation_passes_whatever_the_users_defaults_are(tmp_path: Path) -> None:
+    configuration = tmp_path / "config.toml"
+    configuration.write_text('seconds = 500\n[gtp]\nname = "KataGo"\n')
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "GTP_ENGINE_CONFIG": str(configuration)}
     command = [sys.executable, "-m", "gtp_engine", "doctor", "--network", "none"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
