@@ -5,7 +5,7 @@ Pure functions of a position, of what a search found there, and of its ownership
 on who moves first, so the end is assessed from both sides.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import sqrt
 
@@ -244,7 +244,7 @@ def _is_safe(game: Game, point: int) -> bool:
     return False  # suicide: the stone is gone
 
 
-def find_dead(game: Game, ownership: np.ndarray) -> set[int]:
+def find_dead(game: Game, find_ownership: Callable[[], np.ndarray]) -> set[int]:
     """Returns the points of the stones that are removed for the count.
 
     Once the game is over they are chosen together (`settlement`), and there are none under rules that count stones as
@@ -252,11 +252,11 @@ def find_dead(game: Game, ownership: np.ndarray) -> set[int]:
 
     Args:
         game: The position.
-        ownership: Black's ownership: `in_their_own_turn`, or after the end the mean.
+        find_ownership: Returns Black's ownership: `in_their_own_turn`, or after the end the mean. Called if needed.
     """
     if not game.is_over:
-        return dead_stones(game, ownership)
-    return set() if game.rules.stones_stand else agreed_dead(game, ownership)
+        return dead_stones(game, find_ownership())
+    return set() if game.rules.stones_stand else agreed_dead(game, find_ownership())
 
 
 def chain_statuses(game: Game, dead: set[int]) -> dict[str, list[list[int]]]:

@@ -303,7 +303,7 @@ class SearchWorker:
 
     def dead_stones(self, request: SearchRequest) -> set[int]:
         """Returns the points of the dead stones (`endgame.find_dead`)."""
-        return find_dead(request.game, self.ownership(request))
+        return find_dead(request.game, lambda: self.ownership(request))
 
     def final_score(self, request: SearchRequest) -> Score:
         """Returns the score of the present board without the dead stones."""

@@ -111,7 +111,7 @@ def test_a_stopped_search_answers_all_the_same(worker):
 def test_games_end(worker, rules, visits):
     game = Game(7, rules=RULESETS[rules], komi=7)
     play_to_the_end(worker, game, visits)
-    dead = find_dead(game, worker.ownership(request(game)))
+    dead = find_dead(game, lambda: worker.ownership(request(game)))
     assert not (dead and game.rules.stones_stand)
 
 
