@@ -14,6 +14,7 @@ from .run_command import carry_out, in_process_group, report_end, report_options
 if TYPE_CHECKING:
     from ..training.ddp import ProcessGroup
     from ..training.limit import Limit
+    from ..training.run_folder import RunFolder
     from ..training.settings import RunSettings
 
 
@@ -62,13 +63,18 @@ def learn(
             raise click.UsageError("without --teacher, only the --labels are learned: leave the games out")
         del given["labels"]  # the user's default, for runs with a teacher
     settings, limit = settings_from_options(given), Limit(minutes)
+    folder = RunFolder(out or default_folder(settings, start))
     if report:
-        write_report_of(RunFolder(out or default_folder(settings, start)), report, compare)
+        write_report_of(folder, report, compare)
     elif label_only:
         _label(settings, limit)
     else:
         typed = {name: value for name, value in given.items() if is_given(context, name)}
-        in_process_group(partial(_learn, settings, typed, out, start, limit))
+        new = settings_from_options(typed)
+        if folder.state_file.exists() or (folder.exists and not new.records.has_source):
+            # The run resumes, and the user's defaults are for new runs.
+            settings, start = new, start if is_given(context, "start") else None
+        in_process_group(partial(_learn, settings, typed, folder, start, limit))
 
 
 def _label(settings: "RunSettings", limit: "Limit") -> None:
@@ -86,17 +92,15 @@ def _label(settings: "RunSettings", limit: "Limit") -> None:
 def _learn(
     settings: "RunSettings",
     typed: dict[str, Any],
-    out: Path | None,
+    folder: "RunFolder",
     start: str | None,
     limit: "Limit",
     group: "ProcessGroup",
 ) -> None:
     """Trains a network, or resumes its training, which only options of the command line may change."""
-    from ..training.new_run import begin_records, default_folder, starting_network
+    from ..training.new_run import begin_records, starting_network
     from ..training.record_run import RecordRun
-    from ..training.run_folder import RunFolder
 
-    folder = RunFolder(out or default_folder(settings, start))
     folder.check_place()
     if not (folder.exists or settings.records.has_source):
         raise click.UsageError("give game records, a --teacher, or a folder of --labels to learn from")

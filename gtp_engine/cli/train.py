@@ -78,8 +78,10 @@ def train(
     if report:
         write_report_of(folder, report, compare)
         return
-    if folder.exists and not is_given(context, "preset"):
-        preset = None  # the user's default is for new runs
+    if folder.exists:  # the user's defaults are for new runs
+        preset, start = (
+            value if is_given(context, name) else None for name, value in (("preset", preset), ("start", start))
+        )
     in_process_group(partial(_train, folder, given_settings(preset, settings_file), start, minutes, cluster))
 
 

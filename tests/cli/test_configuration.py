@@ -152,15 +152,25 @@ def test_the_template_is_accepted_as_it_is_and_without_its_marks(file: Path) -> 
 
 
 def test_defaults_are_for_new_runs_only(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file.write_text('[train]\npreset = "mini"\n')
-    seen: list[RunSettings | None] = []
-    monkeypatch.setattr("gtp_engine.cli.train.in_process_group", lambda work: seen.append(work.args[1]))
+    file.write_text('[train]\npreset = "mini"\nfrom = "any"\n[learn]\nfrom = "any"\nlabels = "mine"\n')
+    seen: list[tuple[Any, ...]] = []
+    for name in ("train", "learn"):
+        monkeypatch.setattr(f"gtp_engine.cli.{name}.in_process_group", lambda work: seen.append(work.args))
     old = RunFolder(tmp_path / "old")
     old.create(RunSettings())
-    for arguments in (["new"], ["old"], ["old", "--preset", "mini"]):
+    for arguments in (["new"], ["old"], ["old", "--preset", "mini"], ["old", "--from", "other"]):
         assert run("train", str(tmp_path / arguments[0]), *arguments[1:]).exit_code == 0
-    new, resumed, typed = seen
+    (_, new, *_), (_, resumed, *_), (_, typed, *_), _ = seen
     assert new is not None and new == typed and resumed is None
+    assert [start for _, _, start, *_ in seen] == ["any", None, None, "other"]
+    seen.clear()
+    for arguments in (["new"], ["old"], ["old", "--from", "other"]):
+        assert run("learn", "--out", str(tmp_path / arguments[0]), *arguments[1:]).exit_code == 0
+    assert [(bool(made.records.labels), start) for made, _, _, start, _ in seen] == [
+        (True, "any"),
+        (False, None),
+        (False, "other"),
+    ]
 
 
 def test_an_option_switches_off_a_default_that_it_excludes(
