@@ -1,5 +1,6 @@
 """The saved game that `gtp_engine play` continues, and the options that it decides."""
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ from .play_options import PlayOptions
 
 if TYPE_CHECKING:
     from ..terminal.loading import SavedGame
+
+logger = logging.getLogger(__name__)
 
 
 def saved_game(context: click.Context, options: PlayOptions, game: GameOptions, folder: Path) -> "SavedGame | None":
@@ -63,6 +66,6 @@ def with_opponent(context: click.Context, search: SearchOptions, saved: "SavedGa
     try:
         network_file(network)
     except UserError as error:
-        click.echo(f"{error}; the saved game continues with --network {search.network}", err=True)
+        logger.warning(f"{error}; the saved game continues with --network {search.network}")
         return search
     return replace(search, network=network)
