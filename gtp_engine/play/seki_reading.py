@@ -22,7 +22,7 @@ _CERTAIN = 0.8
 _FEW_LIBERTIES = 3
 # What is larger is not read: empty points of the region, of all points that are played on, and positions.
 _REGION_EMPTY, _MOST_EMPTY, _MOST_POSITIONS = 3, 6, 6000
-# What a line of moves may be long: stones that are captured make room for more, and Python's stack holds twice as many.
+# The longest line of moves: captures make room for ever more, and Python's stack cannot hold twice as many.
 _LONGEST_LINE = 200
 
 

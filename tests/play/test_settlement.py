@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from drawn_positions import DEAD_STONES, FINISHED, PRISONERS, SETTLED, game_of
 
-from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
+from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.game.game import Game
 from gtp_engine.game.scoring import area_map, dead_stones, final_score, proven_owners
 from gtp_engine.play.endgame import chain_statuses, find_dead
@@ -149,10 +149,14 @@ def test_what_is_too_large_is_not_read() -> None:
     assert can_capture(game, region, (), WHITE) is None
 
 
-def test_lines_that_are_too_long_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.play.seki_reading._LONGEST_LINE", 5)
-    game = game_of(SEKI, "japanese", komi=0)
-    assert can_capture(game, points(game, "A6 A5 A4 B6 B4"), (), BLACK) is None
+def test_lines_that_are_too_long_for_the_stack_are_not_read() -> None:
+    # White fills a large corner but for three points: after a capture there is room for hundreds of moves.
+    stones = [[WHITE if x < 14 and y < 12 else BLACK for x in range(17)] for y in range(15)]
+    for x, y in (0, 0), (1, 0), (0, 1), (16, 0), (0, 14):
+        stones[y][x] = EMPTY
+    game = game_of("\n".join(" ".join(".XO"[stone] for stone in row) for row in stones))
+    region = {point_at(x, y, game.width) for x in range(14) for y in range(12)}
+    assert can_capture(game, region, (), WHITE) is None
 
 
 def test_only_finished_games_are_judged_together() -> None:
