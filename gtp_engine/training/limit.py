@@ -10,12 +10,16 @@ class Stopped(Exception):
 class Limit:
     """Decides when work ends: `minutes` from now (None for no limit), or once it is stopped.
 
+    Args:
+        minutes: The time limit.
+        outer: The limit of the whole work, if this is a part of it: stopping that one stops this one.
+
     Attributes:
         stopped: Setting it to True, also from a signal handler, ends the work soon.
     """
 
-    def __init__(self, minutes: float | None = None) -> None:
-        self._minutes = minutes
+    def __init__(self, minutes: float | None = None, outer: "Limit | None" = None) -> None:
+        self._minutes, self._outer = minutes, outer
         self.stopped = False
         self.restart()
 
@@ -25,7 +29,8 @@ class Limit:
 
     def is_over(self) -> bool:
         """Returns whether the time limit is reached or the work was stopped."""
-        return self.stopped or (self._end is not None and time.monotonic() >= self._end)
+        is_stopped = self.stopped or (self._outer is not None and self._outer.stopped)
+        return is_stopped or (self._end is not None and time.monotonic() >= self._end)
 
     def check(self) -> None:
         """Raises Stopped if the work is to end."""

@@ -308,7 +308,7 @@ class SelfPlayRun(Run):
         shown = ", ".join(f"{name} {found[name]:.3f}" for name in trained)
         source = f"games of cycle {newest[0].cycle}" if newest[0].cycle else "random games"
         self.observer.message(f"losses on {found['positions']:,.0f} positions of the newest {source}: {shown}")
-        lines, limit = self.state.lines, Limit(_MATCH_MINUTES)
+        lines, limit = self.state.lines, Limit(_MATCH_MINUTES, self.limit)
         if self.settings.match.every and lines and "elo" not in lines[-1] and not self.limit.stopped:
             with contextlib.suppress(Stopped, KeyboardInterrupt):  # what was learned is saved
                 lines[-1] |= self._rate_network(lines[-1]["cycle"], limit)

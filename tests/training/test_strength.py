@@ -24,3 +24,11 @@ def test_a_network_that_is_missing_or_damaged_is_named_with_what_helps(kept: int
     with pytest.raises(UserError) as error:
         play_match(folder, RunSettings(), (5, 0), 2, threads=1, limit=Limit(None), on_game=lambda _: None)
     assert str(error.value).startswith(message)
+
+
+def test_a_part_of_the_work_ends_when_the_whole_is_stopped_but_not_by_its_time() -> None:
+    whole = Limit(0)
+    part = Limit(1, whole)
+    assert whole.is_over() and not part.is_over()
+    whole.stopped = True
+    assert part.is_over()
