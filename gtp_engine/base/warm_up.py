@@ -21,6 +21,10 @@ from .system import available_cpus
 
 logger = logging.getLogger(__name__)
 
+# Seconds for which a helper is waited for, many times what it takes: in a program that embeds Python, `sys.executable`
+# may be that program, which never ends.
+_PATIENCE = 120.0
+
 
 @dataclass(frozen=True)
 class Step:
@@ -50,8 +54,8 @@ def warm_up(steps: list[Step]) -> None:
     with _helpers(steps) as helpers:
         for number, step in enumerate(steps, 1):
             logger.warning(f"compiling {number}/{len(steps)}: {step.name}")
-            if step.module in helpers and (status := helpers[step.module].wait()) != 0:
-                logger.info(f"the process that compiles {step.name} ended with status {status}: compiling it here")
+            if step.module in helpers:
+                _wait(helpers[step.module], step.name)
             with without_garbage_collection():
                 step.run()
     problem = jit.mark_complete()
@@ -107,6 +111,17 @@ def _helpers(steps: list[Step]) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
         for helper in helpers.values():
             helper.kill()  # if it has not ended yet: a step failed
             helper.communicate()
+
+
+def _wait(helper: subprocess.Popen[bytes], name: str) -> None:
+    """Waits for a helper; one that fails costs time only."""
+    try:
+        status = helper.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        helper.kill()
+        status = helper.wait()
+    if status:
+        logger.info(f"the process that compiles {name} ended with status {status}: compiling it here")
 
 
 def _start(module: str) -> subprocess.Popen[bytes]:

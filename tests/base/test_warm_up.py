@@ -101,6 +101,18 @@ def test_a_step_runs_without_its_helper(
     assert "the process that compiles the search ended with status 1: compiling it here" in caplog.messages
 
 
+def test_a_helper_that_never_ends_is_ended(
+    started: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(subject, "_PATIENCE", 0.1)
+    name, done = module(tmp_path, monkeypatch, LIMIT)
+    run = Mock()
+    warm_up([Step("the search", run, name)])
+    run.assert_called_once()
+    assert [process.returncode is None for process in started] == [False]
+    assert not done.exists()
+
+
 @pytest.mark.parametrize(("name", "value"), [("CACHE_FOLDER", None), ("available_cpus", Mock(return_value=1))])
 def test_without_a_second_core_or_a_folder_there_is_no_helper(
     started: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch, name: str, value: object
