@@ -14,7 +14,6 @@ from gtp_engine.terminal.board import board_view
 from gtp_engine.terminal.panel import (
     candidate_marks,
     candidate_table,
-    engine_move_line,
     lead_in_words,
     side_lines,
     territory_marks,
@@ -27,16 +26,15 @@ NAMES = {BLACK: "you", WHITE: "engine"}
 
 
 def main() -> None:
-    """Plays the opening of a game on 9x9 and draws the board, an analysis and an estimate of the score."""
+    """Plays the opening of a game on 9x9 and draws an analysis and an estimate of the score."""
     with Engine(SETTINGS, width=9) as engine:
         for _ in range(MOVES):
-            decision = engine.best_move()
+            engine.best_move()
         report = engine.evaluate()
         game = engine.game
     console = Console(width=76, color_system="truecolor", force_terminal=True, record=True, file=io.StringIO())
     side = side_lines(game, NAMES)
     prompt = Text("black> ")
-    draw("board.svg", console, board_view(game, console, None, side), engine_move_line(game, decision.report), prompt)
     analysis = board_view(game, console, candidate_marks(report), side)
     draw("analysis.svg", console, prompt + Text("analyze\n"), analysis, candidate_table(report, console.width), prompt)
     score = board_view(game, console, territory_marks(game, report), side)
