@@ -82,7 +82,7 @@ def test_a_cold_start_waits_for_its_helper(
         Step("the search", lambda: seen.append(done.exists()), name),
         Step("the count", lambda: seen.append(done.exists()), name),
     ]
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(logging.INFO, subject.logger.name):
         warm_up(steps)
     assert seen == [True, True]
     assert [process.returncode for process in started] == [0]
@@ -95,7 +95,7 @@ def test_a_step_runs_without_its_helper(
     started: list["subprocess.Popen[bytes]"], caplog: pytest.LogCaptureFixture
 ) -> None:
     run = Mock()
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(logging.INFO, subject.logger.name):
         warm_up([Step("the search", run, "gtp_engine.no_such_module")])
     run.assert_called_once()
     assert "the process that compiles the search ended with status 1: compiling it here" in caplog.messages

@@ -42,7 +42,7 @@ def test_a_cold_start_waits_for_the_rules_only(
     engine: Engine, is_interactive: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(play, "is_cold", Mock(return_value=True))
-    screen = Mock(is_interactive=is_interactive, working=lambda doing: threading.Lock())
+    screen = Mock(is_interactive=is_interactive, redraws=False, working=lambda doing: threading.Lock())
     game = TerminalGame(engine, screen, humans=frozenset((BLACK,)), folder=tmp_path)
     game._get_ready()
     assert not engine.ready.done()
