@@ -21,7 +21,7 @@ _OPTIONS = (
         show_default="named after the network, in the user's data folder",
         help="The run's folder.",
     ),
-    click.option("--config", "network", show_default="b6c96", help="The network: blocks and channels."),
+    click.option("--config", "network", metavar="SIZE", show_default="b6c96", help="The network: blocks and channels."),
     click.option("--from", "start", type=NetworkName(), help="Start from this network instead: a file or a name."),
     "Records",
     click.option(
@@ -31,9 +31,11 @@ _OPTIONS = (
         type=BoardSize(),
         help="Use only games on this board (repeatable).",
     ),
-    click.option("--rank", help="Use only games of players of at least this rank, such as 4d or 1p."),
-    click.option("--since", help="Use only games from this day or year on, such as 2000 or 2015-03-31."),
-    click.option("--until", help="Use only games up to this day or year."),
+    click.option("--rank", metavar="RANK", help="Use only games of players of at least this rank, such as 4d or 1p."),
+    click.option(
+        "--since", metavar="DATE", help="Use only games from this day or year on, such as 2000 or 2015-03-31."
+    ),
+    click.option("--until", metavar="DATE", help="Use only games up to this day or year."),
     click.option(
         "--least-moves",
         type=WholeNumber(1),

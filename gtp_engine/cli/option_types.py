@@ -11,6 +11,8 @@ from ..evaluate.choices import LARGEST_BOARD
 
 SMALLEST, LARGEST = 2, 25
 MAX_LEVEL = 10
+# What players may type as a level; the ranks of `evaluate.human_profile`.
+_RANK = re.compile(r"([1-9]|1\d|20)k|[1-9]d")
 
 
 class BoardSize(click.ParamType):
@@ -84,7 +86,9 @@ class Level(click.ParamType):
         try:
             return int(parse_number("level", value, Range(1, MAX_LEVEL, whole=True)))
         except UserError as error:
-            self.fail(f"{error}, or max", param, ctx)
+            is_rank = _RANK.fullmatch(str(value))
+            hint = f"; for a rank use --profile rank_{value} with a human-trained network" if is_rank else ""
+            self.fail(f"{error}, or max{hint}", param, ctx)
 
 
 class BoardWeights(click.ParamType):

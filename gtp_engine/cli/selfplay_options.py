@@ -50,6 +50,7 @@ _OPTIONS: tuple[str | Callable[..., Any], ...] = (
     click.option(
         "--rules",
         multiple=True,
+        metavar="RULES",
         shell_complete=RulesName().shell_complete,
         show_default="tromp-taylor and chinese",
         help="Ruleset; repeat the option to draw one at random for each game.",

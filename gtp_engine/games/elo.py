@@ -59,7 +59,9 @@ def wilson_interval(score: float, games: int) -> tuple[float, float]:
     weight = Z95 * Z95 / games
     centre = (score + weight / 2.0) / (1.0 + weight)
     margin = Z95 * math.sqrt((score * (1.0 - score) + weight / 4.0) / games) / (1.0 + weight)
-    return max(0.0, centre - margin), min(1.0, centre + margin)
+    # A rounding error would make an open end of the Elo interval a number.
+    low = 0.0 if score <= 0.0 else max(0.0, centre - margin)
+    return low, 1.0 if score >= 1.0 else min(1.0, centre + margin)
 
 
 def elo_interval(tally: Tally) -> tuple[float, float]:

@@ -178,7 +178,7 @@ class GtpClient:
             )
         except (OSError, ValueError) as error:  # ValueError: a NUL in the command
             reason = getattr(error, "strerror", None) or error
-            raise EngineStartError(f"engine command {self.command!r} doesn't start: {reason}") from error
+            raise EngineStartError(f"cannot start engine {self.command!r}: {reason}") from error
 
     def _read_stdout(self) -> None:
         # os.read with our own splitting: a thread that hangs in a buffered reader would block the exit.

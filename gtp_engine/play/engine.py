@@ -124,7 +124,7 @@ class EngineSettings:
         check_level(self.level)
         profile = self.search_parameters(self.network).profile
         if profile and self.network in (AUTO, *WITHOUT_NETWORK):
-            raise UserError(f"the profile {profile} needs a network that imitates humans: --network FILE")
+            raise UserError(f"the profile {profile} needs a human-trained --network, such as b18c384nbt-humanv0")
 
     def search_parameters(self, network: str) -> SearchParameters:
         """Returns the parameters that suit this network, with the changes of these settings.

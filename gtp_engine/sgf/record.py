@@ -373,7 +373,7 @@ def analysis_comment(
         winrate, lead = 1 - winrate, -lead
     leader = colour_letter(BLACK if lead >= 0 else WHITE)
     moves = " ".join(vertex(point, width, height) for point in line)
-    text = f"Win rate: {100 * winrate:.1f}% black\nScore: {leader}+{abs(lead):.1f}\nVisits: {visits}"
+    text = f"Black's win rate: {100 * winrate:.1f}%\nScore: {leader}+{abs(lead):.1f}\nVisits: {visits}"
     return f"{text}\nMain line: {moves}" if moves else text
 
 

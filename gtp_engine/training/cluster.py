@@ -267,7 +267,7 @@ class ClusterPool(SelfPlayPool):
             ray.kill(member.actor)
         self._failures += not member.has_answered
         if self._failures > _MOST_FAILURES * (len(self._members) + 1):
-            raise ProcessLostError(f"cluster workers end before they have played: {why}")
+            raise ProcessLostError(f"cluster workers exit before they play: {why}")
         logger.warning(f"cluster worker lost, starting another one ({why})")
 
     def close(self) -> None:

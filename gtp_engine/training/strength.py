@@ -2,11 +2,15 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from ..base.errors import UserError
 from ..games.elo import Tally, elo_difference, wilson_interval
 from ..games.network_match import NetworkMatchSettings, NetworkPlayer, play_networks
 from ..games.results import MatchResult
+from ..network.katago_file import NetworkFileError
+from ..network.library import load_network
 from .limit import Limit
 from .run_folder import RunFolder
 from .settings import RunSettings
@@ -39,6 +43,7 @@ def play_match(
 
     Raises:
         Stopped: The limit was reached.
+        UserError: The file of a network is missing or damaged.
     """
     boards = settings.games.boards
     width, height = max(boards, key=lambda board: boards[board])
@@ -55,7 +60,7 @@ def play_match(
         device=settings.machine.device,
         precision=settings.machine.precision,
     )
-    new, old = (NetworkPlayer(str(folder.network(cycle))) for cycle in cycles)
+    new, old = (_player(folder.network(cycle)) for cycle in cycles)
     try:
         return play_networks(
             new,
@@ -67,6 +72,17 @@ def play_match(
     except KeyboardInterrupt:  # a match looks for Ctrl-C itself, and sees it before the limit is checked
         limit.check()
         raise
+
+
+def _player(path: Path) -> NetworkPlayer:
+    """Returns the player with a network of the run. Its errors do not advise to download the file again."""
+    try:
+        load_network(path)
+    except (OSError, NetworkFileError) as error:
+        problem = "missing" if isinstance(error, FileNotFoundError) else "damaged"
+        advice = "restore it from a copy, or set every = 0 and gate = false in [match] of settings.toml"
+        raise UserError(f"{path} is {problem}, and a match needs it: {advice}") from error
+    return NetworkPlayer(str(path))
 
 
 def last_rated(lines: Sequence[Mapping[str, Any]]) -> int:

@@ -118,7 +118,7 @@ def test_only_one_player_is_judged_if_wanted() -> None:
 
 def test_comment() -> None:
     assert move_comment(review(BLACK, D4, E5, (0.5, 0.7), (0.0, 4.0))) == (
-        "Win rate: 30.0% black\nScore: W+4.0\nVisits: 20\nMain line: F6 F6\n"
+        "Black's win rate: 30.0%\nScore: W+4.0\nVisits: 20\nMain line: F6 F6\n"
         "Cost: 30.0% win rate, 5.0 points\nBetter: E5 F6"
     )
     assert "Better" not in move_comment(review(BLACK, E5, E5, (0.5, 0.7), (0.0, 4.0)))
@@ -128,13 +128,13 @@ def test_every_move_has_values_and_only_mistakes_have_comments() -> None:
     moves = [loss(1, BLACK, E5, E5, 0.0), loss(2, WHITE, D4, F6, 4.0, 0.2)]
     game = game_of(moves)
     nodes = annotated(game).nodes
-    assert [node.comment.split("\n")[0] for node in nodes] == ["start", "", "Win rate: 60.0% black"]
+    assert [node.comment.split("\n")[0] for node in nodes] == ["start", "", "Black's win rate: 60.0%"]
     assert [node.annotations["SBKV"] for node in nodes] == ["50.00", "60.00", "60.00"]
     assert [node.annotations["V"] for node in nodes] == ["0.00", "1.00", "3.00"]
     assert [node.annotations["SBKS"] for node in nodes] == ["0.00", "1.00", "3.00"]
     assert [node.comment for node in game.record.nodes] == ["start", "", ""]
     everything = annotated(game, comment_all=True).nodes
-    assert everything[1].comment.startswith("Win rate: 60.0% black\nScore: B+1.0")
+    assert everything[1].comment.startswith("Black's win rate: 60.0%\nScore: B+1.0")
     assert everything[2] == nodes[2]
 
 
@@ -144,7 +144,7 @@ def test_a_mistake_has_marks_and_the_better_line_as_a_variation() -> None:
     assert {"BM": "1", "HO": "1", "TR": "ee"}.items() <= first.annotations.items()
     assert [node.move for node in first.variations[0]] == [Move(BLACK, E5), Move(WHITE, F6)]
     assert first.variations[0][0].annotations == {"TE": "1", "V": "1.00", "SBKV": "60.00", "SBKS": "1.00"}
-    assert first.variations[0][0].comment == "Win rate: 60.0% black\nScore: B+1.0\nVisits: 10"
+    assert first.variations[0][0].comment == "Black's win rate: 60.0%\nScore: B+1.0\nVisits: 10"
     # White missed the same point: no second variation.
     assert ({"DO", "TR"} <= second.annotations.keys(), "HO" in second.annotations) == (True, False)
     assert second.comment == "Cost: 0.0% win rate, 2.0 points\nE5 is better, see move 1."

@@ -100,6 +100,7 @@ def test_help_and_completion_import_nothing_heavy() -> None:
         (["match", "a", "b", "--timeout", "nan"], f"invalid time 'nan': {SECONDS}"),
         (["play", "--rules", "mine"], "unknown rules: 'mine'"),
         (["play", "--level", "11"], "invalid level '11': expected a whole number from 1 to 10, or max"),
+        (["play", "--level", "15k"], "or max; for a rank use --profile rank_15k with a human-trained network"),
         (["play", "--visits", "0"], "invalid number '0': expected a whole number of 1 or more"),
         (["play", "--set", "c_puct=-1"], "invalid c_puct '-1'"),
         (["play", "--set", "c_putc=1"], "unknown parameter 'c_putc': did you mean 'c_puct'"),

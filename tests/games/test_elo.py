@@ -63,5 +63,10 @@ def test_elo_interval_of_a_clean_sweep_is_open_above() -> None:
     assert high == math.inf
 
 
+def test_interval_of_a_clean_sweep_reaches_the_end_whatever_is_rounded() -> None:
+    assert {wilson_interval(1.0, games)[1] for games in range(1, 200)} == {1.0}
+    assert {wilson_interval(0.0, games)[0] for games in range(1, 200)} == {0.0}
+
+
 def test_elo_interval_before_the_first_game() -> None:
     assert elo_interval(Tally(0, 0, 0)) == (-math.inf, math.inf)

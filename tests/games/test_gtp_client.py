@@ -110,7 +110,7 @@ def test_engine_that_ignores_quit_is_ended(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("/nonexistent/engine --mode gtp", "command '/nonexistent/engine --mode gtp' doesn't start: .*No such file"),
+        ("/nonexistent/engine --mode gtp", "cannot start engine '/nonexistent/engine --mode gtp': .*No such file"),
         (command("import sys; sys.exit('no such option: --gpt')"), "exit status 1 at 'name': no such option: --gpt"),
         (command("print('usage: engine gtp')"), "exit status 0 at 'name': usage: engine gtp"),
         ("engine 'gtp", "No closing quotation"),

@@ -91,7 +91,7 @@ def test_an_engine_is_started_again_after_a_crash(scripted: Script, tmp_path: Pa
 
 
 def test_an_engine_that_does_not_start_ends_the_match(scripted: Script) -> None:
-    with pytest.raises(EngineStartError, match="'/nonexistent' doesn't start"):
+    with pytest.raises(EngineStartError, match="cannot start engine '/nonexistent'"):
         run(scripted(), "/nonexistent", 2)
 
 
