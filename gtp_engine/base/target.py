@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from llvmlite import binding
 from numba.core import config
+from numba.core.codegen import get_host_cpu_features
 
 _V3 = (
     *("cx16", "sahf", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2"),
@@ -49,10 +50,9 @@ def target() -> Target:
     for known in WHEEL_TARGETS:
         if (known.name, known.features) == (name, features):
             return known
-    host = _host_features()
-    listed = ",".join(sorted(("+" if present else "-") + feature for feature, present in host.items()))
-    has = frozenset(feature for feature, present in host.items() if present)
-    return Target(name or binding.get_host_cpu_name(), listed if features is None else features, has)
+    listed = get_host_cpu_features() if features is None else features
+    has = frozenset(feature for feature, present in _parse(listed).items() if present)
+    return Target(name or binding.get_host_cpu_name(), listed, has)
 
 
 def wheel_target() -> Target | None:
@@ -64,7 +64,10 @@ def wheel_target() -> Target | None:
 
 
 def _host_features() -> dict[str, bool]:
-    try:
-        return dict(binding.get_host_cpu_features())
-    except RuntimeError:  # LLVM cannot tell them on this system
-        return {}
+    """Returns the features of this processor that numba uses: `NUMBA_ENABLE_AVX=0` takes some away."""
+    return _parse(get_host_cpu_features())
+
+
+def _parse(features: str) -> dict[str, bool]:
+    """Returns the features of one of LLVM's lists, such as "+avx,-avx2", and whether the processor has them."""
+    return {feature[1:]: feature[0] == "+" for feature in features.split(",") if feature}

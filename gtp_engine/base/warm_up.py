@@ -7,6 +7,7 @@ has a lock. So another process compiles a part of it into the cache meanwhile.
 import gc
 import logging
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +20,10 @@ from . import jit
 from .system import available_cpus
 
 logger = logging.getLogger(__name__)
+
+# Seconds for which a helper is waited for, many times what it takes: in a program that embeds Python, `sys.executable`
+# may be that program, which never ends.
+_PATIENCE = 120.0
 
 
 @dataclass(frozen=True)
@@ -39,24 +44,23 @@ class Step:
 def warm_up(steps: list[Step]) -> None:
     """Runs each step so that the core is compiled or loaded from the cache.
 
-    While the cache is cold each step is logged, as a warning, since the program does not respond meanwhile.
+    While the cache is cold each step is logged, as a warning, since the engine does not answer meanwhile.
     """
-    cold = jit.is_cold()
+    if not jit.is_cold():
+        for step in steps:
+            step.run()
+        return
     start = time.perf_counter()
-    helpers = _start_helpers(steps) if cold else {}
-    for number, step in enumerate(steps, 1):
-        if not cold:
-            step.run()
-            continue
-        logger.warning(f"compiling {number}/{len(steps)}: {step.name}")
-        if step.module in helpers:
-            helpers.pop(step.module).communicate()
-        with without_garbage_collection():
-            step.run()
-    if cold:
-        problem = jit.mark_complete()
-        seconds = time.perf_counter() - start
-        logger.warning(f"compiled in {seconds:.0f} s{f' (not kept: {problem})' if problem else ''}")
+    with _helpers(steps) as helpers:
+        for number, step in enumerate(steps, 1):
+            logger.warning(f"compiling {number}/{len(steps)}: {step.name}")
+            if step.module in helpers:
+                _wait(helpers[step.module], step.name)
+            with without_garbage_collection():
+                step.run()
+    problem = jit.mark_complete()
+    seconds = time.perf_counter() - start
+    logger.warning(f"compiled in {seconds:.0f} s{f' (not kept: {problem})' if problem else ''}")
 
 
 @contextmanager
@@ -73,28 +77,61 @@ def without_garbage_collection() -> Iterator[None]:
 
 
 def end_with_parent() -> None:
-    """Lets the helper process end when the process that started it does, which closes its end of the pipe."""
+    """Lets the helper process end when the process that started it does, which closes its end of the pipe.
+
+    Ctrl-C reaches both of them: what it ends is up to the other one.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def wait() -> None:
-        sys.stdin.buffer.read()
-        os._exit(0)
+        # Not from `sys.stdin`: Python aborts if a thread is reading it when the process ends by itself.
+        while os.read(0, 1):
+            pass
+        os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _start_helpers(steps: list[Step]) -> dict[str, subprocess.Popen[bytes]]:
-    """Starts the processes that compile the steps' modules, if there are cores for them and a folder to meet in."""
+@contextmanager
+def _helpers(steps: list[Step]) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+    """Within a `with` block the steps' modules compile into the cache; the end of the block ends them.
+
+    There is a process for each module, by its name, if there are cores for them and a folder to meet in.
+    """
     helpers: dict[str, subprocess.Popen[bytes]] = {}
     modules = dict.fromkeys(step.module for step in steps if step.module)
     if jit.CACHE_FOLDER is None or not sys.executable:
-        return helpers
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        modules.clear()
+    try:
+        for module in list(modules)[: available_cpus() - 1]:
+            with suppress(OSError):  # then this process compiles it
+                helpers[module] = _start(module)
+        yield helpers
+    finally:
+        for helper in helpers.values():
+            helper.kill()  # if it has not ended yet: a step failed
+            helper.communicate()
+
+
+def _wait(helper: subprocess.Popen[bytes], name: str) -> None:
+    """Waits for a helper; one that fails costs time only."""
+    try:
+        status = helper.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        helper.kill()
+        status = helper.wait()
+    if status:
+        logger.info(f"the process that compiles {name} ended with status {status}: compiling it here")
+
+
+def _start(module: str) -> subprocess.Popen[bytes]:
+    """Runs a module as a program that finds the same packages as this process."""
+    folders = os.pathsep.join(folder for folder in sys.path if isinstance(folder, str))
     optimised = ["-" + "O" * sys.flags.optimize] if sys.flags.optimize else []
-    quiet = subprocess.DEVNULL
-    for module in list(modules)[: available_cpus() - 1]:
-        command = [sys.executable, *optimised, "-m", module]
-        with suppress(OSError):  # then this process compiles it
-            helpers[module] = subprocess.Popen(
-                command, env=environment, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet
-            )
-    return helpers
+    # -P: no module is imported from the working folder, unless it is one of these folders.
+    command = [sys.executable, "-P", *optimised, "-m", module]
+    quiet, environment = subprocess.DEVNULL, {**os.environ, "PYTHONPATH": folders}
+    window: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # Windows would open one under a program without any
+    return subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, creationflags=window
+    )

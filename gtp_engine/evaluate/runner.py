@@ -170,10 +170,11 @@ def find_device(name: str) -> str:
 
 
 def may_have_gpu() -> bool:
-    """Whether this machine may have a GPU that torch can use: it has the driver, without which there is none."""
+    """Whether this machine may have a GPU that torch can use: it has a driver, without which there is none."""
     if sys.platform == "darwin":
         return platform.machine() == "arm64"
-    if Path("/dev/kfd").exists():  # AMD's
+    # AMD's and NVIDIA's drivers; the library of the latter may lie where only torch looks for it.
+    if any(Path(device).exists() for device in ("/dev/kfd", "/dev/nvidiactl")):
         return True
     try:
         ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")

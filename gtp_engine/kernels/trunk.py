@@ -277,7 +277,7 @@ class CompiledBlocks:
     def __init__(self, trunk: TrunkDesc, values: Values, half: bool) -> None:
         self._half = half
         self._parts: list[_Run | _Transformer] = []
-        self._levels = self._max_channels = 1
+        self._levels, self._max_channels = 1, whole_lanes(trunk.conv.out_channels)
         self._add_blocks(trunk.blocks, values.at("blocks"), trunk.conv.out_channels, 0)
 
     def __call__(self, source: np.ndarray, on_board: np.ndarray) -> np.ndarray:

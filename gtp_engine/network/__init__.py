@@ -1,1 +1,1 @@
-"""Neural networks: KataGo's family of networks as torch modules, their files, and ours."""
+"""KataGo's family of neural networks: their files and ours, as numpy arrays and as torch modules."""

@@ -4,12 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .schema import (
-    BatchNormDesc,
-    OrdinaryBlockDesc,
-    PoolingBlockDesc,
-    walk_paths,
-)
+from .schema import BatchNormDesc, OrdinaryBlockDesc, PoolingBlockDesc, walk_paths
 from .stored import StoredNetwork
 
 

@@ -54,7 +54,7 @@ class Model(nn.Module):
             full_board: Whether all boards fill the tensor, which saves the masks.
 
         Raises:
-            UserError: The network needs metadata, and there are none.
+            ValueError: The network needs metadata, and there are none.
         """
         if metadata is None and self.trunk.metadata is not None:
             raise ValueError(f"the network {self.config.name} needs metadata of the players: {METADATA} numbers")

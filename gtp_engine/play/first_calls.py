@@ -28,10 +28,10 @@ def use_rules() -> None:
     game.set_up([point_at(0, 0, 5)], [point_at(1, 1, 5)])
 
 
-def use_search(seed: int | None = None) -> None:
+def use_search() -> None:
     """Searches a small board with an evaluator that needs no time."""
     # Not the game's search, whose random numbers would then depend on whether it was warmed up.
-    search = Search(UniformEvaluator(), SearchParameters(tree_megabytes=0.25), seed)
+    search = Search(UniformEvaluator(), SearchParameters(tree_megabytes=0.25), seed=0)
     game = Game(5)
     report = search.run(SearchRequest(game, Limits(visits=600), ownership=True))
     # The arena has space for about 1,100 nodes: with 600 in use, the next position copies its subtree.

@@ -31,6 +31,20 @@ def test_numbas_settings_choose_the_target(monkeypatch: pytest.MonkeyPatch) -> N
     assert target.target().name == "x86-64"
 
 
+def test_only_what_numba_uses_of_a_processor_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LLVM ends the process if it is to use an instruction that the target lacks."""
+    monkeypatch.setattr(target.config, "CPU_NAME", "generic")
+    monkeypatch.setattr(target.config, "CPU_FEATURES", "")  # as numba sets it for that name
+    assert target.target().needs == frozenset()
+    monkeypatch.setattr(target.config, "CPU_FEATURES", "+avx2,-fma,+f16c")
+    assert target.target().needs == {"avx2", "f16c"}
+    monkeypatch.setattr(target.config, "CPU_NAME", None)
+    monkeypatch.setattr(target.config, "CPU_FEATURES", None)
+    monkeypatch.setattr(target.config, "ENABLE_AVX", 0)
+    assert not any(feature.startswith("avx") for feature in target.target().needs)
+    assert target.wheel_target() is None
+
+
 def test_each_target_has_a_folder_of_its_own() -> None:
     assert len({jit._fingerprint(processor) for processor in (*WHEEL_TARGETS, target.target())}) == 3
 

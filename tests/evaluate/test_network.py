@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from reference_outputs import Predictions, predict
 from torch import Tensor
 
 from gtp_engine.base import jit
+from gtp_engine.evaluate import runner as runners
 from gtp_engine.evaluate.cache import EvaluationCache
 from gtp_engine.evaluate.decode import decode_outputs, output_scale
 from gtp_engine.evaluate.evaluator import ALL_SYMMETRIES
@@ -275,6 +277,20 @@ def test_torch_computes_what_the_kernels_do_not(evaluator: NetworkEvaluator, tmp
         assert np.isfinite(rows).all()
     exact = evaluator.collect(evaluator.submit(boards_of(SQUARE), everything))
     assert all(same(one, other, 0.05) for one, other in zip(exact, rows, strict=True))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the device files are those of Linux")
+def test_a_driver_shows_that_there_may_be_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    present: set[str] = set()
+    monkeypatch.setattr(runners, "Path", lambda name: Mock(exists=lambda: name in present))
+    monkeypatch.setattr(runners.ctypes, "CDLL", Mock(side_effect=OSError))
+    assert not runners.may_have_gpu() and find_device("auto") == "cpu"
+    for device in ("/dev/kfd", "/dev/nvidiactl"):
+        present |= {device}
+        assert runners.may_have_gpu()
+        present.clear()
+    monkeypatch.setattr(runners.ctypes, "CDLL", Mock())
+    assert runners.may_have_gpu()
 
 
 @pytest.mark.skipif(jit.config.DISABLE_JIT or not HAS_FLOAT32, reason="the kernels do not run here")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.base.warm_up import Step
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.game.game import Game, IllegalMove
 from gtp_engine.game.rules import RULESETS
@@ -382,6 +383,39 @@ def test_getting_ready_compiles_the_thinning_of_a_tree(monkeypatch: pytest.Monke
     monkeypatch.setattr(trees, "copy_subtree", lambda *trees_: thinned.append(original(*trees_)))
     SearchWorker("uniform", threads=1, seed=1).warm_up()
     assert len(thinned) == 1
+
+
+def test_the_board_is_there_before_the_search_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    rest = threading.Event()
+
+    def warm_up(steps: list[Step]) -> None:
+        steps[0].run()
+        assert rest.wait(PATIENCE)
+
+    monkeypatch.setattr(worker, "warm_up", warm_up)
+    with Engine(EngineSettings(network="uniform", threads=1, visits=8), width=9) as engine:
+        try:
+            engine.board_ready.result(PATIENCE)
+            engine.play("black", "D4")
+            engine.set_board_size(5)  # with the same evaluator, which is not loaded again
+            engine.play("black", "C3")
+            move = engine.genmove()
+            assert not engine.ready.done() and not move.done()
+        finally:
+            rest.set()
+        engine.ready.result(PATIENCE)
+        assert move.result(PATIENCE).colour == WHITE
+
+
+def test_an_engine_that_fails_keeps_nobody_waiting_for_the_board(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(steps: list[Step]) -> None:
+        raise UserError("no such device")
+
+    monkeypatch.setattr(worker, "warm_up", fail)
+    with Engine(EngineSettings(network="uniform")) as engine:
+        engine.board_ready.result(PATIENCE)
+        with pytest.raises(UserError, match="no such device"):
+            engine.ready.result(PATIENCE)
 
 
 def test_points_colours_and_rules_may_be_texts(engine):

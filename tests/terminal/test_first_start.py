@@ -1,0 +1,62 @@
+"""A game that begins while the engine is being compiled."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+from gtp_engine.base.warm_up import Step
+from gtp_engine.game.coords import BLACK
+from gtp_engine.play import worker
+from gtp_engine.play.engine import Engine, EngineSettings
+from gtp_engine.terminal import play
+from gtp_engine.terminal.play import TerminalGame
+
+LIMIT = 120  # seconds; the rules may have to be compiled
+
+
+@pytest.fixture
+def rest(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Lets the engine compile more than the rules."""
+    event = threading.Event()
+
+    def warm_up(steps: list[Step]) -> None:
+        steps[0].run()
+        assert event.wait(LIMIT)
+
+    monkeypatch.setattr(worker, "warm_up", warm_up)
+    return event
+
+
+@pytest.fixture
+def engine(rest: threading.Event) -> Iterator[Engine]:
+    with Engine(EngineSettings(network="uniform", threads=1), width=5) as engine:
+        yield engine
+        rest.set()
+
+
+@pytest.mark.parametrize("is_interactive", [True, False])
+def test_a_cold_start_waits_for_the_rules_only(
+    engine: Engine, is_interactive: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play, "is_cold", Mock(return_value=True))
+    screen = Mock(is_interactive=is_interactive, redraws=False, working=lambda doing: threading.Lock())
+    game = TerminalGame(engine, screen, humans=frozenset((BLACK,)), folder=tmp_path)
+    game._get_ready()
+    assert not engine.ready.done()
+    assert (play._COMPILING in game._opening) == is_interactive
+    game._command_play("C3")
+    assert len(engine.game.moves) == 1
+
+
+def test_a_warm_start_waits_for_the_engine(
+    engine: Engine, rest: threading.Event, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play, "is_cold", Mock(return_value=False))
+    screen = Mock(is_interactive=True, working=lambda doing: threading.Lock())
+    game = TerminalGame(engine, screen, humans=frozenset((BLACK,)), folder=tmp_path)
+    threading.Timer(0.3, rest.set).start()
+    game._get_ready()
+    assert engine.ready.done() and play._COMPILING not in game._opening
