@@ -52,7 +52,7 @@ def test_summary_list_comments_and_curve_up_to_the_illegal_move(tmp_path: Path) 
     assert done.stdout.index("points lost per move") < done.stdout.index("move  played")
     record = read_sgf(out)
     assert record.moves == read_sgf(file).moves
-    assert [node.comment.split(":")[0] for node in record.nodes][1:] == [*["Win rate"] * 3, "", ""]
+    assert [node.comment.split(":")[0] for node in record.nodes][1:] == [*["Black's win rate"] * 3, "", ""]
     assert record.nodes[0].comment.startswith("start\n\nReview by gtp_engine")
     assert b"<svg" in curve.read_bytes()
 
