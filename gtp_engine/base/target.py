@@ -24,7 +24,7 @@ class Target:
         name: LLVM's name of it.
         features: What differs from that, as LLVM's list.
         needs: The features, by LLVM's names, that a processor needs to execute the code.
-        lacks: A feature of which the code would make no use: a processor that has it has code of its own.
+        lacks: A feature that the code does not use: processors that have it get code of their own.
     """
 
     name: str

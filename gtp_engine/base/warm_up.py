@@ -1,6 +1,6 @@
 """The first calls of the compiled core, which compile it or load it from the cache.
 
-A cold start is a computation of 15 to 30 s in Python and LLVM, of which one thread can do one thing at a time: numba
+A cold start takes 15 to 30 s of computing in Python and LLVM, and threads cannot share it, because numba
 has a lock. So another process compiles a part of it into the cache meanwhile.
 """
 
