@@ -1,10 +1,12 @@
 """Connected regions of equal colour on a plain array: for counting and endgame questions, off the search's hot path."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .coords import EMPTY, point_at, xy
 
 Cell = tuple[int, int]  # row, column
 
@@ -50,6 +52,7 @@ def _fill(colours: NDArray[np.int8], start: Cell, seen: set[Cell]) -> Region:
 
 
 def neighbours(cell: Cell, shape: tuple[int, ...]) -> Iterator[Cell]:
+    """Yields the cells next to this one."""
     row, column = cell
     if row > 0:
         yield row - 1, column
@@ -59,3 +62,18 @@ def neighbours(cell: Cell, shape: tuple[int, ...]) -> Iterator[Cell]:
         yield row, column - 1
     if column + 1 < shape[1]:
         yield row, column + 1
+
+
+def find_liberties(cells: Iterable[Cell], stones: NDArray[np.int8]) -> set[Cell]:
+    """Returns the empty cells next to these: the liberties of a chain, or of the chains of a group."""
+    return {near for cell in cells for near in neighbours(cell, stones.shape) if stones[near] == EMPTY}
+
+
+def points_of(cells: Iterable[Cell], width: int) -> list[int]:
+    """Returns the points of these cells on a board of this width."""
+    return [point_at(column, row, width) for row, column in cells]
+
+
+def cells_of(points: Iterable[int], width: int) -> list[Cell]:
+    """Returns the cells of these points on a board of this width."""
+    return [(row, column) for column, row in (xy(point, width) for point in points)]

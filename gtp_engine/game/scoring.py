@@ -1,6 +1,6 @@
 """The count at the end of a game: areas, territories, dead stones, and the score under each ruleset."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from .benson import find_pass_alive
 from .board import BUTTON_BLACK, BUTTON_WHITE
-from .coords import BLACK, EMPTY, WHITE, point_at, xy
+from .coords import BLACK, EMPTY, WHITE
 from .game import Game
-from .regions import Cell, Region, find_regions, neighbours
+from .regions import Cell, Region, cells_of, find_liberties, find_regions, neighbours, points_of
 from .rules import Rules
 
 NEUTRAL = EMPTY
@@ -96,7 +96,7 @@ def dead_stones(game: Game, ownership: NDArray[np.floating]) -> set[int]:
         mean = float(np.mean([ownership[cell] for cell in chain.cells]))
         opponents = -mean if chain.colour == BLACK else mean
         if owner == 3 - chain.colour or (owner == NEUTRAL and opponents > 0):
-            dead.update(point_at(x, y, game.width) for y, x in chain.cells)
+            dead.update(points_of(chain.cells, game.width))
     return dead
 
 
@@ -115,15 +115,14 @@ def seki_stones(game: Game, dead: Iterable[int] = ()) -> set[int]:
     """Returns the points of the living stones in seki, once the stones on the points in `dead` are taken off."""
     living = living_stones(game, dead)
     in_seki = _find_seki(living, _enclosed(living))
-    return {point_at(x, y, game.width) for y, x in in_seki if living[y, x] != EMPTY}
+    return set(points_of((cell for cell in in_seki if living[cell] != EMPTY), game.width))
 
 
 def living_stones(game: Game, dead: Iterable[int]) -> NDArray[np.int8]:
     """Returns the stones, int8 [height, width], without those on the points in `dead`."""
     stones = game.stones()
-    for point in dead:
-        x, y = xy(point, game.width)
-        stones[y, x] = EMPTY
+    for cell in cells_of(dead, game.width):
+        stones[cell] = EMPTY
     return stones
 
 
@@ -193,8 +192,7 @@ def _connections(filled: NDArray[np.int8], owner: NDArray[np.int8], colour: int)
         stones = {cell for cell in region.cells if filled[cell] == colour}
         if not region.colour or not stones:
             continue
-        near = {cell for stone in stones for cell in neighbours(stone, filled.shape)}
-        liberties = {cell for cell in near if filled[cell] == EMPTY and owner[cell] == colour}
+        liberties = {cell for cell in find_liberties(stones, filled) if owner[cell] == colour}
         if len(liberties) == 1 and not all(stones.issuperset(neighbours(cell, filled.shape)) for cell in liberties):
             return liberties
     return set()
@@ -209,10 +207,8 @@ def _stones_in_atari(living: NDArray[np.int8]) -> set[Cell]:
     """Returns the stones of all chains with a single liberty."""
     found: set[Cell] = set()
     for chain in find_regions(living):
-        if chain.colour != EMPTY:
-            near = {cell for stone in chain.cells for cell in neighbours(stone, living.shape)}
-            if sum(living[cell] == EMPTY for cell in near) == 1:
-                found.update(chain.cells)
+        if chain.colour != EMPTY and len(find_liberties(chain.cells, living)) == 1:
+            found.update(chain.cells)
     return found
 
 
@@ -247,5 +243,9 @@ def _has_two_eyes(own: set[Cell], living: NDArray[np.int8]) -> bool:
     inside = np.zeros(living.shape, np.int8)
     for cell in own:
         inside[cell] = living[cell] == EMPTY
-    eyes = [len(eye.cells) for eye in find_regions(inside) if eye.colour]
-    return len(eyes) >= 2 or max(eyes, default=0) >= _DIVISIBLE_EYE
+    return are_two_eyes([len(eye.cells) for eye in find_regions(inside) if eye.colour])
+
+
+def are_two_eyes(sizes: Sequence[int]) -> bool:
+    """Whether eyes of these sizes are enough to live: two of them, or one that can be divided."""
+    return len(sizes) >= 2 or max(sizes, default=0) >= _DIVISIBLE_EYE

@@ -5,15 +5,15 @@ Pure functions of a position, of what a search found there, and of its ownership
 on who moves first, so the end is assessed from both sides.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
-from ..game.coords import BLACK, EMPTY, WHITE, point_at, xy
+from ..game.coords import BLACK, EMPTY, WHITE
 from ..game.game import Game
-from ..game.regions import Cell, find_regions
+from ..game.regions import Cell, cells_of, find_liberties, find_regions, points_of
 from ..game.scoring import dead_stones, final_score, living_stones, seki_stones
 from ..search.report import MoveReport, SearchReport
 from .settlement import agreed_dead
@@ -133,7 +133,7 @@ def _open_regions(
     """
     stones, me = game.stones(), game.to_move
     loss = 0.0
-    open_points: set[int] = set()
+    open_cells: set[Cell] = set()
     for region in find_regions(living):
         owner = region.colour
         if owner == EMPTY and len(region.borders) == 1:
@@ -143,27 +143,10 @@ def _open_regions(
             continue
         # A point counted for the player is worth two when it changes hands, a neutral one is worth one.
         loss += len(region.cells) * (2 if owner == me else 1 if owner == EMPTY else 0)
-        open_points.update(_point(cell, game.width) for cell in region.cells if stones[cell] == EMPTY)
+        open_cells.update(cell for cell in region.cells if stones[cell] == EMPTY)
         if region.colour != EMPTY:
-            open_points.update(_empty_neighbours(stones, region.cells))
-    return loss, frozenset(open_points)
-
-
-def _point(cell: Cell, width: int) -> int:
-    row, column = cell
-    return point_at(column, row, width)
-
-
-def _cell(point: int, width: int) -> Cell:
-    x, y = xy(point, width)
-    return y, x
-
-
-def _empty_neighbours(stones: np.ndarray, cells: Iterable[Cell]) -> set[int]:
-    """Returns the empty points next to these cells; for those of a chain these are its liberties."""
-    height, width = stones.shape
-    around = {(y + i, x + j) for y, x in cells for i, j in ((0, -1), (-1, 0), (1, 0), (0, 1))}
-    return {point_at(x, y, width) for y, x in around if 0 <= x < width and 0 <= y < height and stones[y, x] == EMPTY}
+            open_cells |= find_liberties(region.cells, stones)
+    return loss, frozenset(points_of(open_cells, game.width))
 
 
 def is_nearly_over(game: Game, status: EndgameStatus) -> bool:
@@ -224,10 +207,10 @@ def capturing_moves(game: Game, status: EndgameStatus) -> frozenset[int]:
 
     If possible they are only those that capture something or leave their own chain at least two liberties.
     """
-    prisoners = [_cell(point, game.width) for point in status.prisoners_to_take]
-    liberties = frozenset(filter(game.is_legal, _empty_neighbours(game.stones(), prisoners)))
-    safe = frozenset(point for point in liberties if _is_safe(game, point))
-    return safe or liberties
+    liberties = find_liberties(cells_of(status.prisoners_to_take, game.width), game.stones())
+    captures = frozenset(filter(game.is_legal, points_of(liberties, game.width)))
+    safe = frozenset(point for point in captures if _is_safe(game, point))
+    return safe or captures
 
 
 def _is_safe(game: Game, point: int) -> bool:
@@ -237,10 +220,10 @@ def _is_safe(game: Game, point: int) -> bool:
     after.play(me, point)
     if after.captures(me) > game.captures(me):
         return True
-    stones, cell = after.stones(), _cell(point, game.width)
+    stones = after.stones()
     for chain in find_regions(stones):
-        if chain.colour == me and cell in chain.cells:
-            return len(_empty_neighbours(stones, chain.cells)) >= 2
+        if chain.colour == me and point in points_of(chain.cells, game.width):
+            return len(find_liberties(chain.cells, stones)) >= 2
     return False  # suicide: the stone is gone
 
 
@@ -265,7 +248,7 @@ def chain_statuses(game: Game, dead: set[int]) -> dict[str, list[list[int]]]:
     statuses: dict[str, list[list[int]]] = {"alive": [], "dead": [], "seki": []}
     for region in find_regions(game.stones()):
         if region.colour != EMPTY:
-            chain = [_point(cell, game.width) for cell in region.cells]
+            chain = points_of(region.cells, game.width)
             status = "dead" if chain[0] in dead else "seki" if chain[0] in seki else "alive"
             statuses[status].append(chain)
     return statuses

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..game.coords import EMPTY, PASS, opponent, point_at
+from ..game.coords import EMPTY, PASS, opponent
 from ..game.game import Game, IllegalMove
-from ..game.regions import Cell, Region, find_regions, neighbours
+from ..game.regions import Cell, Region, find_liberties, find_regions, points_of
 from ..game.scoring import living_stones
 
 # Stones with a mean ownership beyond this are dead without reading. In 600 games of strong amateurs, reading corrected
@@ -47,13 +47,10 @@ def uncapturable_stones(game: Game, ownership: NDArray[np.floating], dead: set[i
         outside = _scarce_liberties(stones, region, attacker)
         if outside is None:
             continue
-        if can_capture(game, _points(region.cells, game), _points(outside, game), opponent(attacker)) is False:
-            found |= _points(inside, game)
+        playable = points_of(region.cells, game.width), points_of(outside, game.width)
+        if can_capture(game, *playable, opponent(attacker)) is False:
+            found.update(points_of(inside, game.width))
     return found
-
-
-def _points(cells: Iterable[Cell], game: Game) -> set[int]:
-    return {point_at(column, row, game.width) for row, column in cells}
 
 
 def _scarce_liberties(stones: NDArray[np.int8], region: Region, attacker: int) -> set[Cell] | None:
@@ -61,8 +58,7 @@ def _scarce_liberties(stones: NDArray[np.int8], region: Region, attacker: int) -
     inside = set(region.cells)
     found: set[Cell] | None = None
     for chain in find_regions(stones):
-        near = {cell for stone in chain.cells for cell in neighbours(stone, stones.shape)}
-        liberties = {cell for cell in near if stones[cell] == EMPTY}
+        liberties = find_liberties(chain.cells, stones)
         if chain.colour == attacker and len(liberties) <= _FEW_LIBERTIES and liberties & inside:
             found = (found or set()) | (liberties - inside)
     return found

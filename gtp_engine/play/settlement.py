@@ -13,10 +13,10 @@ from itertools import combinations, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..game.coords import BLACK, EMPTY, WHITE, point_at
+from ..game.coords import BLACK, EMPTY, WHITE
 from ..game.game import Game
-from ..game.regions import Cell, find_regions, neighbours
-from ..game.scoring import dead_stones, proven_owners
+from ..game.regions import find_liberties, find_regions, neighbours, points_of
+from ..game.scoring import are_two_eyes, dead_stones, proven_owners
 from .seki_reading import uncapturable_stones
 
 # Found on 1,500 games of strong amateurs; within a factor of two of each other the results hardly differ.
@@ -32,8 +32,6 @@ _EYELESS = 2.0
 _CERTAIN = 0.99
 # Of the doubtful groups, so many of the largest are tried in pairs, one dying so that the other lives.
 _PAIRED = 6
-# An eye of this size can be divided into two.
-_DIVISIBLE_EYE = 3
 
 Chains = frozenset[int]
 
@@ -48,7 +46,7 @@ def agreed_dead(game: Game, ownership: NDArray[np.floating]) -> set[int]:
     board = _Settlement(game, ownership)
     stones = dead_stones(game, ownership)
     chains = board.settle(frozenset(board.chains_at(stones)))
-    dead = {point_at(x, y, game.width) for chain in chains for y, x in board.parts[chain].cells}
+    dead = set(points_of((cell for chain in chains for cell in board.parts[chain].cells), game.width))
     return dead - uncapturable_stones(game, ownership, dead)
 
 
@@ -75,8 +73,7 @@ class _Settlement:
     def chains_at(self, points: set[int]) -> Iterator[int]:
         """Yields the numbers of the chains on these points."""
         for number, part in enumerate(self.parts):
-            row, column = part.cells[0]
-            if point_at(column, row, self._width) in points:
+            if not points.isdisjoint(points_of(part.cells, self._width)):
                 yield number
 
     def _neighbours(self, number: int, shape: tuple[int, ...]) -> list[int]:
@@ -94,7 +91,7 @@ class _Settlement:
 
     def _find_groups(self, stones: NDArray[np.int8]) -> list[Chains]:
         """Returns the doubtful chains in groups that share liberties, the largest group first."""
-        liberties = {number: self._liberties(number, stones) for number in self._doubtful}
+        liberties = {number: find_liberties(self.parts[number].cells, stones) for number in self._doubtful}
         group = {number: {number} for number in self._doubtful}
         for one, other in combinations(self._doubtful, 2):
             shared = self._colours[one] == self._colours[other] and liberties[one] & liberties[other]
@@ -104,10 +101,6 @@ class _Settlement:
                     group[number] = group[one]
         groups = {frozenset(chains) for chains in group.values()}
         return sorted(groups, key=lambda chains: (-sum(len(self.parts[one].cells) for one in chains), min(chains)))
-
-    def _liberties(self, number: int, stones: NDArray[np.int8]) -> set[Cell]:
-        near = {other for cell in self.parts[number].cells for other in neighbours(cell, stones.shape)}
-        return {cell for cell in near if stones[cell] == EMPTY}
 
     def settle(self, dead: Chains) -> Chains:
         """Returns the dead chains, changed step by step for as long as that costs less."""
@@ -171,7 +164,7 @@ class _Settlement:
                     seen_here.add(near)
                     parts.append(near)
             seen.update(part for part in parts if living[part])
-            count += len(eyes) < 2 and max(eyes.values(), default=0) < _DIVISIBLE_EYE
+            count += not are_two_eyes(list(eyes.values()))
         return count
 
 
