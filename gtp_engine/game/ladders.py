@@ -169,7 +169,7 @@ def _two_liberties(w: Workspace, head: int) -> tuple[int, int, int]:
                 return 3, first, second
         stone = cells[_NEXT + stone]
         if stone == head:
-            return (first != PASS) + (second != PASS), first, second
+            return int(first != PASS) + int(second != PASS), first, second
 
 
 @njit
