@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from gtp_engine.game.game import Game, IllegalMove, Move
     from gtp_engine.game.rules import RULESETS, Rules, parse_rules
     from gtp_engine.games.match import play_match
-    from gtp_engine.play.engine import Decision, Engine, EngineSettings
+    from gtp_engine.play.engine import Decision, Engine
+    from gtp_engine.play.settings import EngineSettings
     from gtp_engine.search.parameters import SearchParameters
     from gtp_engine.search.report import MoveReport, SearchReport
     from gtp_engine.search.request import Limits, RootMoves, SearchRequest
@@ -91,7 +92,8 @@ _MODULES = {
     "game.game": ("Game", "IllegalMove", "Move"),
     "game.rules": ("RULESETS", "Rules", "parse_rules"),
     "games.match": ("play_match",),
-    "play.engine": ("Decision", "Engine", "EngineSettings"),
+    "play.engine": ("Decision", "Engine"),
+    "play.settings": ("EngineSettings",),
     "search.parameters": ("SearchParameters",),
     "search.report": ("MoveReport", "SearchReport"),
     "search.request": ("Limits", "RootMoves", "SearchRequest"),

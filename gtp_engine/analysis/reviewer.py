@@ -13,7 +13,7 @@ from ..evaluate.factory import make_evaluator
 from ..game.game import Game
 from ..game.rules import RULESETS, Rules, as_rules, check_komi, rules_name
 from ..network.library import default_networks, network_name
-from ..play.engine import EngineSettings, new_worker
+from ..play.settings import EngineSettings
 from ..play.worker import SearchWorker
 from ..search.parameters import SearchParameters, default_parameters
 from ..search.request import Limits
@@ -123,7 +123,7 @@ class Reviewer:
         return self._rollouts, default_parameters(ROLLOUTS)
 
     def _new_worker(self, settings: EngineSettings) -> SearchWorker:
-        worker = new_worker(settings)
+        worker = settings.new_worker()
         worker.warm_up()
         parameters = settings.search_parameters(settings.network)
         worker.announce(parameters)

@@ -12,7 +12,7 @@ from ..evaluate.features import new_workspace, position_of
 from ..evaluate.row import EvaluationRow
 from ..game.game import Game
 from ..network.library import find_network
-from ..play.engine import EngineSettings, new_worker
+from ..play.settings import EngineSettings
 from ..play.worker import SearchWorker
 from ..search.scheduler import Scheduler
 from .review import LEAVES_EACH
@@ -45,7 +45,7 @@ class Schedulers:
         """Returns the scheduler for boards of that size; the first call for a network loads it."""
         settings = self._settings.on_board(width, height)
         if settings.network not in self._by_network:
-            worker = new_worker(settings)
+            worker = settings.new_worker()
             worker.warm_up()
             worker.announce(settings.search_parameters(settings.network))
             evaluator = worker.evaluator()

@@ -16,7 +16,7 @@ from .option_types import LARGEST
 from .options import SearchOptions, search_options
 
 if TYPE_CHECKING:
-    from ..play.engine import EngineSettings
+    from ..play.settings import EngineSettings
 
 DEFAULT_VISITS = 500  # as in KataGo's analysis_example.cfg
 FIRST_BOARD = 19  # the board size whose network is loaded before the first query

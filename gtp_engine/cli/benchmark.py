@@ -12,7 +12,7 @@ from .option_types import BoardSize
 from .options import SearchOptions, search_options
 
 if TYPE_CHECKING:
-    from ..play.engine import EngineSettings
+    from ..play.settings import EngineSettings
 
 SIZES = ((9, 9), (13, 13), (19, 19))
 NETWORK_SIZES = ((19, 19),)
@@ -88,11 +88,10 @@ def _measure_search(sizes: Sequence[tuple[int, int]], settings: "EngineSettings"
 
 def _measure_network(sizes: Sequence[tuple[int, int]], settings: "EngineSettings") -> None:
     """Prints a table of threads and batch sizes for each board size."""
-    from ..play.engine import new_worker
     from ..play.speed import measure, natural_position, recommended
     from .machine import cpu, gpu
 
-    worker = new_worker(settings)
+    worker = settings.new_worker()
     worker.warm_up()
     evaluator = worker.network()
     profile = settings.search_parameters(settings.network).profile

@@ -7,7 +7,7 @@ from ..evaluate import choices
 from .options import SearchOptions
 
 if TYPE_CHECKING:
-    from ..play.engine import EngineSettings
+    from ..play.settings import EngineSettings
     from ..search.parameters import SearchParameters
 
 
@@ -22,7 +22,7 @@ def engine_settings(options: SearchOptions, **others: Any) -> "EngineSettings":
         UserError: A search parameter is unknown, or the network is not found; the engine's start would report that
             too, but only after a while.
     """
-    from ..play.engine import EngineSettings
+    from ..play.settings import EngineSettings
     from ..search.parameters import split_setting
 
     given = {name: value for name, value in vars(options).items() if value is not None and name != "settings"}

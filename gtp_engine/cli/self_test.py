@@ -51,7 +51,8 @@ def run_check(name: str, check: Callable[[], str]) -> bool:
 
 
 def _check_compiled() -> str:
-    from ..play.engine import Engine, EngineSettings
+    from ..play.engine import Engine
+    from ..play.settings import EngineSettings
 
     start = time.perf_counter()
     with Engine(EngineSettings(ROLLOUTS, threads=1)) as engine:
@@ -62,7 +63,8 @@ def _check_compiled() -> str:
 def _check_search() -> str:
     """Searches a position with two rows of seven stones in atari, one of each colour; the best move captures one."""
     from ..game.coords import parse_vertex
-    from ..play.engine import Engine, EngineSettings
+    from ..play.engine import Engine
+    from ..play.settings import EngineSettings
 
     rows = {
         "black": ("A5 B5 C5 D5 E5 F5", "A3 B3 C3 D3 E3 F3 G3"),
@@ -80,7 +82,8 @@ def _check_search() -> str:
 
 def _check_network(network: str, profile: str, size: int) -> str:
     """Searches the empty board with a network."""
-    from ..play.engine import Engine, EngineSettings
+    from ..play.engine import Engine
+    from ..play.settings import EngineSettings
 
     settings = EngineSettings(network, visits=NETWORK_VISITS, parameters={"profile": profile})
     with Engine(settings, width=size) as engine:

@@ -5,31 +5,29 @@ futures. That thread also imports and compiles the core and loads the evaluator,
 komi and rules can be set while the thread is busy.
 """
 
-import functools
-import os
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from concurrent.futures import Future
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import UserError
-from ..base.fields import Range, invalid, parse_number, parse_word, unknown
+from ..base.fields import invalid
 from ..base.messages import plural
-from ..base.system import available_cpus
-from ..evaluate.choices import AUTO, DEVICES, LARGEST_BOARD, PRECISIONS, WITHOUT_NETWORK, network_on, too_large
+from ..evaluate.choices import LARGEST_BOARD, WITHOUT_NETWORK, network_on, too_large
 from ..evaluate.human_profile import check_profile
 from ..game.coords import BLACK, PASS, WHITE, check_board_size, colour_letter, colour_name
 from ..game.rules import Rules, as_rules, check_komi, default_komi, rules_name
-from ..network.library import find_network, network_name
-from ..search.parameters import SearchParameters, default_parameters, find_parameter, parameter_names
-from ..search.request import Limits, SearchRequest
+from ..network.library import network_name
+from ..search.parameters import SearchParameters
+from ..search.request import SearchRequest
 from .clock import Clock
-from .levels import Level, check_level, visits_at
+from .levels import Level
 from .search_thread import SearchThread
+from .settings import EngineSettings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,109 +37,8 @@ if TYPE_CHECKING:
     from ..search.report import SearchReport
     from .worker import RawEvaluation, SearchWorker
 
-DEFAULT_SECONDS = 5.0
 # Seconds that the end of the program waits for the batch in flight of an engine that was not closed.
 _LAST_WAIT = 0.5
-# Our names and KataGo's of the limits, which are settings of the engine and not of the search.
-_LIMIT_NAMES = {"visits": "visits", "maxVisits": "visits", "seconds": "seconds", "maxTime": "seconds"}
-# The numbers among the settings, and those that may be None.
-_RANGES = {
-    "threads": Range(1, whole=True),
-    "resign_threshold": Range(0, 1),
-    "resign_moves": Range(1, whole=True),
-    "seed": Range(0, whole=True),
-    "visits": Range(1, whole=True),
-    "seconds": Range(0),
-}
-_OPTIONAL = ("seed", "visits", "seconds")
-
-
-def new_worker(settings: "EngineSettings") -> "SearchWorker":
-    """Returns a worker for these settings, which name a network and not AUTO (`EngineSettings.on_board`)."""
-    from .worker import SearchWorker  # imports numba
-
-    machine = settings.threads, settings.seed, settings.device, settings.precision
-    return SearchWorker(settings.network, *machine, strict=settings.strict)
-
-
-@dataclass(frozen=True)
-class EngineSettings:
-    """How an engine searches and behaves.
-
-    Attributes:
-        network: The evaluator (`evaluate.factory`): a network's file or name, or "none" for rollouts; "auto" for the
-            shipped network for the board's size, or rollouts if there is none.
-        threads: The number of CPU threads.
-        device: The device of a network (`evaluate.network`).
-        precision: The precision of a network (`evaluate.network`).
-        strict: Whether boards too large for the network are refused; otherwise rollouts play on them.
-        seed: The seed of everything random. With it, fixed visits and one thread a game repeats exactly; None for
-            another one each time.
-        visits: The maximum number of visits for a move; None for no limit. Without visits, seconds and a clock a move
-            takes 5 s.
-        seconds: The maximum time for a move; None for no limit.
-        level: 1 (weakest) to 10, or "max".
-        ponder: Whether to search in the opponent's time.
-        resign: Whether to resign a game when the win rate was below `resign_threshold` for `resign_moves` moves in a
-            row.
-        resign_threshold: The win rate below which a position counts as hopeless.
-        resign_moves: The number of hopeless positions in a row at which the engine resigns.
-        parameters: Search parameters, by name, that differ from the network's defaults.
-
-    Raises:
-        UserError: There is no such network, or another setting or a parameter is invalid.
-    """
-
-    network: str = AUTO
-    threads: int = field(default_factory=available_cpus)
-    device: str = AUTO
-    precision: str = AUTO
-    strict: bool = False
-    seed: int | None = None
-    visits: int | None = None
-    seconds: float | None = None
-    level: Level = "max"
-    ponder: bool = False
-    resign: bool = True
-    resign_threshold: float = 0.05
-    resign_moves: int = 3
-    parameters: Mapping[str, str | float | bool] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.network, str | os.PathLike):
-            raise invalid("network", self.network, "a name or a file")
-        object.__setattr__(self, "network", os.fspath(self.network))
-        if self.network not in (AUTO, *WITHOUT_NETWORK):
-            find_network(self.network)
-        if not isinstance(self.parameters, Mapping):
-            raise invalid("parameters", self.parameters, 'a value for each name, such as {"c_puct": 1.1}')
-        for name, accepted in _RANGES.items():
-            value = getattr(self, name)
-            if value is not None or name not in _OPTIONAL:
-                parse_number(name, value, accepted, from_text=False)
-        parse_word("device", self.device, (AUTO, *DEVICES))
-        parse_word("precision", self.precision, (AUTO, *PRECISIONS))
-        check_level(self.level)
-        profile = self.search_parameters(self.network).profile
-        if profile and self.network in (AUTO, *WITHOUT_NETWORK):
-            raise UserError(f"the profile {profile} needs a human-trained --network, such as b18c384nbt-humanv0")
-
-    def search_parameters(self, network: str) -> SearchParameters:
-        """Returns the parameters that suit this network, with the changes of these settings.
-
-        Raises:
-            UserError: A parameter is unknown or its value invalid.
-        """
-        parameters = default_parameters(network)
-        for name, value in self.parameters.items():
-            parameters = parameters.with_value(name, value)
-        return parameters
-
-    def on_board(self, width: int, height: int) -> "EngineSettings":
-        """Returns these settings with the name of the network for a board of this size."""
-        return replace(self, network=network_on(self.network, width, height))
-
-
 @dataclass(frozen=True)
 class Decision:
     """A move that the engine has decided on.
@@ -228,7 +125,7 @@ class Engine:
         self._game: Game | None = None
         self._hopeless_moves = {BLACK: 0, WHITE: 0}
         self.games_begun = 0
-        self._thread = SearchThread(functools.partial(new_worker, self.settings))
+        self._thread = SearchThread(self.settings.new_worker)
         weakref.finalize(self, self._thread.close, _LAST_WAIT)
         self._network = ""
         self._evaluator: Future[tuple[str, bool]]  # its name, and whether it imitates humans
@@ -416,7 +313,7 @@ class Engine:
     @staticmethod
     def parameter_names() -> list[str]:
         """Returns the names that `set_parameter` and `parameter` accept: limits of a move and search parameters."""
-        return ["visits", "seconds", *parameter_names()]
+        return EngineSettings.parameter_names()
 
     def parameter(self, name: str) -> Any:
         """Returns a parameter by its name or KataGo's; None for a limit that is not set.
@@ -424,10 +321,7 @@ class Engine:
         Raises:
             UserError: The name is unknown.
         """
-        _check_parameter(name)
-        if name in _LIMIT_NAMES:
-            return getattr(self.settings, _LIMIT_NAMES[name])
-        return getattr(self.parameters, find_parameter(name))
+        return self.settings.parameter(name, self._network)
 
     def set_parameter(self, name: str, value: str | float | bool) -> None:
         """Changes a parameter from the next search on, by its name or KataGo's.
@@ -435,13 +329,8 @@ class Engine:
         Raises:
             UserError: The name is unknown or the value invalid.
         """
-        _check_parameter(name)
+        settings = self.settings.with_parameter(name, value)
         self._end_pondering()
-        if name in _LIMIT_NAMES:
-            change: dict[str, Any] = {_LIMIT_NAMES[name]: _limit(name, value)}
-        else:
-            change = {"parameters": {**self.settings.parameters, find_parameter(name): value}}
-        settings = replace(self.settings, **change)
         profile = settings.search_parameters(self._network).profile
         is_loaded = self._evaluator.done() and self._evaluator.exception() is None
         if is_loaded and profile != self.parameters.profile:
@@ -496,7 +385,7 @@ class Engine:
             limits, budget, waited = request.limits, None, time.monotonic() - started
             if limits.is_endless:
                 budget = clock.budget(colour, game.area, len(game.moves), waited) if play else None
-                limits = _move_limits(settings, network, budget)
+                limits = settings.move_limits(network, budget)
             style = PlayStyle(settings.level, cleanup, calm=not play)
             point, report = choose_move(worker, replace(request, limits=limits), style)
             hopeless = is_hopeless(game, report, settings.resign_threshold)
@@ -630,7 +519,7 @@ class Engine:
 
     def _limited_request(self, **options: Any) -> SearchRequest:
         """Returns a request within the limits of the settings."""
-        return self.request(limits=_move_limits(self.settings, self._network, None), **options)
+        return self.request(limits=self.settings.move_limits(self._network), **options)
 
 
 def _checked(request: SearchRequest | None) -> SearchRequest | None:
@@ -638,29 +527,3 @@ def _checked(request: SearchRequest | None) -> SearchRequest | None:
     if not isinstance(request, SearchRequest | None):
         raise invalid("request", request, "a SearchRequest, such as engine.request(limits=Limits(visits=100))")
     return request
-
-
-def _check_parameter(name: str) -> None:
-    """Raises UserError if a name is neither that of a limit nor of a search parameter."""
-    searched = [item for one in fields(SearchParameters) for item in (one.name, one.metadata["katago"]) if item]
-    if name not in (*_LIMIT_NAMES, *searched):
-        raise unknown("parameter", name, [*_LIMIT_NAMES, *searched], accepted=Engine.parameter_names())
-
-
-def _limit(name: str, value: str | float | bool) -> int | float | None:
-    """Returns a limit from a client's text: a positive number, whole for visits; None for "none" or ""."""
-    if str(value).strip().lower() in ("", "none"):
-        return None
-    return parse_number(name, value, Range(0, above=True, whole=_LIMIT_NAMES[name] == "visits"))
-
-
-def _move_limits(settings: EngineSettings, network: str, budget: float | None) -> Limits:
-    """Returns the limits of one move with this network: those of settings and level, and the clock's budget (s)."""
-    if budget == 0.0:
-        return Limits(visits=1, seconds=0.0)
-    of_level = visits_at(settings.level, with_network=network not in WITHOUT_NETWORK)
-    visits = [limit for limit in (settings.visits, of_level) if limit is not None]
-    seconds = [limit for limit in (settings.seconds, budget) if limit is not None]
-    if not seconds and settings.visits is None:
-        seconds = [DEFAULT_SECONDS]
-    return Limits(min(visits, default=None), min(seconds, default=None))

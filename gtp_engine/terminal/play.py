@@ -20,8 +20,9 @@ from ..base.system import wait_for
 from ..game.coords import BLACK, PASS, WHITE, colour_letter, colour_name, opponent, parse_vertex
 from ..game.diagram import Marks
 from ..game.scoring import Score, area_map, final_score
-from ..play.engine import DEFAULT_SECONDS, Decision, Engine
+from ..play.engine import Decision, Engine
 from ..play.levels import HIGHEST
+from ..play.settings import DEFAULT_SECONDS
 from ..search.report import SearchReport
 from ..search.request import Limits
 from ..sgf import GameRecord

@@ -11,7 +11,7 @@ from gtp_engine.analysis.review_drawing import move_svg
 from gtp_engine.analysis.reviewer import review
 from gtp_engine.base.errors import UserError
 from gtp_engine.game.game import Game
-from gtp_engine.play.engine import EngineSettings
+from gtp_engine.play.settings import EngineSettings
 from gtp_engine.sgf import GameRecord, SgfError, read_sgf, write_sgf
 
 SETTINGS = EngineSettings("uniform", visits=8, threads=1, seed=1)

@@ -13,7 +13,7 @@ from gtp_engine.cli.command import command
 from gtp_engine.cli.engine_settings import engine_settings
 from gtp_engine.cli.options import GameOptions, SearchOptions, game_options, search_options
 from gtp_engine.game.rules import RULESETS
-from gtp_engine.play.engine import EngineSettings
+from gtp_engine.play.settings import EngineSettings
 
 TINY = str(Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz")
 

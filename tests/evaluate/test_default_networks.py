@@ -21,7 +21,8 @@ from gtp_engine.network.config import parse_config
 from gtp_engine.network.katago_file import write_katago_file
 from gtp_engine.network.library import default_networks, network_name
 from gtp_engine.network.model import Model
-from gtp_engine.play.engine import Engine, EngineSettings
+from gtp_engine.play.engine import Engine
+from gtp_engine.play.settings import EngineSettings
 from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.training.settings import GameSettings, RunSettings
 

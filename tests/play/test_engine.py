@@ -15,7 +15,8 @@ from gtp_engine.game.game import Game, IllegalMove
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.play import worker
 from gtp_engine.play.clock import gtp_settings
-from gtp_engine.play.engine import Decision, Engine, EngineSettings
+from gtp_engine.play.engine import Decision, Engine
+from gtp_engine.play.settings import EngineSettings
 from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search import tree as trees
 from gtp_engine.search.request import Limits, RootMoves
@@ -359,7 +360,7 @@ def test_ten_seconds_are_enough_for_a_whole_game():
 
 def test_an_engine_nobody_closes_does_not_keep_a_program():
     script = (
-        "from gtp_engine.play.engine import Engine, EngineSettings\n"
+        "from gtp_engine import Engine, EngineSettings\n"
         "engine = Engine(EngineSettings(network='uniform'), width=9)\n"
         "engine.ready.result(); engine.analyze(engine.request())"
     )

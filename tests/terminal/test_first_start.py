@@ -10,7 +10,8 @@ import pytest
 from gtp_engine.base.warm_up import Step
 from gtp_engine.game.coords import BLACK
 from gtp_engine.play import worker
-from gtp_engine.play.engine import Engine, EngineSettings
+from gtp_engine.play.engine import Engine
+from gtp_engine.play.settings import EngineSettings
 from gtp_engine.terminal import play
 from gtp_engine.terminal.play import TerminalGame
 

@@ -1,0 +1,178 @@
+"""The settings of an engine: how it searches and behaves, and the limits of a move that follow from them."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from ..base.errors import UserError
+from ..base.fields import Range, invalid, parse_number, parse_word, unknown
+from ..base.system import available_cpus
+from ..evaluate.choices import AUTO, DEVICES, PRECISIONS, WITHOUT_NETWORK, network_on
+from ..network.library import find_network
+from ..search.parameters import SearchParameters, default_parameters, find_parameter, parameter_names
+from ..search.request import Limits
+from .levels import Level, check_level, visits_at
+
+if TYPE_CHECKING:
+    from .worker import SearchWorker
+
+DEFAULT_SECONDS = 5.0
+# Our names and KataGo's of the limits, which are settings of the engine and not of the search.
+_LIMIT_NAMES = {"visits": "visits", "maxVisits": "visits", "seconds": "seconds", "maxTime": "seconds"}
+# The numbers among the settings, and those that may be None.
+_RANGES = {
+    "threads": Range(1, whole=True),
+    "resign_threshold": Range(0, 1),
+    "resign_moves": Range(1, whole=True),
+    "seed": Range(0, whole=True),
+    "visits": Range(1, whole=True),
+    "seconds": Range(0),
+}
+_OPTIONAL = ("seed", "visits", "seconds")
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """How an engine searches and behaves.
+
+    Attributes:
+        network: The evaluator (`evaluate.factory`): a network's file or name, or "none" for rollouts; "auto" for the
+            shipped network for the board's size, or rollouts if there is none.
+        threads: The number of CPU threads.
+        device: The device of a network (`evaluate.network`).
+        precision: The precision of a network (`evaluate.network`).
+        strict: Whether boards too large for the network are refused; otherwise rollouts play on them.
+        seed: The seed of everything random. With it, fixed visits and one thread a game repeats exactly; None for
+            another one each time.
+        visits: The maximum number of visits for a move; None for no limit. Without visits, seconds and a clock a move
+            takes 5 s.
+        seconds: The maximum time for a move; None for no limit.
+        level: 1 (weakest) to 10, or "max".
+        ponder: Whether to search in the opponent's time.
+        resign: Whether to resign a game when the win rate was below `resign_threshold` for `resign_moves` moves in a
+            row.
+        resign_threshold: The win rate below which a position counts as hopeless.
+        resign_moves: The number of hopeless positions in a row at which the engine resigns.
+        parameters: Search parameters, by name, that differ from the network's defaults.
+
+    Raises:
+        UserError: The network is not found, or another setting or a parameter is invalid.
+    """
+
+    network: str = AUTO
+    threads: int = field(default_factory=available_cpus)
+    device: str = AUTO
+    precision: str = AUTO
+    strict: bool = False
+    seed: int | None = None
+    visits: int | None = None
+    seconds: float | None = None
+    level: Level = "max"
+    ponder: bool = False
+    resign: bool = True
+    resign_threshold: float = 0.05
+    resign_moves: int = 3
+    parameters: Mapping[str, str | float | bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, str | os.PathLike):
+            raise invalid("network", self.network, "a name or a file")
+        object.__setattr__(self, "network", os.fspath(self.network))
+        if self.network not in (AUTO, *WITHOUT_NETWORK):
+            find_network(self.network)
+        if not isinstance(self.parameters, Mapping):
+            raise invalid("parameters", self.parameters, 'a value for each name, such as {"c_puct": 1.1}')
+        for name, accepted in _RANGES.items():
+            value = getattr(self, name)
+            if value is not None or name not in _OPTIONAL:
+                parse_number(name, value, accepted, from_text=False)
+        parse_word("device", self.device, (AUTO, *DEVICES))
+        parse_word("precision", self.precision, (AUTO, *PRECISIONS))
+        check_level(self.level)
+        profile = self.search_parameters(self.network).profile
+        if profile and self.network in (AUTO, *WITHOUT_NETWORK):
+            raise UserError(f"the profile {profile} needs a human-trained --network, such as b18c384nbt-humanv0")
+
+    def search_parameters(self, network: str) -> SearchParameters:
+        """Returns the parameters that suit this network, with the changes of these settings.
+
+        Raises:
+            UserError: A parameter is unknown or its value invalid.
+        """
+        parameters = default_parameters(network)
+        for name, value in self.parameters.items():
+            parameters = parameters.with_value(name, value)
+        return parameters
+
+    def on_board(self, width: int, height: int) -> "EngineSettings":
+        """Returns these settings with the name of the network for a board of this size."""
+        return replace(self, network=network_on(self.network, width, height))
+
+    def new_worker(self) -> "SearchWorker":
+        """Returns a worker for these settings, which name a network and not AUTO (`on_board`)."""
+        from .worker import SearchWorker  # imports numba
+
+        machine = self.threads, self.seed, self.device, self.precision
+        return SearchWorker(self.network, *machine, strict=self.strict)
+
+    def move_limits(self, network: str, budget: float | None = None) -> Limits:
+        """Returns the limits of one move: those of the settings and of the level, and the clock's.
+
+        Args:
+            network: The network in use, on which the visits of a level depend.
+            budget: The seconds that the clock allows; None without a clock.
+        """
+        if budget == 0.0:
+            return Limits(visits=1, seconds=0.0)
+        of_level = visits_at(self.level, with_network=network not in WITHOUT_NETWORK)
+        visits = [limit for limit in (self.visits, of_level) if limit is not None]
+        seconds = [limit for limit in (self.seconds, budget) if limit is not None]
+        if not seconds and self.visits is None:
+            seconds = [DEFAULT_SECONDS]
+        return Limits(min(visits, default=None), min(seconds, default=None))
+
+    # Settings that clients change by name: the limits of a move and the search parameters.
+
+    @staticmethod
+    def parameter_names() -> list[str]:
+        """Returns the names that `parameter` and `with_parameter` accept: limits of a move and search parameters."""
+        return ["visits", "seconds", *parameter_names()]
+
+    def parameter(self, name: str, network: str) -> Any:
+        """Returns a parameter by its name or KataGo's, for this network; None for a limit that is not set.
+
+        Raises:
+            UserError: The name is unknown.
+        """
+        _check_parameter(name)
+        if name in _LIMIT_NAMES:
+            return getattr(self, _LIMIT_NAMES[name])
+        return getattr(self.search_parameters(network), find_parameter(name))
+
+    def with_parameter(self, name: str, value: str | float | bool) -> "EngineSettings":
+        """Returns these settings with a parameter changed, by its name or KataGo's.
+
+        Raises:
+            UserError: The name is unknown or the value invalid.
+        """
+        _check_parameter(name)
+        if name in _LIMIT_NAMES:
+            change: dict[str, Any] = {_LIMIT_NAMES[name]: _limit(name, value)}
+        else:
+            change = {"parameters": {**self.parameters, find_parameter(name): value}}
+        return replace(self, **change)
+
+
+def _check_parameter(name: str) -> None:
+    """Raises UserError if a name is neither that of a limit nor of a search parameter."""
+    searched = [item for one in fields(SearchParameters) for item in (one.name, one.metadata["katago"]) if item]
+    if name not in (*_LIMIT_NAMES, *searched):
+        raise unknown("parameter", name, [*_LIMIT_NAMES, *searched], accepted=EngineSettings.parameter_names())
+
+
+def _limit(name: str, value: str | float | bool) -> int | float | None:
+    """Returns a limit from a client's text: a positive number, whole for visits; None for "none" or ""."""
+    if str(value).strip().lower() in ("", "none"):
+        return None
+    return parse_number(name, value, Range(0, above=True, whole=_LIMIT_NAMES[name] == "visits"))
