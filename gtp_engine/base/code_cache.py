@@ -1,4 +1,4 @@
-"""Compiled code on disk: one file for each function, with a checksum.
+"""Compiled code on disk: one file for each function and types of its arguments, with a checksum.
 
 numba's own cache trusts its files: after a power cut one that is cut short ends every later start with an error of
 pickle, a flipped bit is executed, and a full disk ends the call that was compiled. Here a damaged file is as good as
@@ -99,6 +99,12 @@ class CodeFolder:
             with contextlib.suppress(OSError):
                 temporary.unlink()
 
+    def remove(self, pattern: str) -> None:
+        """Removes what was written under names that match a pattern of `Path.glob`."""
+        for file in self.path.glob(f"{pattern}{_SUFFIX}"):
+            with contextlib.suppress(OSError):
+                file.unlink()
+
     def _give_up(self, error: OSError) -> None:
         self.problem = f"{self.path}: {error.strerror or error_text(error)}"
         logger.warning(f"compiled code is kept in memory only ({self.problem}): the next start compiles again")
@@ -107,7 +113,8 @@ class CodeFolder:
 class CodeCache:
     """The compiled code of one function, as numba's dispatchers use a cache (`numba.core.caching.Cache`).
 
-    A file holds the hash of the function's source file and a dictionary: the code by signature and bytecode.
+    There is a file for each signature, so that processes which compile a function for different types at the same time
+    do not lose each other's code. It holds what the code depends on, and the code.
 
     Args:
         function: The Python function. Without a source file, as at a prompt, its code is not kept.
@@ -134,40 +141,40 @@ class CodeCache:
         """Returns the compiled function for a signature, or None."""
         target_context.refresh()
         for folder in (self._wheel_folder, self._folder):
-            code = None if folder is None else self._read(folder).get(self._key(signature))
-            if code is not None:
-                return CompileResult._rebuild(target_context, *pickle.loads(code))
+            data = None if folder is None else folder.read(self._file_name(signature))
+            if data is not None:
+                known, code = pickle.loads(data)
+                if known == self._key(signature):
+                    return CompileResult._rebuild(target_context, *pickle.loads(code))
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keeps the compiled function for a signature, if it can be used in another process."""
-        stamp = _source_hash(self._function.__code__.co_filename)
-        if self._folder is None or stamp is None or compiled.library.has_dynamic_globals:
+        if self._folder is None or _source_hash(self._function.__code__.co_filename) is None:
             return
-        if not all(lifted.can_cache for lifted in compiled.lifted):
+        if compiled.library.has_dynamic_globals or not all(lifted.can_cache for lifted in compiled.lifted):
             return
         code = dumps(compiled._replace(type_annotation="")._reduce())  # the annotation would name the source's folder
-        self._folder.write(self._name, dumps((stamp, self._read(self._folder) | {self._key(signature): code})))
+        self._folder.write(self._file_name(signature), dumps((self._key(signature), code)))
 
     def flush(self) -> None:
         """Forgets all signatures."""
         if self._folder is not None:
-            stamp = _source_hash(self._function.__code__.co_filename)
-            self._folder.write(self._name, dumps((stamp, {})))
-
-    def _read(self, folder: CodeFolder) -> dict[Any, bytes]:
-        stamp = _source_hash(self._function.__code__.co_filename)
-        data = None if stamp is None else folder.read(self._name)
-        if data is None:
-            return {}
-        known: tuple[bytes, dict[Any, bytes]] = pickle.loads(data)
-        return known[1] if known[0] == stamp else {}
+            self._folder.remove(f"{self._name}-*")
 
     def _key(self, signature: Any) -> tuple[Any, ...]:
-        """Returns what the code depends on in addition to the folder and the source file."""
+        """Returns what the code depends on in addition to the folder."""
+        code = self._function.__code__
+        return _source_hash(code.co_filename), signature, code.co_code, self._cells()
+
+    def _file_name(self, signature: Any) -> str:
+        return f"{self._name}-{hashlib.sha256(str(signature).encode() + self._cells()).hexdigest()[:16]}"
+
+    def _cells(self) -> bytes:
+        """Returns a hash of the variables that the function has from around it."""
         closure = self._function.__closure__
         cells = b"" if closure is None else dumps(tuple(cell.cell_contents for cell in closure))
-        return signature, self._function.__code__.co_code, hashlib.sha256(cells).digest()
+        return hashlib.sha256(cells).digest()
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from gtp_engine.base.code_cache import CodeFolder
 ROOT = Path(__file__).resolve().parents[2]
 # Prints the sum, how often code was found on disk, and how often it was not.
 SCRIPT = """
+import sys
 from gtp_engine.base import jit
 from gtp_engine.base.log import log_to_stderr
 log_to_stderr()
@@ -19,20 +20,22 @@ log_to_stderr()
 @jit.njit
 def add(a, b):
     return a + b + {constant}
-print(add(1, 2), sum(add.stats.cache_hits.values()), sum(add.stats.cache_misses.values()))
+one = float(1) if 'float' in sys.argv else 1
+print(int(add(one, 2)), sum(add.stats.cache_hits.values()), sum(add.stats.cache_misses.values()))
 """
 DAMAGED = "is damaged: compiling it again, which takes up to a minute"
 # A limit on the size of files fails as a full disk does: in the middle of a write.
 FULL = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
 
 
-def run(folder: Path, *, constant: int = 0, before: str = "") -> tuple[list[int], str]:
+def run(folder: Path, *arguments: str, constant: int = 0, before: str = "") -> tuple[list[int], str]:
     """What the script prints, and its log; the cache is in the folder `cache`."""
     script = folder / "script.py"
     script.write_text(SCRIPT.format(constant=constant, before=before))
     environment = {**os.environ, "GTP_ENGINE_CACHE": str(folder / "cache"), "NUMBA_DISABLE_JIT": "0"}
     environment["PYTHONPATH"] = str(ROOT)
-    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, check=True)
+    command = [sys.executable, str(script), *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return [int(word) for word in done.stdout.split()], done.stderr
 
 
@@ -57,6 +60,16 @@ def test_code_is_kept_until_the_source_changes(tmp_path: Path) -> None:
     # The same bytecode, with another constant.
     assert run(tmp_path, constant=1) == ([4, 0, 1], "")
     assert run(tmp_path, constant=1) == ([4, 1, 0], "")
+
+
+def test_code_for_other_types_is_in_a_file_of_its_own(tmp_path: Path) -> None:
+    """Processes that compile a function for different types at once must not overwrite each other's code."""
+    assert run(tmp_path) == ([3, 0, 1], "")
+    integers = code_file(tmp_path)
+    content = integers.read_bytes()
+    assert run(tmp_path, "float") == ([3, 0, 1], "")
+    assert integers.read_bytes() == content
+    assert run(tmp_path) == run(tmp_path, "float") == ([3, 1, 0], "")
 
 
 @pytest.mark.parametrize("damage", [cut, flip, lambda data: b"", lambda data: b"x" * len(data)])
