@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..base.jit import List, inline, njit
+from ..base.random_numbers import random_below
 from ..evaluate.evaluator import ALL_SYMMETRIES, Evaluator, EvaluatorHandle
 from ..evaluate.features import LADDER_BYTES
-from ..evaluate.rollouts.rollout import random_below
 from ..game.board import BOARD
 from .averaging import Averaging
 from .game_tree import GameTree

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...base.jit import njit
+from ...base.random_numbers import next_random
 from ...game.board import BOARD, MAX_POINTS, copy_board
 from ...game.coords import BLACK, EMPTY, MAX_SIZE
 from ..human_profile import check_profile
@@ -24,7 +25,7 @@ from ..row import (
     row_columns,
 )
 from .priors import write_priors
-from .rollout import MAX_CANDIDATES, count_area, next_random, play_rollout, score_offset
+from .rollout import MAX_CANDIDATES, count_area, play_rollout, score_offset
 
 ROLLOUTS_PER_EVALUATION = 4  # at equal time 1 plays weaker (priors cost half a rollout), 8 alike
 BATCH_SIZE = 16

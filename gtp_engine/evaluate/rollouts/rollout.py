@@ -7,6 +7,7 @@ There are two policies. The uniform one plays anywhere but in its own eyes. The 
 import numpy as np
 
 from ...base.jit import inline, njit
+from ...base.random_numbers import random_below
 from ...game.board import (
     BUTTON_BLACK,
     BUTTON_WHITE,
@@ -24,25 +25,6 @@ from .tactics import is_eye, liberties_after
 # A cycle that only superko would forbid (triple ko) ends here: rollouts have about 1.4 moves a point of the board.
 MOVE_CAP_PER_POINT = 4
 MAX_CANDIDATES = 64
-
-
-@inline
-def next_random(state: np.ndarray) -> np.uint64:
-    """Returns the next 64 random bits of `state` (uint64 [1]; any value is a good start).
-
-    splitmix64: Guy Steele, Doug Lea, Christine Flood, "Fast splittable pseudorandom number generators", 2014.
-    """
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    bits = state[0]
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
-
-
-@inline
-def random_below(state: np.ndarray, limit: int) -> int:
-    """Returns a random integer from 0 to `limit` - 1 (Daniel Lemire's multiplication instead of a division, 2019)."""
-    return int(((next_random(state) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
 @njit
@@ -154,7 +136,7 @@ def play_rollout(
 
     Args:
         board: a BOARD record.
-        state: see `next_random`.
+        state: see `random_numbers.next_random`.
         heavy: which policy to play by.
         candidates: scratch memory, int16 [MAX_CANDIDATES].
         amaf_colours: int8 [MAX_POINTS], written: the colour that was the first to play at each point, or EMPTY.

@@ -237,7 +237,7 @@ def shuffled(places: np.ndarray, total: int, seed: int) -> np.ndarray:
 
 
 def _mixed(x: np.ndarray) -> np.ndarray:
-    """Returns a hash of each number (uint64): that of splitmix64, as in `evaluate.rollouts.rollout.next_random`."""
+    """Returns a hash of each number (uint64): that of splitmix64, as in `base.random_numbers.next_random`."""
     x = x + _GOLDEN
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

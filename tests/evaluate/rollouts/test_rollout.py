@@ -5,6 +5,7 @@ import pytest
 from drawn_positions import FINISHED, drawn, random_position, reference_of
 from reference_board import ReferenceBoard
 
+from gtp_engine.base.random_numbers import random_below
 from gtp_engine.evaluate.rollouts import rollout
 from gtp_engine.evaluate.rollouts.patterns import _URGENT, is_urgent_shape
 from gtp_engine.evaluate.rollouts.tactics import is_eye, liberties_after, would_be_in_atari
@@ -121,7 +122,7 @@ def test_shapes_are_symmetric() -> None:
 
 def test_a_random_number_below_a_limit_takes_every_value_alike() -> None:
     numbers = state()
-    counts = np.bincount([rollout.random_below(numbers, 7) for _ in range(7000)], minlength=7)
+    counts = np.bincount([random_below(numbers, 7) for _ in range(7000)], minlength=7)
     assert len(counts) == 7
     assert counts.min() > 880  # 1000 +- 4 standard deviations
 
