@@ -40,11 +40,12 @@ def use_configuration(ctx: click.Context) -> None:
     with errors_in(path):
         common, tables = _parts(read_table(path))
         options = {param.envvar: param for param in command.params if isinstance(param, click.Option)}
-        use_values(ctx, {options[variable(key)]: value for key, value in common.items() if variable(key) in options})
+        known = {options[variable(key)]: value for key, value in common.items() if variable(key) in options}
+        use_values(ctx, known, path.parent)
         if takes_parameters(command):
             use_parameters(ctx, tables.get(SEARCH, {}))
     with errors_in(path, f"[{command.name}] "):
-        use_table(ctx, tables.get(str(command.name), {}))
+        use_table(ctx, tables.get(str(command.name), {}), path.parent)
 
 
 def _parts(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

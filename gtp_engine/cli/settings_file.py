@@ -13,6 +13,7 @@ import click
 
 from ..base.errors import UserError
 from ..base.fields import unknown
+from .name_types import NetworkName
 
 SEARCH = "search"  # the table of the search's parameters
 LIMITS = ("visits", "seconds")  # of a search: one of them replaces both of a place that counts less
@@ -29,7 +30,7 @@ def read_settings(ctx: click.Context, _: click.Parameter, path: Path | None) -> 
     """
     if path is not None:
         with errors_in(path):
-            use_table(ctx, read_table(path))
+            use_table(ctx, read_table(path), path.parent)
     parameters: tuple[str, ...] = ctx.meta.get(_PARAMETERS, ())
     return parameters
 
@@ -55,8 +56,13 @@ def read_table(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def use_table(ctx: click.Context, table: dict[str, Any]) -> None:
+def use_table(ctx: click.Context, table: dict[str, Any], folder: Path) -> None:
     """Makes a table's options the defaults of a command, and adds its search parameters to earlier ones.
+
+    Args:
+        ctx: The command's context.
+        table: The options by name.
+        folder: The folder of the settings file, which relative names of files start from.
 
     Raises:
         UserError: A setting is unknown or has an invalid value.
@@ -71,7 +77,7 @@ def use_table(ctx: click.Context, table: dict[str, Any]) -> None:
             raise unknown("setting", name, sorted(accepted), accepted=[*sorted(accepted), *tables])
     if set(LIMITS) & settings.keys():
         ctx.default_map = {name: value for name, value in (ctx.default_map or {}).items() if name not in LIMITS}
-    use_values(ctx, {accepted[name]: value for name, value in settings.items()})
+    use_values(ctx, {accepted[name]: value for name, value in settings.items()}, folder)
 
 
 def takes_parameters(command: click.Command) -> bool:
@@ -94,9 +100,9 @@ def use_parameters(ctx: click.Context, table: object) -> None:
     ctx.meta[_PARAMETERS] = ctx.meta.get(_PARAMETERS, ()) + settings
 
 
-def use_values(ctx: click.Context, values: dict[click.Option, Any]) -> None:
-    """Makes TOML values the defaults of options; raises UserError for an invalid one."""
-    defaults = {str(option.name): _checked_value(ctx, option, value) for option, value in values.items()}
+def use_values(ctx: click.Context, values: dict[click.Option, Any], folder: Path) -> None:
+    """Makes TOML values the defaults of options, as `use_table` does; raises UserError for an invalid one."""
+    defaults = {str(option.name): _checked_value(ctx, option, value, folder) for option, value in values.items()}
     ctx.default_map = {**(ctx.default_map or {}), **defaults}
 
 
@@ -112,7 +118,7 @@ def settings_of(command: click.Command) -> dict[str, click.Option]:
     return {name: option for name, option in options.items() if name not in ("set", "settings")}
 
 
-def _checked_value(ctx: click.Context, option: click.Option, value: object) -> object:
+def _checked_value(ctx: click.Context, option: click.Option, value: object, folder: Path) -> object:
     """Returns a TOML value as the text of a command line; raises UserError if the option rejects it."""
     name = setting_name(option)
     if option.is_flag:
@@ -123,9 +129,17 @@ def _checked_value(ctx: click.Context, option: click.Option, value: object) -> o
     values = value if takes_several and isinstance(value, list) else [value]
     if not all(isinstance(item, str | int | float | datetime.date) and not isinstance(item, bool) for item in values):
         raise UserError(f"{name}: expected one number or text, got {value!r}")
-    texts = [os.path.expanduser(str(item)) for item in values]  # no shell has done that for names of files
+    texts = [_located(option.type, str(item), folder) for item in values]
     try:
         option.type_cast_value(ctx, texts if takes_several else texts[0])
     except click.BadParameter as error:
         raise UserError(f"{name}: {error.message}") from error
     return texts if takes_several else texts[0]
+
+
+def _located(kind: click.ParamType, text: str, folder: Path) -> str:
+    """Returns a value, with the name of a file or a folder made independent of where the program starts."""
+    path = os.path.expanduser(text)  # no shell has done that
+    is_network_file = isinstance(kind, NetworkName) and (len(Path(path).parts) > 1 or (folder / path).is_file())
+    is_path = isinstance(kind, click.Path) and path != "-"
+    return str(folder.absolute() / path) if is_path or is_network_file else path
