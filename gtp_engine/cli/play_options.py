@@ -52,7 +52,11 @@ _OPTIONS: tuple[str | Callable[..., Any], ...] = (
     game_options,
     click.option("--handicap", type=WholeNumber(2, 9), help="Handicap stones for Black; komi becomes 0.5."),
     "Saved games",
-    click.option("--resume", is_flag=True, help="Continue the unfinished game that was saved last."),
+    click.option(
+        "--resume/--new",
+        default=False,
+        help="Continue the unfinished game that was saved last, or begin a new one.",
+    ),
     click.option("--move", type=WholeNumber(0), help="Continue the saved game after its move N."),
     shared.games_folder_option("Folder for saved games."),
     click.option("--comments", is_flag=True, help="Save the engine's win rate, score and main line with its moves."),

@@ -26,17 +26,13 @@ def saved_game(context: click.Context, options: PlayOptions, game: GameOptions, 
         click.UsageError: Options contradict each other.
         UserError: There is no such game, or it cannot be continued.
     """
-    if options.file is None and not options.resume:
+    path = _path(context, options, folder)
+    if path is None:
         if options.move is not None:
             raise click.UsageError("--move needs a saved game: name its FILE, or add --resume")
         return None
-    if options.file is not None and options.resume:
-        raise click.UsageError("name a FILE or use --resume, not both")
-    if is_given(context, "handicap"):
-        raise click.UsageError("--handicap is for new games: a saved game has its own handicap")
-    from ..terminal.loading import find_game, latest_unfinished, open_game
+    from ..terminal.loading import open_game
 
-    path = latest_unfinished(folder) if options.file is None else find_game(options.file, folder)
     rules = game.rules if is_given(context, "rules") else None
     komi = game.komi if is_given(context, "komi") else None
     saved = open_game(path, move=options.move, rules=rules, komi=komi)
@@ -45,6 +41,27 @@ def saved_game(context: click.Context, options: PlayOptions, game: GameOptions, 
         wanted = f"{game.width}x{game.height}"
         raise UserError(f"{path}: the game is on {size[0]}x{size[1]}, not on {wanted}; leave out --board-size")
     return saved
+
+
+def _path(context: click.Context, options: PlayOptions, folder: Path) -> Path | None:
+    """Returns the file of the saved game to continue, or None for a new game.
+
+    `resume = true` in the user's configuration gives way to a FILE or the options of a new game on the command line,
+    and to a new game if there is none to continue.
+    """
+    from ..terminal.loading import find_game, latest_unfinished, unfinished_games
+
+    resumes = options.resume and is_given(context, "resume")
+    if options.file is not None and is_given(context, "resume"):
+        raise click.UsageError(f"name a FILE or use --{'resume' if resumes else 'new'}, not both")
+    if is_given(context, "handicap") and (resumes or options.file is not None):
+        raise click.UsageError("--handicap is for new games: a saved game has its own handicap")
+    if options.file is not None:
+        return find_game(options.file, folder)
+    if resumes:
+        return latest_unfinished(folder)
+    begins_new = any(is_given(context, option) for option in ("handicap", "board_size"))
+    return next(unfinished_games(folder), None) if options.resume and not begins_new else None
 
 
 def with_opponent(context: click.Context, search: SearchOptions, saved: "SavedGame") -> SearchOptions:

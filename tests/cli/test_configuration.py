@@ -17,6 +17,8 @@ from gtp_engine.cli.config import TEMPLATE
 from gtp_engine.cli.configuration import use_configuration
 from gtp_engine.cli.engine_settings import engine_settings
 from gtp_engine.cli.options import GameOptions, SearchOptions, game_options, search_options
+from gtp_engine.cli.play_options import PlayOptions, play_options
+from gtp_engine.cli.saved_game import saved_game
 from gtp_engine.training.run_folder import RunFolder
 from gtp_engine.training.settings import RunSettings
 from gtp_engine.training.settings_toml import to_toml
@@ -216,6 +218,58 @@ def test_names_of_files_may_begin_with_the_home_folder(file: Path, monkeypatch: 
     monkeypatch.setenv("HOME", str(file.parent))
     file.write_text('network = "~/mine.bin.gz"\n')
     assert parse()[1].network == str(file.parent / "mine.bin.gz")
+
+
+def test_names_of_files_start_from_the_folder_of_the_file(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A GUI starts the engine in a folder of its own."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    (file.parent / "mine.bin.gz").touch()
+    for name, found in {
+        "nets/mine.bin.gz": file.parent / "nets" / "mine.bin.gz",
+        "mine.bin.gz": file.parent / "mine.bin.gz",
+        "b6c64-9x9": "b6c64-9x9",
+        "none": "none",
+        str(tmp_path / "other.bin.gz"): tmp_path / "other.bin.gz",
+    }.items():
+        file.write_text(f'network = "{name}"\n')
+        assert parse()[1].network == str(found)
+        file.write_text(f'[gtp]\nnetwork = "{name}"\n')
+        assert parse()[1].network == str(found)
+    settings = tmp_path / "settings.toml"
+    settings.write_text('network = "nets/mine.bin.gz"\n')
+    assert parse("--settings", "../settings.toml")[1].network == str(elsewhere / ".." / "nets" / "mine.bin.gz")
+
+
+def test_a_default_to_resume_gives_way_to_the_command_line(file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "games"
+    folder.mkdir()
+    file.write_text('[play]\nresume = true\nsgf_dir = "../games"\n')
+    seen: list[Path | None] = []
+
+    @command(name="play")
+    @play_options
+    @click.pass_context
+    def parser(context: click.Context, game: GameOptions, search: SearchOptions, **values: Any) -> None:
+        saved = saved_game(context, PlayOptions(**values), game, values["sgf_dir"])
+        seen.append(saved and saved.path.resolve())
+
+    def path_with(*arguments: str) -> Path | None:
+        result = CliRunner().invoke(parser, arguments)
+        assert not result.exit_code, result.output
+        return seen[-1]
+
+    assert path_with() is None  # there is none to continue
+    mine, other = folder / "mine.sgf", tmp_path / "other.sgf"
+    mine.write_text("(;GM[1]SZ[9]AP[gtp_engine:0]PB[human]PW[gtp_engine];B[cc])")
+    other.write_text("(;GM[1]SZ[9];B[cc])")
+    assert path_with() == path_with("--resume") == mine
+    assert path_with(str(other)) == other
+    assert path_with("--new") is path_with("--handicap", "2") is path_with("--board-size", "13") is None
+    assert CliRunner().invoke(parser, ["--new", str(other)]).exit_code == 2
 
 
 def test_config_creates_the_file_once(file: Path) -> None:
