@@ -17,7 +17,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ..base.log import NOTICE, log_level
+from ..base.log import LOGGER, NOTICE, log_level
 from .configuration import use_configuration
 from .option_help import description, metavar
 
@@ -136,6 +136,12 @@ class Command(click.Command):
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl([(names.ljust(width), text) for names, text in records])
+
+
+def reporting_options() -> list[str]:
+    """Returns -v or -q if the running command has it, for a command that it calls."""
+    level = logging.getLogger(LOGGER).level
+    return ["--verbose"] if level == logging.INFO else ["--quiet"] if level == logging.ERROR else []
 
 
 def command(**settings: Any) -> Callable[[Callable[..., Any]], Command]:

@@ -9,7 +9,7 @@ import click
 from ..base import interrupts
 from ..base.system import EXIT_INTERRUPTED
 from .closing import close_engine
-from .command import command, is_given
+from .command import command, is_given, reporting_options
 from .engine_settings import engine_settings
 from .options import GameOptions, SearchOptions
 from .play_options import PlayOptions, play_options
@@ -81,7 +81,7 @@ def play(context: click.Context, game: GameOptions, search: SearchOptions, **val
     finally:
         screen.close()
         close_engine(engine, status)
-    context.exit(_review(review_path, search) if review_path else status)
+    context.exit(_review(review_path, search, engine.parameters.profile) if review_path else status)
 
 
 def _humans(colour: str, seed: int | None) -> frozenset[int]:
@@ -116,11 +116,17 @@ def _engine_with(search: SearchOptions, saved: "SavedGame") -> "Engine":
     return engine
 
 
-def _review(path: Path, search: SearchOptions) -> int:
-    """Reviews a finished game as `gtp_engine review` does, with the network of the game; returns the exit status."""
+def _review(path: Path, search: SearchOptions, profile: str) -> int:
+    """Reviews a finished game as `gtp_engine review` does, and returns the exit status.
+
+    The network is that of the game, unless it imitated humans with this profile and so their mistakes as well.
+    """
+    from ..evaluate.choices import AUTO
     from .review import review
 
-    arguments = ["--network", search.network, "--device", search.device, "--precision", search.precision]
+    network = AUTO if profile else search.network
+    arguments = ["--network", network, "--device", search.device, "--precision", search.precision]
+    arguments += reporting_options()
     if search.threads is not None:
         arguments += ["--threads", str(search.threads)]
     status = review.main([*arguments, "--", str(path)], prog_name="gtp_engine review", standalone_mode=False)

@@ -3,18 +3,22 @@
 import csv
 import io
 import json
+import logging
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
 from sgfmill import sgf
 
+from gtp_engine.base.log import NOTICE, log_level
 from gtp_engine.cli import main
+from gtp_engine.cli.play import _review as review_after_game
 from gtp_engine.sgf import read_sgf, read_sgf_games
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -207,3 +211,23 @@ def test_verbose_reports_network_precision_and_moves(game: Path) -> None:
     lines = [line for line in verbose.stderr.splitlines() if "compil" not in line]
     assert lines[0].startswith("gtp_engine: tiny: cpu, float32, 1 thread")
     assert [line.split()[1] for line in lines[1:]] == ["1", "2", "3", "4", "5"]
+
+
+@pytest.mark.parametrize(
+    ("level", "profile", "network", "option"),
+    [
+        (NOTICE, "", "mine", []),
+        (logging.ERROR, "", "mine", ["--quiet"]),
+        (logging.INFO, "rank_5k", "auto", ["--verbose"]),
+    ],
+)
+def test_the_review_after_a_game_reports_as_the_game_does(
+    level: int, profile: str, network: str, option: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called = Mock(return_value=0)
+    monkeypatch.setattr("gtp_engine.cli.review.review.main", called)
+    search = Mock(network="mine", device="cpu", precision="auto", threads=None)
+    with log_level(level):
+        assert review_after_game(Path("game.sgf"), search, profile) == 0
+    arguments = ["--network", network, "--device", "cpu", "--precision", "auto", *option, "--", "game.sgf"]
+    assert called.call_args.args == (arguments,)
