@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from ..search.report import SearchReport
     from .worker import RawEvaluation, SearchWorker
 
-# Seconds that the end of the program waits for the batch in flight of an engine that was not closed.
+# Seconds that the end of the program waits for the batch in flight of an engine that was not closed, and `close` for an
+# engine that is still getting ready.
 _LAST_WAIT = 0.5
 @dataclass(frozen=True)
 class Decision:
@@ -215,7 +216,7 @@ class Engine:
         if network == self._network:
             return
         self._network = network
-        parameters = self.parameters
+        parameters, thread = self.parameters, self._thread  # not the engine, which the thread must not keep
         self.board_ready = board_ready = Future[None]()
 
         def show_board(_: object = None) -> None:
@@ -224,7 +225,7 @@ class Engine:
 
         def load(worker: "SearchWorker") -> tuple[str, bool]:
             worker.change_network(network)
-            worker.warm_up(show_board)
+            worker.warm_up(show_board, lambda: thread.is_closed)
             worker.announce(parameters)
             evaluator = worker.evaluator()
             return evaluator.name, evaluator.takes_profile
@@ -497,10 +498,14 @@ class Engine:
         self._thread.submit(lambda worker: worker.clear())
 
     def close(self) -> None:
-        """Ends the search thread and waits for it. Later searches raise UserError. Any thread may call it."""
+        """Ends the search thread and waits for it. Later searches raise UserError. Any thread may call it.
+
+        An engine that is not `ready` yet is waited for half a second only: what the thread is compiling or loading then
+        cannot be interrupted, and the thread ends after it by itself.
+        """
         if not self._thread.is_closed:
             self._thread.submit(lambda worker: worker.close())
-        self._thread.close()
+        self._thread.close(None if self.ready.done() else _LAST_WAIT)
 
     def best_move(self, colour: int | str | None = None, *, level: Level | None = None) -> Decision:
         """Decides on a move, plays it and returns the decision.

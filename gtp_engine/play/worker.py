@@ -198,23 +198,37 @@ class SearchWorker:
         game.to_move = opponent(game.to_move)
         return self.look(replace(request, game=game, root_moves=ANY_MOVE))
 
-    def warm_up(self, on_rules: Callable[[], object] = lambda: None) -> None:
+    def warm_up(
+        self, on_rules: Callable[[], object] = lambda: None, is_closed: Callable[[], bool] = lambda: False
+    ) -> None:
         """Compiles the core, or loads it from the cache, and makes the evaluator.
 
         Args:
             on_rules: Called when the rules are compiled, long before the rest at a cold start.
+            is_closed: Returns whether to give up before the next step.
+
+        Raises:
+            UserError: It was given up; or as `evaluator`.
         """
 
         def use_rules() -> None:
             first_calls.use_rules()
             on_rules()
 
+        def step(name: str, run: Callable[[], object], module: str = "") -> Step:
+            def run_unless_closed() -> None:
+                if is_closed():
+                    raise UserError("the engine is closed")
+                run()
+
+            return Step(name, run_unless_closed, module)
+
         module = first_calls.__name__
         steps = [
-            Step("the rules", use_rules),
-            Step("the evaluator", self._use_evaluator),
-            Step("the search", first_calls.use_search, module),
-            Step("the count", first_calls.use_count, module),
+            step("the rules", use_rules),
+            step("the evaluator", self._use_evaluator),
+            step("the search", first_calls.use_search, module),
+            step("the count", first_calls.use_count, module),
         ]
         warm_up(steps)
 

@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -356,6 +357,21 @@ def test_ten_seconds_are_enough_for_a_whole_game():
             colour = engine.best_move().colour
             used[colour] += time.monotonic() - start
         assert min(used.values()) > 2 and max(used.values()) < 9.5
+
+
+def test_closing_does_not_wait_for_a_compilation(monkeypatch):
+    has_begun, goes_on, search = threading.Event(), threading.Event(), Mock()
+    monkeypatch.setattr(worker.first_calls, "use_rules", lambda: has_begun.set() or goes_on.wait(PATIENCE))
+    monkeypatch.setattr(worker.first_calls, "use_search", search)
+    engine = Engine(EngineSettings(network="uniform"), width=9)
+    assert has_begun.wait(PATIENCE)
+    start = time.monotonic()
+    engine.close()
+    assert time.monotonic() - start < 10 and not engine.ready.done()
+    goes_on.set()
+    with pytest.raises(UserError, match="the engine is closed"):
+        engine.ready.result(PATIENCE)
+    assert not search.called
 
 
 def test_an_engine_nobody_closes_does_not_keep_a_program():
