@@ -54,7 +54,7 @@ def answer(query: Query, turn: int, game: Game, report: SearchReport, *, during:
 def human_answer(
     query: Query, game: Game, human_policy: Callable[[Game, str], np.ndarray | None]
 ) -> dict[str, list[float]]:
-    """Returns the further field of an answer to a query with a profile for the human model, if it wants the policy."""
+    """Returns the field added to the answer if a query has a profile for the human model and asks for the policy."""
     policy = human_policy(game, query.human_profile) if "includePolicy" in query.wanted else None
     return {} if policy is None else {"humanPolicy": _policy(game, policy)}
 

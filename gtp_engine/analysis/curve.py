@@ -30,7 +30,7 @@ def check_picture(path: Path) -> None:
 
 
 def plot_curve(review: GameReview, path: Path) -> None:
-    """Draws the curves of a game, with the most costly mistakes marked, into a file; its name decides on the format.
+    """Saves a picture of a game's curves with the most costly mistakes marked; the file's name decides the format.
 
     Args:
         review: The review of at least one move.

@@ -90,8 +90,8 @@ def accuracy(moves: Sequence[MoveReview]) -> float:
     """Returns the accuracy of at least one move, 0 to 100, by KaTrain's formula (`core/ai.py`, `game_report`).
 
     It is 100 · 0.75^L, with L the weighted mean of the points lost: no loss is 100, a loss of one point a move 75, of
-    two points 56. A move weighs as much as its position is complex (`MoveReview.complexity`), or a quarter of the
-    points it lost if that is more; at least 0.05 and at most 1. Obvious moves therefore count little.
+    two points 56. The weight of a move is the complexity of its position (`MoveReview.complexity`), or a
+    quarter of the points it lost if that is more; at least 0.05 and at most 1. Obvious moves therefore count little.
     """
     weights = [max(0.05, min(1.0, max(review.complexity, review.points_loss / 4))) for review in moves]
     losses = sum(weight * review.points_loss for weight, review in zip(weights, moves, strict=True))

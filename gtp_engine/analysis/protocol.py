@@ -61,7 +61,7 @@ class Conversation:
     """Answers the lines of an inbox. It belongs to one thread.
 
     Attributes:
-        defaults: What holds unless a query sets it.
+        defaults: The settings that apply unless a query overrides them.
         inbox: The lines to answer.
         models: Returns the answer to `query_models`.
     """
@@ -80,9 +80,9 @@ class Conversation:
         """Makes a conversation without queries.
 
         Args:
-            scheduler_on: Returns the scheduler for boards of a width and height, always the same one for the same size;
+            scheduler_on: Returns the scheduler for boards of a width and height, the same one each time for a size;
                 raises UserError or OSError if there is none.
-            defaults: What holds unless a query sets it.
+            defaults: The settings that apply unless a query overrides them.
             inbox: The lines to answer.
             write: Writes an answer, a whole line. An error that it raises ends the conversation.
             seed: The seed of the searches.
@@ -277,7 +277,7 @@ class Conversation:
         self._leave(position)
 
     def _failure(self, position: _Position, error: Exception) -> dict[str, Any]:
-        """Answers with the error of a position's search, and logs it."""
+        """Returns the answer for a position whose search failed, and logs the error."""
         is_bug = not isinstance(error, EXPECTED)
         logger.error(f"query {position.line.id}, turn {position.turn}: {answer_text(error)}", exc_info=is_bug and error)
         return {"error": answer_text(error), "id": position.line.id, "turnNumber": position.turn}
@@ -302,7 +302,7 @@ class _LineError(UserError):
 def _parse(line: bytes) -> dict[str, Any]:
     """Returns the fields of a request, whose `id` is a text; raises _LineError if the line is not a request."""
     if len(line) > LONGEST_LINE:
-        raise _LineError(f"a line of more than {LONGEST_LINE} bytes is no request")
+        raise _LineError(f"request too long: more than {LONGEST_LINE:,} bytes")
     try:
         fields = json.loads(line, parse_int=_integer, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
@@ -323,4 +323,4 @@ def _integer(text: str) -> int:
 
 
 def _refuse(name: str) -> Iterator[None]:
-    raise UserError(f"{name} is no number of JSON")
+    raise UserError(f"{name} is not a number in JSON")

@@ -57,7 +57,7 @@ class QueryError(UserError):
 
 @dataclass(frozen=True)
 class Defaults:
-    """The settings that hold unless a query overrides them.
+    """The settings that apply unless a query overrides them.
 
     Attributes:
         parameters: Returns the search parameters for boards of a width and height.
@@ -66,7 +66,7 @@ class Defaults:
         wide_root_noise: KataGo's parameter of that name.
         perspective: BLACK, WHITE, or None for the side to move.
         takes_profile: Whether the network imitates humans, so that a profile has to be named here or in the query.
-        has_human_model: Whether a second network imitates humans, which the profiles of queries are for.
+        has_human_model: Whether there is a second network that imitates humans, to which the profiles of queries apply.
     """
 
     parameters: Callable[[int, int], SearchParameters]
@@ -90,7 +90,7 @@ class Query:
         priorities: The priority of each turn.
         wanted: The names of the "include" fields that are true.
         perspective: BLACK, WHITE, or None for the side to move.
-        pv_length: The most moves of a main line after the first.
+        pv_length: The largest number of moves of a main line after the first.
         human_profile: The profile for the human model; empty for none.
         warnings: Pairs of a field and a warning about it.
     """
@@ -153,7 +153,7 @@ class _Parser:
         self._override_settings()
         self._search_fields()
         wanted = frozenset(name for name in _FLAGS if self._flag(name))
-        interval = self._number("reportDuringSearchEvery", 0.001, 1e6, "Must be number of seconds from 0.001 to 1e6")
+        interval = self._number("reportDuringSearchEvery", 0.001, 1e6, "Must be a number of seconds from 0.001 to 1e6")
         root_moves = self._root_moves()
         temperature = self.parameters.root_policy_temperature * (1 + _NOISE_TO_TEMPERATURE * self.wide_root_noise)
         self.parameters = replace(self.parameters, root_policy_temperature=temperature)
@@ -258,7 +258,7 @@ class _Parser:
         return with_part(rules, "whiteHandicapBonus", bonus)
 
     def _komi(self, rules: Rules) -> float:
-        form = f"Must be a integer or half-integer from -{_LARGEST_KOMI} to {_LARGEST_KOMI}"
+        form = f"Must be an integer or half-integer from -{_LARGEST_KOMI} to {_LARGEST_KOMI}"
         komi = self._number("komi", -_LARGEST_KOMI, _LARGEST_KOMI, form)
         if komi is None:  # KataGo's guess
             return 6.5 if rules.scoring == "TERRITORY" else 7.0 if rules.has_button else 7.5

@@ -1,4 +1,4 @@
-"""The review of a record: the positions before and after each move are searched, which shows what it has cost."""
+"""The review of a record: the positions before and after each move are searched, which shows what it cost."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -16,7 +16,6 @@ from ..network.library import default_networks, network_name
 from ..play.settings import EngineSettings
 from ..play.worker import SearchWorker
 from ..search.parameters import SearchParameters, default_parameters
-from ..search.request import Limits
 from ..sgf import GameRecord, read_sgf
 from .game_review import Conditions, GameReview
 from .review import MoveReview, review_record
@@ -60,8 +59,7 @@ class Reviewer:
     def __init__(self, settings: EngineSettings) -> None:
         self.stopped = False
         self._settings = settings
-        seconds = DEFAULT_SECONDS if settings.visits is None and settings.seconds is None else settings.seconds
-        self._limits = Limits(settings.visits, seconds)
+        self._limits = settings.limits(DEFAULT_SECONDS)
         self._network = ""  # of the worker
         self._worker: SearchWorker | None = None
         self._rollouts: Evaluator | None = None  # for boards too large for the network
@@ -161,7 +159,7 @@ def review(
         komi: Komi instead of the record's.
 
     Raises:
-        UserError: There is no such network, or an argument is invalid.
+        UserError: The network is not found, or an argument is invalid.
         SgfError: The record cannot be read or replayed.
         OSError: The file cannot be read.
     """

@@ -1,8 +1,8 @@
-"""Compiled code on disk: one file for each function and types of its arguments, with a checksum.
+"""Compiled code on disk: one file for each function and signature, with a checksum.
 
-numba's own cache trusts its files: after a power cut one that is cut short ends every later start with an error of
-pickle, a flipped bit is executed, and a full disk ends the call that was compiled. Here a damaged file is as good as
-none, and code that cannot be written is kept in memory only.
+numba's own cache trusts its files: after a power cut one that is cut short makes every later start fail in pickle, a
+flipped bit is executed, and on a full disk the call that was compiled fails. Here a damaged file counts as missing, and
+code that cannot be written is kept in memory only.
 """
 
 import contextlib
@@ -118,7 +118,7 @@ class CodeCache:
 
     Args:
         function: The Python function. Without a source file, as at a prompt, its code is not kept.
-        folder: Where the file lies; None if nothing can be kept.
+        folder: Where the files are; None if nothing can be kept.
         wheel_folder: A folder that is looked at first and never written; None if there is none.
     """
 
@@ -171,7 +171,7 @@ class CodeCache:
         return f"{self._name}-{hashlib.sha256(str(signature).encode() + self._cells()).hexdigest()[:16]}"
 
     def _cells(self) -> bytes:
-        """Returns a hash of the variables that the function has from around it."""
+        """Returns a hash of the variables in the function's closure."""
         closure = self._function.__closure__
         cells = b"" if closure is None else dumps(tuple(cell.cell_contents for cell in closure))
         return hashlib.sha256(cells).digest()

@@ -23,11 +23,11 @@ class Range:
     """The numbers that are accepted: finite ones from `low` to `high`, None for no bound.
 
     Attributes:
-        low: the lowest number.
-        high: the highest number.
-        whole: only whole numbers are accepted.
+        low: The lowest number.
+        high: The highest number.
+        whole: Only whole numbers are accepted.
         above: `low` itself is not accepted.
-        noun: what messages call the number, "number of seconds" for example.
+        noun: What messages call the number, "number of seconds" for example.
     """
 
     low: float | None = None
@@ -57,13 +57,13 @@ def parse_number(name: str, value: object, accepted: Range, *, from_text: bool =
     """Checks a number.
 
     Args:
-        name: what the number is, for the message.
-        value: a number, or a text that contains one; a bool is neither.
-        accepted: the range; whole numbers are returned as int, others as float.
+        name: What the number is, for the message.
+        value: A number, or a text that contains one; a bool is neither.
+        accepted: The range; whole numbers are returned as int, others as float.
         from_text: False for values of JSON and TOML, in which a text in quotes is not a number.
 
     Raises:
-        UserError: it is not a number, or out of range.
+        UserError: It is not a number, or out of range.
     """
     number = _as_number(value) if from_text or isinstance(value, Real) else nan
     if number not in accepted:
@@ -86,7 +86,7 @@ def parse_bool(name: str, value: object) -> bool:
     """Checks a bool, or one of the words true, yes, on, 1, false, no, off and 0 in any case.
 
     Raises:
-        UserError: it is neither.
+        UserError: It is neither.
     """
     word = str(value).strip().lower()
     if word not in _TRUE + _FALSE:
@@ -98,7 +98,7 @@ def parse_word(name: str, value: object, accepted: Iterable[str]) -> str:
     """Checks that a text is one of the accepted words.
 
     Raises:
-        UserError: it is not.
+        UserError: It is not.
     """
     word = str(value).strip()
     if word not in accepted:
@@ -110,15 +110,15 @@ def parse_board_size(text: str, smallest: int, largest: int) -> tuple[int, int]:
     """Parses `9`, `13x9` or `13:9`.
 
     Args:
-        text: one side of a square board, or width and height.
-        smallest: the shortest side accepted.
-        largest: the longest side accepted.
+        text: One side of a square board, or width and height.
+        smallest: The shortest side accepted.
+        largest: The longest side accepted.
 
     Returns:
         Width and height.
 
     Raises:
-        UserError: it is not a board size, or a side is out of range.
+        UserError: It is not a board size, or a side is out of range.
     """
     match = _SIZE.fullmatch(text.strip())
     width, height = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
@@ -139,11 +139,11 @@ def unknown(
     """Returns the error for an unknown name: `unknown WHAT NAME: did you mean ...?` with the nearest known names.
 
     Args:
-        what: the kind of thing that has the name, "parameter" for example.
-        name: the name.
-        known: the names to look for similar ones in.
-        where: what the message adds to the name, " in [games]" for example.
-        accepted: the names to list when none is similar; `known` unless given.
+        what: The kind of thing that has the name, "parameter" for example.
+        name: The name.
+        known: The names to look for similar ones in.
+        where: What the message adds to the name, " in [games]" for example.
+        accepted: The names to list when none is similar; `known` unless given.
     """
     known = list(known)
     expected = f"expected {', '.join(known if accepted is None else accepted)}"

@@ -18,11 +18,11 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     That holds after a power cut too: the new content is on the disk before it takes the name.
 
     Args:
-        path: the file.
-        write: fills a temporary file in the same folder and with the same suffix, which then takes the file's name.
+        path: The file.
+        write: Fills a temporary file in the same folder and with the same suffix, which then takes the file's name.
 
     Raises:
-        OSError: it cannot be written; the error names `path`, not the temporary file.
+        OSError: It cannot be written; the error names `path`, not the temporary file.
     """
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
     try:
@@ -51,13 +51,14 @@ def folder_lock(folder: Path, name: str = LOCK) -> Iterator[None]:
         name: The name of the lock file; several of them let programs hold parts of a folder.
 
     Raises:
-        UserError: another program holds the folder.
+        UserError: Another program holds the folder.
     """
     with open(folder / name, "ab") as file:
         try:
             _lock(file)
         except (BlockingIOError, PermissionError) as error:
-            raise UserError(f"{folder}: another program is at work there; wait for its end or stop it") from error
+            text = "another program is using this folder; wait until it ends, or stop it"
+            raise UserError(f"{folder}: {text}") from error
         yield
 
 

@@ -1,4 +1,4 @@
-"""Where files are kept: one folder per user for each kind, by the system's custom or by an environment variable.
+"""Where files are kept: one folder per user for each kind, by the system's conventions or an environment variable.
 
 - cache, `GTP_ENGINE_CACHE`: `~/.cache/gtp_engine` on Linux, `~/Library/Caches/gtp_engine` on macOS,
   `%LOCALAPPDATA%\\gtp_engine\\Cache` on Windows.
@@ -9,7 +9,7 @@
 - configuration, `GTP_ENGINE_CONFIG` (the file): `~/.config/gtp_engine/config.toml`,
   `~/Library/Application Support/gtp_engine/config.toml`, `%LOCALAPPDATA%\\gtp_engine\\config.toml`.
 
-Linux also heeds `XDG_CACHE_HOME`, `XDG_DATA_HOME` and `XDG_CONFIG_HOME`. No function here creates anything.
+Linux also respects `XDG_CACHE_HOME`, `XDG_DATA_HOME` and `XDG_CONFIG_HOME`. No function here creates anything.
 """
 
 import os

@@ -58,7 +58,7 @@ def fingerprinted_files() -> list[Path]:
 def _fingerprint(processor: Target) -> str:
     """Names what the machine code depends on: sources, versions and options of Python and numba, system, processor.
 
-    `python -O` has other bytecode. The folder of the sources is no part of it: all copies share their code.
+    `python -O` has other bytecode. The folder of the sources does not count: all copies share their code.
     """
     digest = hashlib.sha256()
     for source in sorted(fingerprinted_files()):

@@ -14,8 +14,8 @@ def read_lines(descriptor: int, longest: int = sys.maxsize) -> Iterator[bytes]:
     `select` does not work with pipes on Windows.
 
     Args:
-        descriptor: of a pipe or file. One that is closed has no more lines.
-        longest: bytes of a line. Of a longer one the first `longest` + 1 are yielded as soon as they are there, and the
+        descriptor: Of a pipe or file. One that is closed has no more lines.
+        longest: Bytes of a line. Of a longer one the first `longest` + 1 are yielded as soon as they are there, and the
             rest is dropped, so that a line without end takes no more memory.
     """
     line = bytearray()

@@ -35,7 +35,7 @@ class OneLineFormatter(logging.Formatter):
 
 
 class StderrHandler(logging.Handler):
-    """Writes to the `sys.stderr` of the moment; a closed or full one ends no game."""
+    """Writes to the current `sys.stderr`; if that is closed or full, the game goes on."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if sys.stderr is not None:

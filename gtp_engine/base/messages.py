@@ -2,7 +2,7 @@
 
 
 def printable(text: str) -> str:
-    """Returns a text with `?` for characters that a terminal would obey, such as those of an escape sequence."""
+    """Returns a text with `?` for characters that a terminal would interpret, such as those of an escape sequence."""
     return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in text)
 
 

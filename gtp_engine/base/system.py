@@ -12,13 +12,13 @@ WAIT_SECONDS = 0.2
 
 
 def configure_process() -> None:
-    """Makes the settings of a process of this package's own: a command of `gtp_engine`, or one that it has started.
+    """Configures a process of this package: a command of `gtp_engine`, or one that it has started.
 
-    Logs go to stderr. Threads of torch wait quietly for each other: after every step of a layer GNU OpenMP has them
-    wait busily for a millisecond, which costs most of the speed when other programs want the CPU (measured with b4c32
-    and two threads: 200 positions/s instead of 1,400); so short a wait costs nothing on a quiet machine. It has an
-    effect only before torch is loaded; a setting of the user in this variable or in OpenMP's own is kept. Ray, which
-    self-play on a cluster uses, sends no statistics.
+    Logs go to stderr. The threads of torch spin only briefly while they wait for each other: by itself GNU OpenMP lets
+    them spin for a millisecond after every step of a layer, which costs most of the speed when other programs need the
+    CPU (measured with b4c32 and two threads: 200 positions/s instead of 1,400), and gains nothing on a quiet machine.
+    This has an effect only before torch is loaded; if the user has set this variable or OpenMP's own, it is kept. Ray,
+    which self-play on a cluster uses, sends no statistics.
     """
     log_to_stderr()
     if "OMP_WAIT_POLICY" not in os.environ:

@@ -21,7 +21,7 @@ TEMPLATE = """\
 #device = "cpu"
 #precision = "auto"
 
-# When a search ends: after so many seconds or visits, whichever comes first.
+# Limits of each search, in seconds and visits; it ends at whichever comes first.
 #seconds = 5
 #visits = 1000
 

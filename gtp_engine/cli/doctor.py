@@ -113,7 +113,7 @@ def network_options(network: str, profile: str = "") -> list[str]:
     """Returns the options of `gtp` that choose the network, with its absolute path.
 
     Raises:
-        UserError: There is no such network.
+        UserError: The network is not found.
     """
     file = network_file(network)
     if file == AUTO:

@@ -45,7 +45,7 @@ def network_file(network: str) -> str:
     """Returns the path of a network, given by its path or its name; AUTO and evaluators without a file are unchanged.
 
     Raises:
-        UserError: There is no such network; the message lists the folders searched.
+        UserError: The network is not found; the message lists the folders searched.
     """
     from ..network.library import find_network
 

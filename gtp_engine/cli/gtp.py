@@ -18,13 +18,13 @@ from .options import GameOptions, SearchOptions, game_options, search_options
     click.option("--resign/--no-resign", default=True, help="Resign lost games."),
     "Client",
     click.option("--live-graphics", is_flag=True, help="Draw on GoGui's board while thinking, through stderr."),
-    click.option("--name", metavar="NAME", default="gtp_engine", help="What to answer to the command `name`."),
+    click.option("--name", metavar="NAME", default="gtp_engine", help="Response to the GTP command `name`."),
     click.option(
         "--version-as",
         "version",
         metavar="VERSION",
         show_default="the version",
-        help="What to answer to the command `version`.",
+        help="Response to the GTP command `version`.",
     ),
 )
 def gtp(

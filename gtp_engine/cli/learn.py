@@ -60,7 +60,7 @@ def learn(
         raise click.UsageError("--label-only needs --teacher and --labels")
     if "labels" in given and "games" in given and "teacher" not in given:
         if is_given(context, "labels"):
-            raise click.UsageError("without --teacher, only the --labels are learned: leave the games out")
+            raise click.UsageError("without --teacher only the --labels are learned: leave the games out")
         del given["labels"]  # the user's default, for runs with a teacher
     settings, limit = settings_from_options(given), Limit(minutes)
     folder = RunFolder(out or default_folder(settings, start))
@@ -97,7 +97,7 @@ def _learn(
     limit: "Limit",
     group: "ProcessGroup",
 ) -> None:
-    """Trains a network, or resumes its training, which only options of the command line may change."""
+    """Trains a network, or resumes training; only the command line may change the settings of a run that exists."""
     from ..training.new_run import begin_records, starting_network
     from ..training.record_run import RecordRun
 

@@ -38,6 +38,6 @@ def bfloat16_gain() -> str:
     except (ImportError, OSError) as error:
         return f"unknown, numba cannot be loaded: {error_text(error)}"
     if not has_bfloat16():
-        return "not used: this CPU does not multiply it (AVX-512 BF16)"
+        return "not used: this CPU has no instructions for it (AVX-512 BF16)"
     ratio = bfloat16_gain()
     return f"products about {ratio:.2g} times as fast as in float32" if ratio > 1 else "no faster than float32"

@@ -64,7 +64,7 @@ def _check_players(context: click.Context, options: MatchOptions) -> None:
     kind, wrong = ("GTP engines", FOR_ENGINES) if networks else ("networks", FOR_NETWORKS)
     for param in context.command.params:
         if param.name in wrong and is_given(context, param.name):
-            raise click.UsageError(f"{param.opts[0]} is for matches of {kind}")
+            raise click.UsageError(f"{param.opts[0]} is only for matches between {kind}")
 
 
 def _run(options: MatchOptions) -> None:

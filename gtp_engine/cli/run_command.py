@@ -69,7 +69,7 @@ def carry_out(
     """Runs in the folder until everything is done or the limit is reached, and reports the result.
 
     Args:
-        folder: The run's folder; nobody else may work in it meanwhile.
+        folder: The run's folder; no other program may work in it meanwhile.
         limit: When to pause.
         begin: Makes the run in its folder, or checks that it may resume.
         make_run: Makes the run that is reported to an observer.

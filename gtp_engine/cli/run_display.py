@@ -73,7 +73,7 @@ class RunDisplay(Observer):
         if self._errors <= _SHOWN_ERRORS:
             self.message(f"skipped: {text}")
         elif self._errors == _SHOWN_ERRORS + 1:
-            self.message("skipped: more of them, see the notes of the shards")
+            self.message("skipped: more files; the notes of the shards list them")
 
     def progress(self, phase: str, done: int, total: int, facts: str = "", seconds_left: float | None = None) -> None:
         now = time.monotonic()

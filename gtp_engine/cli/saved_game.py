@@ -24,7 +24,7 @@ def saved_game(context: click.Context, options: PlayOptions, game: GameOptions, 
 
     Raises:
         click.UsageError: Options contradict each other.
-        UserError: There is no such game, or it cannot be continued.
+        UserError: The game is not found, or it cannot be continued.
     """
     path = _path(context, options, folder)
     if path is None:

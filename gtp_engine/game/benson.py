@@ -263,7 +263,7 @@ def _has_stones(rows: np.ndarray, height: int) -> bool:
 def _mark(board: Board, colour: int, suicide: bool, proven_only: bool, w: AreaWorkspace) -> None:
     """Adds to a colour's area its pass-alive chains and what they enclose.
 
-    Unless `proven_only`, also adds regions without an opponent's stone, as far as they are in nobody's area yet.
+    Unless `proven_only`, also adds regions without an opponent's stone, except for points of the opponent's area.
     """
     own, area, other_area = w["stones"][colour], w["area"][colour], w["area"][3 - colour]
     if not _has_stones(own, board["height"]):
@@ -295,7 +295,7 @@ def _drop_seki(board: Board, w: AreaWorkspace) -> None:
     """Takes the territory away from connected areas that touch a neutral point or hold an own stone in atari."""
     width, height = board["width"], board["height"]
     full = _full_row(board)
-    # Fields whose contents are no longer needed: the mask, and the stones of the colour EMPTY, which is none.
+    # Fields whose contents are no longer needed: the mask, and the stones of EMPTY, which is not a colour.
     neutral, atari = w["mask"], w["stones"][EMPTY]
     for row in range(1, height + 1):
         neutral[row] = full & ~(w["area"][BLACK, row] | w["area"][WHITE, row])

@@ -49,7 +49,7 @@ def point_of_index(index: int, width: int, height: int) -> int:
     """Returns the point of a move index; width*height is the pass.
 
     Raises:
-        UserError: There is no such index.
+        UserError: The index is not on this board.
     """
     if not 0 <= index <= width * height:
         raise invalid("move index", index, f"0 to {width * height} on a {width}x{height} board")
@@ -118,7 +118,7 @@ def parse_vertex(text: str, width: int, height: int) -> int:
     """Returns the point that a GTP vertex names, in upper or lower case.
 
     Raises:
-        UserError: The text names no point of this board.
+        UserError: The text does not name a point of this board.
     """
     if not isinstance(text, str):
         raise invalid("vertex", text, "a text such as D4 or pass")
@@ -147,7 +147,7 @@ def parse_sgf_point(text: str, width: int, height: int) -> int:
     """Returns the point of SGF's two letters; "" is a pass, and so is "tt" up to 19x19 (FF[3]).
 
     Raises:
-        UserError: The text names no point of this board.
+        UserError: The text does not name a point of this board.
     """
     if text == "" or (text == "tt" and width <= 19 and height <= 19):
         return PASS
@@ -166,7 +166,7 @@ def parse_colour(text: str) -> int:
     """Returns BLACK or WHITE for b, w, black or white in upper or lower case.
 
     Raises:
-        UserError: The text names no colour.
+        UserError: The text is not a colour.
     """
     try:
         return _COLOURS[text.strip().lower()]

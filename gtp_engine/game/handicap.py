@@ -43,7 +43,7 @@ def most_fixed_stones(width: int, height: int) -> int:
 def free_handicap_points(count: int, width: int, height: int) -> list[int]:
     """Returns exactly `count` points for a free handicap.
 
-    They are the fixed ones as far as these go, then points on good lines in wide gaps, the first line last.
+    They are the fixed ones while there are any, then points on good lines in wide gaps, the first line last.
 
     Raises:
         UserError: "invalid number of stones ...", unless there are at least 2 and one point is left empty.

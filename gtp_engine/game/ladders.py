@@ -1,4 +1,4 @@
-"""Ladders: which chains a capturing race of ataris catches.
+"""Ladders: which chains can be caught by a sequence of ataris.
 
 The reading follows KataGo's (networks' input planes 14 to 17), rule for rule:
 

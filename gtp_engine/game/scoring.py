@@ -43,8 +43,8 @@ def final_score(game: Game, dead: Iterable[int] = ()) -> float:
 
     Under area rules captured stones are worth nothing, and without dead stones this is the exact Tromp-Taylor count.
     Under territory rules a stone that was captured, or that is removed as dead, is worth a point to the opponent, and
-    a point that has to be filled once the neutral points are is nobody's. The search and the rollouts have compiled
-    counts: `counting.area_margin` and `evaluate.rollouts.rollout.count_area`.
+    a point that has to be filled once the neutral points are belongs to nobody. The search and the rollouts have
+    compiled counts: `counting.area_margin` and `evaluate.rollouts.rollout.count_area`.
 
     Args:
         game: The game; its present position is counted.
@@ -170,7 +170,7 @@ def _enclosed(living: NDArray[np.int8]) -> NDArray[np.int8]:
 def _fill_connections(living: NDArray[np.int8], owner: NDArray[np.int8]) -> None:
     """Takes the points from their owner that have to be filled once the neutral points are.
 
-    Games are counted before the last neutral points are filled. Chains that hang together through neutral points and
+    Games are counted before the last neutral points are filled. Chains that are connected through neutral points and
     have a single liberty in their own territory will be in atari then, and connect there, unless that point is an eye
     of their own.
 

@@ -30,11 +30,11 @@ _PATIENCE_SECONDS = 1.0
 def _report_failure(ready: "Future[None]") -> None:
     error = None if ready.cancelled() else ready.exception()
     if error is not None:
-        logger.error(f"cannot load the evaluator: {error_text(error)} (no fallback)")
+        logger.error(f"cannot load the evaluator: {error_text(error)}")
 
 
 class Identity(NamedTuple):
-    """What the commands `name` and `version` answer."""
+    """The responses to the commands `name` and `version`."""
 
     name: str
     version: str

@@ -155,7 +155,7 @@ def is_nearly_over(game: Game, status: EndgameStatus) -> bool:
 
 
 def should_pass(game: Game, status: EndgameStatus, *, cleanup: bool = False) -> bool:
-    """Returns whether to pass whatever the search prefers.
+    """Returns whether to pass, whatever move the search prefers.
 
     If stones count as they stand, that is when this count wins after the opponent's pass, or when nothing is left to
     play or to capture. Otherwise it is when nothing is left to play, or after the opponent's pass when the count

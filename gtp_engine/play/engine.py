@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 # Seconds that the end of the program waits for the batch in flight of an engine that was not closed, and `close` for an
 # engine that is still getting ready.
 _LAST_WAIT = 0.5
+
+
 @dataclass(frozen=True)
 class Decision:
     """A move that the engine has decided on.
@@ -500,8 +502,8 @@ class Engine:
     def close(self) -> None:
         """Ends the search thread and waits for it. Later searches raise UserError. Any thread may call it.
 
-        An engine that is not `ready` yet is waited for half a second only: what the thread is compiling or loading then
-        cannot be interrupted, and the thread ends after it by itself.
+        If the engine is not `ready` yet, waits for half a second only: what the thread is compiling or loading cannot
+        be interrupted, and the thread ends by itself afterwards.
         """
         if not self._thread.is_closed:
             self._thread.submit(lambda worker: worker.close())

@@ -1,4 +1,4 @@
-"""Playing strength on purpose below the best: fewer visits, and a choice among moves that are nearly as good."""
+"""Playing below full strength on purpose: fewer visits, and a choice among moves that are nearly as good."""
 
 from typing import TYPE_CHECKING, Literal
 

@@ -54,7 +54,7 @@ def uncapturable_stones(game: Game, ownership: NDArray[np.floating], dead: set[i
 
 
 def _scarce_liberties(stones: NDArray[np.int8], region: Region, attacker: int) -> set[Cell] | None:
-    """Returns the liberties elsewhere of the chains round a region that have few; None if there are no such chains."""
+    """Returns the liberties elsewhere of the chains around a region that have few; None if there are no such chains."""
     inside = set(region.cells)
     found: set[Cell] | None = None
     for chain in find_regions(stones):
@@ -71,8 +71,8 @@ class _TooLargeError(Exception):
 def can_capture(game: Game, region: Iterable[int], outside: Iterable[int], defender: int) -> bool | None:
     """Returns whether the opponent, moving first, can take all stones of `defender` in a region.
 
-    Both play in the region and on some points outside, and may pass. No line repeats a position. To lose a stone
-    elsewhere is no success.
+    Both play in the region and on some points outside, and may pass. No line repeats a position. Taking them
+    at the cost of a stone elsewhere does not count.
 
     Args:
         game: The game; its present position is read.

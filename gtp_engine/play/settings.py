@@ -116,6 +116,11 @@ class EngineSettings:
         machine = self.threads, self.seed, self.device, self.precision
         return SearchWorker(self.network, *machine, strict=self.strict)
 
+    def limits(self, default_seconds: float = DEFAULT_SECONDS) -> Limits:
+        """Returns the limits of a search at full strength: those of the settings, or this time if they have none."""
+        seconds = default_seconds if self.visits is None and self.seconds is None else self.seconds
+        return Limits(self.visits, seconds)
+
     def move_limits(self, network: str, budget: float | None = None) -> Limits:
         """Returns the limits of one move: those of the settings and of the level, and the clock's.
 

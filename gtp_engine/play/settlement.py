@@ -3,7 +3,7 @@
 After two passes nobody has anything left to gain, so the stones make sense together: what surrounds territory lives,
 what lives has two eyes or shares its liberties, and a region is one player's or a few neutral points. Ownership that is
 judged chain by chain does not know that; a large group that it doubts may come out half alive. Here the dead stones are
-chosen together: of the ways to settle the board, the one that explains the ownership best. Where few empty points are
+chosen together: of the ways to settle the board, the one that explains the ownership best. If few empty points are
 left, doubtful stones are read instead (`seki_reading`).
 """
 
@@ -30,7 +30,7 @@ _NEUTRAL_SLOPE = 1.5
 _EYELESS = 2.0
 # Chains with a mean ownership beyond this are not reconsidered.
 _CERTAIN = 0.99
-# Of the doubtful groups, so many of the largest are tried in pairs, one dying so that the other lives.
+# How many of the largest doubtful groups are tried in pairs, one dying so that the other lives.
 _PAIRED = 6
 
 Chains = frozenset[int]
@@ -169,7 +169,7 @@ class _Settlement:
 
 
 def _costs(ownership: NDArray[np.floating]) -> list[NDArray[np.floating]]:
-    """Returns what it costs, as a negative logarithm, that a point is nobody's, Black's or White's."""
+    """Returns the cost, as a negative logarithm, of a point being neutral, Black's or White's."""
     black = np.clip((1 + ownership) / 2, _LEAST_DOUBT, 1 - _LEAST_DOUBT)
     neutral = _NEUTRAL + _NEUTRAL_AT_ZERO * np.clip(1 - _NEUTRAL_SLOPE * np.abs(ownership), 0, 1)
     return [-np.log(neutral), -np.log(black), -np.log(1 - black)]

@@ -15,7 +15,8 @@ from ..game.game import Game
 from ..search.parameters import SearchParameters
 from ..search.request import Limits, SearchRequest
 from ..search.search import Search
-from .engine import Engine, EngineSettings
+from .engine import Engine
+from .settings import EngineSettings
 
 if TYPE_CHECKING:
     from ..evaluate.network import NetworkEvaluator

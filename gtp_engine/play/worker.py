@@ -134,7 +134,7 @@ class SearchWorker:
             UserError: There is no network; or as `evaluator`.
         """
         if self._network in WITHOUT_NETWORK:
-            raise UserError("there is no network to ask: start the engine with --network FILE")
+            raise UserError("this needs a network: start the engine with --network NAME")
         from ..evaluate.network import NetworkEvaluator
 
         evaluator = self.evaluator()

@@ -159,7 +159,7 @@ class GameTree:
                 if lacks_ownership:
                     raise
                 self._most_in_memory = len(tree.nodes)
-                logger.warning(f"no memory for a tree of more than {len(tree.nodes):,} nodes: it stops growing")
+                logger.warning(f"not enough memory for a tree of more than {len(tree.nodes):,} nodes: it stops growing")
         return tree
 
     def _grown(self, tree: Tree, capacity: int, ownership: bool) -> Tree:
@@ -205,7 +205,7 @@ class GameTree:
 
 @njit
 def _add_children(tree: Tree, node: int, priors: np.ndarray) -> None:
-    """Writes the priors of a node's children: its row of `Tree.priors` has them no more."""
+    """Writes the priors of a node's children: its row of `Tree.priors` no longer has them."""
     child = tree.nodes[node]["first_child"]
     while child != NO_NODE:
         priors[tree.nodes[child]["move"]] = tree.nodes[child]["prior"]

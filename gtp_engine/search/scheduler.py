@@ -1,7 +1,7 @@
 """Drives searches: decides which run, which share a batch, and when each reports and ends.
 
-A lone search fills a batch with its own leaves, selected under virtual loss. Of many searches each adds a few leaves,
-so that every batch is full and the leaves are well chosen. Everything happens in the thread that calls, between
+A lone search fills a batch with its own leaves, selected under virtual loss. With many searches, each adds a few
+leaves, so that every batch is full and the leaves are well chosen. Everything happens in the thread that calls, between
 two batches.
 """
 
@@ -126,7 +126,7 @@ class Scheduler:
             on_done: Called with the report at the end; with None if the search was cancelled before the evaluator saw
                 its position.
             on_error: Called instead with the error of this search, or of a batch that held its leaves.
-            priority: Of the searches that wait, those of the highest have their turn first, then the earliest.
+            priority: Of the waiting searches, those with the highest priority come first, then the earliest.
         """
         queued = QueuedSearch(search, request, on_done, on_error, priority, next(self._numbers))
         heapq.heappush(self._waiting, queued)

@@ -36,7 +36,7 @@ class Opponent:
 
 @dataclass(frozen=True)
 class SavedGame:
-    """A saved game, as far as it is to be continued.
+    """A saved game, up to the move after which it continues.
 
     Attributes:
         path: Its file.
@@ -104,7 +104,7 @@ def find_game(name: str, folder: Path) -> Path:
     """Returns the file that a player names: a path, or the name of a file in the folder, with or without `.sgf`.
 
     Raises:
-        UserError: There is no such file.
+        UserError: The file is not found.
     """
     try:
         path = Path(name).expanduser()
@@ -129,7 +129,7 @@ def latest_unfinished(folder: Path, other_than: Path | None = None) -> Path:
 
 
 def unfinished_games(folder: Path) -> Iterator[Path]:
-    """Yields the games that `play` saved in the folder and nobody has finished, the latest first."""
+    """Yields the unfinished games that `play` saved in the folder, the latest first."""
     files = [(path.stat().st_mtime, path) for path in folder.glob("*.sgf") if path.is_file()]
     for _, path in sorted(files, reverse=True):
         try:

@@ -22,9 +22,7 @@ from ..game.diagram import Marks
 from ..game.scoring import Score, area_map, final_score
 from ..play.engine import Decision, Engine
 from ..play.levels import HIGHEST
-from ..play.settings import DEFAULT_SECONDS
 from ..search.report import SearchReport
-from ..search.request import Limits
 from ..sgf import GameRecord
 from .board import SIDE_WIDTH, board_view, side_width
 from .loading import HUMAN, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
@@ -359,11 +357,8 @@ class TerminalGame:
     # Searching.
 
     def _report(self, ownership: bool = False) -> SearchReport:
-        """Returns a search as long as for a move, at full strength whatever the level."""
-        settings = self._engine.settings
-        seconds = DEFAULT_SECONDS if settings.visits is None and settings.seconds is None else settings.seconds
-        limits = Limits(settings.visits, seconds)
-        request = self._engine.request(ownership=ownership, limits=limits)
+        """Returns a search as long as for a move, at full strength whatever the level is."""
+        request = self._engine.request(ownership=ownership, limits=self._engine.settings.limits())
         return self._wait(self._engine.analyze(request), "thinking; Ctrl-C: stop now")
 
     def _wait(self, future: "Future[T]", doing: str) -> T:

@@ -41,8 +41,8 @@ class GameSettings:
     )
     rules: list[str] = setting(  # noqa: RUF009
         ["tromp-taylor", "chinese"],
-        "Rulesets, one of which is drawn for each game, by name; they must count area. The network learns to play "
-        "by all of them.",
+        "Names of rulesets with area scoring. Each game is played by one of them, drawn at random, so that the "
+        "network learns to play by all of them.",
     )
     komi: dict[str, float] = setting(  # noqa: RUF009
         {},
@@ -263,8 +263,8 @@ class CycleSettings:
     seed: int = setting(1, "Random seed of weights, games and the order of samples.", 0, 2**62)
     shard_games: int = setting(
         100,
-        "Games in one file of samples, and in one SGF file. A kill loses at most so many, and none that is older "
-        "than a minute.",
+        "Games in one file of samples, and in one SGF file. If a run is killed, it loses at most this number of "
+        "games, and none that is older than a minute.",
         1,
     )
     comments: bool = setting(

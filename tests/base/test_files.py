@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from gtp_engine.base.files import folder_lock, write_text
 from gtp_engine.cli import main
 
-MESSAGE = "another program is at work there; wait for its end or stop it"
+MESSAGE = "another program is using this folder; wait until it ends, or stop it"
 HOLD = """
 import sys
 from pathlib import Path

@@ -53,4 +53,4 @@ def test_progress_is_shown_at_once_for_each_phase_and_few_errors_are(capsys: pyt
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["cycle 1 of 3: self-play 1 of 1,500, 80 moves/s", "cycle 1 of 3: learning 256 of 2,560"]
     assert lines[2] == "skipped: game 0: damaged [sic]"
-    assert len(lines) == 2 + 20 + 1 and lines[-1].startswith("skipped: more of them")
+    assert len(lines) == 2 + 20 + 1 and lines[-1].startswith("skipped: more files")

@@ -161,11 +161,11 @@ def test_the_command(tmp_path: Path) -> None:
         (("a", "b", "--network", "none"), "Error: give two engines or --network twice, not both"),
         (("a",), "Error: a match needs two engines, or --network twice; given: 1 engine"),
         (("--network", "none"), "Error: a match needs two engines, or --network twice; given: 1 of --network"),
-        (("a", "b", "--set-a", "profile=rank_5k"), "Error: --set-a is for matches of networks"),
-        (("a", "b", "--visits", "5"), "Error: --visits is for matches of networks"),
+        (("a", "b", "--set-a", "profile=rank_5k"), "Error: --set-a is only for matches between networks"),
+        (("a", "b", "--visits", "5"), "Error: --visits is only for matches between networks"),
         (
             ("--network", "none", "--network", "none", "--time", "0", "1", "1"),
-            "Error: --time is for matches of GTP engines",
+            "Error: --time is only for matches between GTP engines",
         ),
     ],
 )

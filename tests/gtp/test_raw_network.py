@@ -159,7 +159,7 @@ def test_a_network_that_does_not_imitate_humans(tiny: Conversation) -> None:
 
 
 def test_without_a_network(engine: Conversation) -> None:
-    assert engine.fail("kata-raw-nn 0") == "there is no network to ask: start the engine with --network FILE"
+    assert engine.fail("kata-raw-nn 0") == "this needs a network: start the engine with --network NAME"
     assert engine.fail("kata-raw-nn") == "syntax error"
     needed = "the profile rank_5k needs a human-trained --network, such as b18c384nbt-humanv0"
     assert engine.fail("kata-set-param humanSLProfile rank_5k") == needed
