@@ -1,7 +1,6 @@
 """The state that commands share: the engine, the last search, the current response; and how they wait for searches."""
 
 import logging
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -95,10 +94,7 @@ class Session:
 
     def close(self) -> bool:
         """Closes the engine; returns False if its thread is still busy after a moment (most likely compiling)."""
-        closing = threading.Thread(target=self.engine.close, name="gtp-close", daemon=True)
-        closing.start()
-        closing.join(_PATIENCE_SECONDS)
-        return not closing.is_alive()
+        return self.engine.close(_PATIENCE_SECONDS)
 
     # Waiting.
 

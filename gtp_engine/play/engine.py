@@ -499,15 +499,20 @@ class Engine:
         self._end_pondering()
         self._thread.submit(lambda worker: worker.clear())
 
-    def close(self) -> None:
+    def close(self, timeout: float | None = None) -> bool:
         """Ends the search thread and waits for it. Later searches raise UserError. Any thread may call it.
 
-        If the engine is not `ready` yet, waits for half a second only: what the thread is compiling or loading cannot
-        be interrupted, and the thread ends by itself afterwards.
+        What the thread is compiling or loading cannot be interrupted; it ends by itself afterwards.
+
+        Args:
+            timeout: The longest wait in seconds; None for no limit, but for half a second if the engine is not `ready`.
+
+        Returns:
+            Whether the thread has ended.
         """
         if not self._thread.is_closed:
             self._thread.submit(lambda worker: worker.close())
-        self._thread.close(None if self.ready.done() else _LAST_WAIT)
+        return self._thread.close(_LAST_WAIT if timeout is None and not self.ready.done() else timeout)
 
     def best_move(self, colour: int | str | None = None, *, level: Level | None = None) -> Decision:
         """Decides on a move, plays it and returns the decision.

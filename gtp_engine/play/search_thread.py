@@ -69,12 +69,13 @@ class SearchThread:
         self.pondering_stop.set()
         self.pondering_stop = threading.Event()
 
-    def close(self, timeout: float | None = None) -> None:
-        """Ends the thread after the jobs that wait, and waits for it up to `timeout` seconds."""
+    def close(self, timeout: float | None = None) -> bool:
+        """Ends the thread after the jobs that wait; returns whether it has ended after at most `timeout` seconds."""
         self.is_closed = True
         self.stop()
         self._jobs.put(None)
         self._thread.join(timeout)
+        return not self._thread.is_alive()
 
 
 def _work(jobs: "queue.SimpleQueue[_Job | None]", make_worker: "Callable[[], SearchWorker]") -> None:

@@ -366,12 +366,12 @@ def test_closing_does_not_wait_for_a_compilation(monkeypatch):
     engine = Engine(EngineSettings(network="uniform"), width=9)
     assert has_begun.wait(PATIENCE)
     start = time.monotonic()
-    engine.close()
+    assert not engine.close()
     assert time.monotonic() - start < 10 and not engine.ready.done()
     goes_on.set()
     with pytest.raises(UserError, match="the engine is closed"):
         engine.ready.result(PATIENCE)
-    assert not search.called
+    assert engine.close(PATIENCE) and not search.called
 
 
 def test_an_engine_nobody_closes_does_not_keep_a_program():

@@ -297,7 +297,7 @@ def test_a_tree_without_memory_to_grow_is_full_and_disturbs_no_other(
     small, full = answers
     assert isinstance(small, SearchReport) and isinstance(full, SearchReport)
     assert small.visits == 900 < full.visits < 3000
-    assert capsys.readouterr().err.count("no memory for a tree of more than 1,024 nodes") == 1
+    assert capsys.readouterr().err.count("not enough memory for a tree of more than 1,024 nodes") == 1
     game.play(BLACK, full.moves[0].point)  # it is thinned out; that needs no more
     large.set_position(game)
     assert full.moves[0].visits == large.visits > 0
