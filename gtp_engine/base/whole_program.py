@@ -6,20 +6,21 @@ one or none. Here a function that compiled code calls stays LLVM's intermediate 
 does it get a wrapper, and this wrapper is optimised and becomes machine code together with everything below it.
 """
 
+from copy import copy
 from typing import Any, TypeAlias
 
 from llvmlite import binding
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.environment import lookup_environment
+from numba.core.environment import Environment, lookup_environment
 from numba.core.event import trigger_event
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.sigutils import normalize_signature
 from numba.core.typing.templates import make_concrete_template
 
 CompileResult: TypeAlias = Any  # numba's, whose fields are made at run time
-_ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"
+_ENVIRONMENT_PREFIX, _WRAPPER = "_ZN08NumbaEnv", "_wrapper"  # of the names of environments
 
 
 class Library(JITCodeLibrary):
@@ -146,13 +147,17 @@ class Dispatcher(CPUDispatcher):
 
     def _wrap(self, part: CompileResult) -> CompileResult:
         """Returns the machine code that Python can call."""
-        context, describes = part.target_context, part.fndesc
+        context, describes = part.target_context, copy(part.fndesc)
+        # The wrapper adds constants to its environment: with an environment of its own, that of the part is the same in
+        # the file of every caller. numba loads only the first environment of a name.
+        describes.env_name += _WRAPPER
+        environment = Environment.from_fndesc(describes)
         library = context.codegen().create_library(f"{self.py_func.__qualname__} for Python")
         library.enable_object_caching()
         library.add_linking_library(part.library)
-        context.create_cpython_wrapper(library, describes, part.environment, part.call_helper, release_gil=True)
-        executable = context.get_executable(library, describes, part.environment)
-        return part._replace(library=library, entry_point=executable)
+        context.create_cpython_wrapper(library, describes, environment, part.call_helper, release_gil=True)
+        executable = context.get_executable(library, describes, environment)
+        return part._replace(library=library, entry_point=executable, fndesc=describes, environment=environment)
 
 
 def _widened(type_: Any) -> Any:

@@ -1,13 +1,34 @@
 """Functions that are compiled together with all that they call, once."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numba.core.caching import NullCache
 
 from gtp_engine.base import jit
 
 pytestmark = pytest.mark.skipif(bool(jit.config.DISABLE_JIT), reason="nothing is compiled")
+
+CALLER_AND_PART = """
+import numpy as np
+from gtp_engine.base import jit
+
+@jit.njit
+def part(x: np.ndarray) -> np.ndarray:
+    return x * 2.0 + 1.0
+
+@jit.njit
+def caller(x: np.ndarray) -> float:
+    return part(x).sum()
+
+x = np.ones(3)
+print(caller(x), part(x), part.stats.cache_hits[part.signatures[0]])
+"""
 
 # Decorated at run time: mypy sees functions.
 largest: Any
@@ -39,6 +60,12 @@ def doubled(values: np.ndarray, offset: int = 2) -> np.ndarray:  # type: ignore[
     return result
 
 
+@pytest.fixture(autouse=True)
+def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    for function in (total, doubled):
+        monkeypatch.setattr(function, "_cache", NullCache())
+
+
 def test_only_what_python_calls_becomes_machine_code() -> None:
     values = np.array([0.5, 1.5])
     assert doubled(values).tolist() == [2 * (2 + 2 + 1.5 + 1.5 + 1), 100 + 2 + 1.5 + 1.5]
@@ -58,3 +85,13 @@ def test_python_may_call_a_part_later() -> None:
 def test_errors_of_parts_reach_python() -> None:
     with pytest.raises(ValueError, match="too many values"):
         doubled(np.zeros(6))
+
+
+def test_a_part_is_cached_for_python_too(tmp_path: Path) -> None:
+    """The wrapper of a part has constants, which the file of its caller lacks."""
+    program = tmp_path / "program.py"
+    program.write_text(CALLER_AND_PART)
+    environment = os.environ | {"GTP_ENGINE_CACHE": str(tmp_path / "cache")}
+    command = [sys.executable, "-P", str(program)]
+    found = [subprocess.check_output(command, env=environment, text=True) for _ in range(2)]
+    assert found == ["9.0 [3. 3. 3.] 0\n", "9.0 [3. 3. 3.] 1\n"]
