@@ -1,9 +1,9 @@
 """The facts of a reviewed game, in one place: tables, files and pictures only present them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from html import escape
 
@@ -126,6 +126,20 @@ class Conditions:
         return f"{self.network}, {' or '.join(limits)} per position"
 
 
+@dataclass(frozen=True)
+class Reason:
+    """Why a move is a mistake.
+
+    Attributes:
+        text: A sentence.
+        line: The points of the moves that show it, from the position before the move: it begins with the move played,
+            or with a better one.
+    """
+
+    text: str
+    line: tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class GameReview:
     """A reviewed game; in a notebook its worst mistakes are shown on boards.
@@ -136,6 +150,7 @@ class GameReview:
         moves: The reviewed moves in order; not all of the record's if a range was asked for or the review was stopped.
         player: The only player whose moves are judged; None for both.
         by: What the cost of a mistake is measured in.
+        reasons: Why moves are mistakes, by the number of the move; the page of the review shows them.
     """
 
     record: GameRecord
@@ -143,6 +158,7 @@ class GameReview:
     moves: tuple[MoveReview, ...]
     player: int | None = None
     by: Unit = "points"
+    reasons: Mapping[int, Sequence[Reason]] = field(default_factory=dict)
 
     @property
     def players(self) -> tuple[int, ...]:
@@ -190,6 +206,12 @@ class GameReview:
         from .review_sgf import annotated  # which describes reviews, and so imports this module
 
         return annotated(self, comment_all=True)
+
+    def to_html(self) -> str:
+        """Returns the review as a self-contained page, see `page.review_page`."""
+        from .page.page import review_page  # likewise
+
+        return review_page([self])
 
     def __repr__(self) -> str:
         worst = ", ".join(cost_text(mistake.worst) for mistake in self.mistakes[:_SHOWN])

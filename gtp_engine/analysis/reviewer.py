@@ -4,6 +4,7 @@ import logging
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from ..base.errors import UserError
 from ..base.fields import invalid
@@ -28,6 +29,11 @@ DEFAULT_SECONDS = 1.0
 STRONG_NETWORK = "kata1-b18c384nbt"
 
 
+def small_networks() -> dict[str, Path]:
+    """Returns the files of the bundled networks for full boards, by the names with which they can be chosen."""
+    return {str(path): path for path, (_, largest) in default_networks().items() if largest == LARGEST_BOARD}
+
+
 def network_advice(network: str, width: int, height: int) -> str:
     """Returns a line on how far the bundled network for full boards can be trusted; empty for other networks.
 
@@ -37,7 +43,7 @@ def network_advice(network: str, width: int, height: int) -> str:
         height: The number of rows.
     """
     file = network_on(network, width, height)
-    bundled = {str(path): path for path, (_, largest) in default_networks().items() if largest == LARGEST_BOARD}
+    bundled = small_networks()
     if file not in bundled:
         return ""
     return (

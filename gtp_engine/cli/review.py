@@ -39,7 +39,7 @@ class _Task:
     numbers: range
 
 
-@command(common=("seconds", "player", "sgf", "all"), context_settings={"default_map": _DEFAULTS})
+@command(common=("seconds", "player", "html", "sgf", "all"), context_settings={"default_map": _DEFAULTS})
 @review_options
 @search_options(seconds="1")
 @click.pass_context
@@ -48,13 +48,16 @@ def review(context: click.Context, search: SearchOptions, **values: Any) -> None
 
     Each position of the main line is searched for 1 s, or as long as --seconds or --visits allow. The summary lists the
     most costly mistakes with better lines, and each player's losses by phase and size; --all adds a list of all moves.
-    A point that is missed again and again is one mistake. Several files and collections are reviewed one after the
-    other; - reads from standard input, and writes to standard output. Ctrl-C ends the review and saves the finished
-    part. With --visits a review repeats exactly: the seed is 1 unless --seed changes it.
+    --html writes a page with boards to step through, graphs and the turning points, for the browser and the printer:
+    one file that needs no other, which begins with an index of the games if there are several. A point that is missed
+    again and again is one mistake. Several files and collections are reviewed one after the other; - reads from
+    standard input, and writes to standard output. Ctrl-C ends the review and saves the finished part. With --visits a
+    review repeats exactly: the seed is 1 unless --seed changes it.
 
     \b
     Examples:
       gtp_engine review game.sgf
+      gtp_engine review game.sgf --html review.html
       gtp_engine review game.sgf --seconds 10 --sgf reviewed.sgf
       gtp_engine review game.sgf --visits 200 --plot curve.png --player black --moves 50-
       gtp_engine review my_games/*.sgf --visits 50 --player my_name --json games.json

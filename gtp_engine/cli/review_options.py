@@ -27,7 +27,7 @@ class ReviewOptions:
 
     Attributes:
         files: Game records.
-        sgf, json, csv, plot: Files to write.
+        sgf, html, json, csv, plot: Files to write.
         sgf_out: The former name of `sgf`.
         force: Whether existing files are overwritten.
         all_moves: Whether every move is listed, and commented on in the SGF.
@@ -41,6 +41,7 @@ class ReviewOptions:
     files: tuple[Path, ...]
     sgf: Path | None
     sgf_out: Path | None
+    html: Path | None
     json: Path | None
     csv: Path | None
     plot: Path | None
@@ -60,7 +61,7 @@ class ReviewOptions:
     @property
     def outputs(self) -> list[Path]:
         """All files to write, `STANDARD` for standard output."""
-        return [path for path in (self.sgf_file, self.json, self.csv, self.plot) if path is not None]
+        return [path for path in (self.sgf_file, self.html, self.json, self.csv, self.plot) if path is not None]
 
     def check(self, games: int) -> None:
         """Raises an error before the work begins if a file could not be saved after it.
@@ -131,6 +132,7 @@ _OPTIONS = (
     ),
     output_option("--sgf", text="Write an annotated SGF with better lines as variations.", allow_dash=True),
     click.option("--sgf-out", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), hidden=True),
+    output_option("--html", text="Write a page for the browser, one file for all games.", allow_dash=True),
     output_option("--json", text="Write all facts of the review as JSON.", allow_dash=True),
     output_option("--csv", text="Write a table of the moves as CSV.", allow_dash=True),
     output_option("--plot", text="Draw a game's curves (.png, .svg, .pdf, .jpg)."),

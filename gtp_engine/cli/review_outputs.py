@@ -88,5 +88,10 @@ def _texts(options: ReviewOptions) -> "list[tuple[Path, Callable[[Sequence[GameR
     def to_sgf(reviews: "Sequence[GameReview]") -> str:
         return "".join(annotated(review, comment_all=options.all_moves).to_sgf() for review in reviews)
 
-    kinds = ((options.sgf_file, to_sgf), (options.json, to_json), (options.csv, to_csv))
+    def to_html(reviews: "Sequence[GameReview]") -> str:
+        from ..analysis.page.page import review_page  # which imports a library for templates
+
+        return review_page(reviews)
+
+    kinds = ((options.sgf_file, to_sgf), (options.html, to_html), (options.json, to_json), (options.csv, to_csv))
     return [(path, make_text) for path, make_text in kinds if path is not None]

@@ -33,7 +33,14 @@ from .diagram import star_points
 
 # Lengths in units of the drawing; two neighbouring lines are 20 units apart.
 _CELL, _MARGIN, _STONE = 20, 27, 9.5
-_COORDINATES = 9.5  # from the edge of the drawing to the middle of the letters
+_RING, _RING_WIDTH = 5, 1.6  # on the stone of the last move
+_LABEL_DISC = 7.5  # behind the label of an empty point, whose lines it hides
+_LABEL_FONT, _LABEL_ROOM = 11, 26  # the size of one or two characters; the width that all of them may fill
+_CANDIDATE_FONTS = (9.5, 9, 6)  # of a single line, of the first of two lines, of the second one
+_CANDIDATE_LINES = (-2.6, 5)  # the places of two lines, from the point's own
+_CANDIDATE_EDGES = {True: ("#123a63", 1.6), False: ("#6b5a3a", 0.5)}  # of the best one, of the others
+_BASELINE = 0.36  # of a font's size: half the height of its capitals and digits
+_COORDINATES, _COORDINATE_FONT = 9.5, 9  # from the edge of the drawing to the middle of the letters; their size
 # Pixels between two lines, as long as the drawing does not become wider than the second number.
 _CELL_PIXELS, _WIDEST = 40, 600
 _LEAST_OWNERSHIP = 0.1  # below it nothing is drawn
@@ -53,6 +60,8 @@ _GRADIENTS = """<defs>
 <stop stop-color="#fff"/><stop offset="0.55" stop-color="#f3f0ea"/><stop offset="1" stop-color="#c9c4ba"/>
 </radialGradient>
 </defs>"""
+# How a drawing shrinks to fit into a page.
+SVG_STYLE = "max-width:100%;height:auto"
 _FONT = 'font-family="Helvetica, Arial, sans-serif" text-anchor="middle"'
 
 
@@ -87,6 +96,7 @@ class BoardDrawing:
             grows with certainty, except on the owner's own stones.
         labels: Short texts by point, on stones or on empty points: letters, or the numbers of moves.
         title: What the drawing shows, for screen readers and as a tooltip; by default the number of stones.
+        name: Makes the identifiers in the document differ from those of an equal drawing on the same page.
         pixels: The width of the drawing; by default 40 for each line, up to 600. It shrinks to fit into a page.
 
     Raises:
@@ -99,6 +109,7 @@ class BoardDrawing:
     ownership: np.ndarray | None = None
     labels: Mapping[Any, str] = field(default_factory=dict)
     title: str = ""
+    name: str = ""
     pixels: float | None = None
 
     def __post_init__(self) -> None:
@@ -141,11 +152,11 @@ class BoardDrawing:
         width, height = (2 * _MARGIN + _CELL * (side - 1) for side in (self.width, self.height))
         pixels = self.pixels or min(_CELL_PIXELS / _CELL * width, _WIDEST)
         # The names of gradients hold in a whole page. If drawings shared them, hiding one would spoil the others.
-        content = (self.stones.tolist(), self.last_move, self.candidates, dict(self.labels), self.ownership)
+        content = (self.name, self.stones.tolist(), self.last_move, self.candidates, dict(self.labels), self.ownership)
         name = f"go{zlib.crc32(repr(content).encode()):08x}"
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{pixels:.0f}" '
-            f'height="{pixels * height / width:.0f}" style="max-width:100%;height:auto" role="img">',
+            f'height="{pixels * height / width:.0f}" style="{SVG_STYLE}" role="img">',
             f"<title>{escape(self.title or self._description())}</title>",
             _GRADIENTS.format(name=name),
             f'<rect class="wood" width="{width}" height="{height}" rx="5" fill="url(#{name}-wood) {_WOOD}"/>',
@@ -183,16 +194,17 @@ class BoardDrawing:
         stars = [_circle(*_centre(point, self.width), 2) for point in sorted(star_points(self.width, self.height))]
         yield _group("stars", f'fill="{_INK}"', stars)
         letters = [
-            _text(left + _CELL * column, y, 9, COLUMNS[column])
+            _text(left + _CELL * column, y, _COORDINATE_FONT, COLUMNS[column], sized=False)
             for column in range(self.width)
             for y in (_COORDINATES, bottom + _MARGIN - _COORDINATES)
         ]
         numbers = [
-            _text(x, top + _CELL * row, 9, str(self.height - row))
+            _text(x, top + _CELL * row, _COORDINATE_FONT, str(self.height - row), sized=False)
             for row in range(self.height)
             for x in (_COORDINATES, right + _MARGIN - _COORDINATES)
         ]
-        yield _group("coordinates", f'{_FONT} fill="{_INK}"', [*letters, *numbers])
+        font = f'{_FONT} font-size="{_COORDINATE_FONT}" fill="{_INK}"'
+        yield _group("coordinates", font, [*letters, *numbers])
 
     def _points_of(self, colour: int) -> list[int]:
         rows, columns = np.nonzero(self.stones == colour)
@@ -201,11 +213,13 @@ class BoardDrawing:
     def _stones(self, name: str) -> Iterator[str]:
         """Yields the stones' shadows, then the stones; `name` is that of the gradients."""
         centres = {colour: [_centre(point, self.width) for point in self._points_of(colour)] for colour in _SOLID}
-        shadows = [_circle(x + 0.7, y + 1, _STONE) for places in centres.values() for x, y in places]
-        yield _group("shadows", 'fill="#3a2407" opacity="0.3"', shadows)
+        # The shadows are the stones once more, at another place: drawings are smaller, and scripts add both at once.
+        shadows = [f'<use href="#{name}-{colour_name(colour)}-stones"/>' for colour in centres]
+        yield _group("shadows", 'fill="#3a2407" opacity="0.3" transform="translate(0.7 1)"', shadows)
         for colour, places in centres.items():
             fill = f'fill="url(#{name}-{colour_name(colour)}) {_SOLID[colour]}" {_EDGES[colour]}'
-            yield _group(colour_name(colour), fill, [_circle(x, y, _STONE) for x, y in places])
+            stones = "".join(_circle(x, y, _STONE) for x, y in places)
+            yield _group(colour_name(colour), fill, [f'<g id="{name}-{colour_name(colour)}-stones">{stones}</g>'])
 
     def _owners(self) -> Iterator[str]:
         if self.ownership is None:
@@ -232,9 +246,9 @@ class BoardDrawing:
             x, y = _centre(point, self.width)
             stone = self._stone_at(point)
             if stone == EMPTY:
-                texts.append(_circle(x, y, 7.5, f' fill="{_WOOD}"'))  # hides the lines
+                texts.append(_circle(x, y, _LABEL_DISC, f' fill="{_WOOD}"'))  # hides the lines
             fill = _SOLID[WHITE if stone == BLACK else BLACK]
-            texts.append(_text(x, y, 11 if len(label) < 3 else 26 / len(label), label, f' fill="{fill}"'))
+            texts.append(_text(x, y, min(_LABEL_FONT, _LABEL_ROOM / len(label)), label, f' fill="{fill}"'))
         yield _group("labels", f'{_FONT} font-weight="bold"', texts)
 
     def _mark(self) -> Iterator[str]:
@@ -242,8 +256,8 @@ class BoardDrawing:
         point = self._point(self.last_move)
         if point == PASS or self._stone_at(point) == EMPTY or point in map(self._point, self.labels):
             return
-        ring = f' fill="none" stroke="{_SOLID[opponent(self._stone_at(point))]}" stroke-width="1.6"'
-        yield _group("last-move", "", [_circle(*_centre(point, self.width), 5, ring)])
+        ring = f' fill="none" stroke="{_SOLID[opponent(self._stone_at(point))]}" stroke-width="{_RING_WIDTH}"'
+        yield _group("last-move", "", [_circle(*_centre(point, self.width), _RING, ring)])
 
     def _candidates(self) -> Iterator[str]:
         discs = []
@@ -252,13 +266,35 @@ class BoardDrawing:
             if point == PASS:
                 continue
             x, y = _centre(point, self.width)
-            edge = 'stroke="#123a63" stroke-width="1.6"' if candidate.is_best else 'stroke="#6b5a3a" stroke-width="0.5"'
+            stroke, width = _CANDIDATE_EDGES[candidate.is_best]
+            edge = f'stroke="{stroke}" stroke-width="{width}"'
             discs.append(_circle(x, y, _STONE, f' fill="{escape(candidate.colour)}" {edge}'))
             if len(candidate.text) == 1:
-                discs.append(_text(x, y, 9.5, candidate.text[0]))
+                discs.append(_text(x, y, _CANDIDATE_FONTS[0], candidate.text[0]))
             elif candidate.text:
-                discs += [_text(x, y - 2.6, 9, candidate.text[0]), _text(x, y + 5, 6, candidate.text[1])]
+                lines = zip(_CANDIDATE_LINES, _CANDIDATE_FONTS[1:], candidate.text, strict=False)
+                discs += [_text(x, y + place, size, text) for place, size, text in lines]
         yield _group("candidates", f'{_FONT} fill="#141414"', discs)
+
+
+def look() -> dict[str, Any]:
+    """Returns the measures and colours of the drawing, for a script that adds stones, labels and candidates to one."""
+    return {
+        "cell": _CELL,
+        "margin": _MARGIN,
+        "stone": _STONE,
+        "ring": _RING,
+        "ringWidth": _RING_WIDTH,
+        "labelDisc": _LABEL_DISC,
+        "labelFont": _LABEL_FONT,
+        "labelRoom": _LABEL_ROOM,
+        "candidateFonts": _CANDIDATE_FONTS,
+        "candidateLines": _CANDIDATE_LINES,
+        "candidateEdges": [_CANDIDATE_EDGES[False], _CANDIDATE_EDGES[True]],
+        "baseline": _BASELINE,
+        "wood": _WOOD,
+        "solid": {str(colour): fill for colour, fill in _SOLID.items()},
+    }
 
 
 def _centre(point: int, width: int) -> tuple[int, int]:
@@ -276,6 +312,7 @@ def _circle(x: float, y: float, radius: float, attributes: str = "") -> str:
     return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}"{attributes}/>'
 
 
-def _text(x: float, y: float, size: float, text: str, attributes: str = "") -> str:
-    """Returns a text in the middle of a place; capitals and digits are 0.72 times as high as their font."""
-    return f'<text x="{x:g}" y="{y + 0.36 * size:g}" font-size="{size:g}"{attributes}>{escape(text)}</text>'
+def _text(x: float, y: float, size: float, text: str, attributes: str = "", *, sized: bool = True) -> str:
+    """Returns a text in the middle of a place; its group gives the size if it is not `sized` itself."""
+    font = f' font-size="{size:g}"' if sized else ""
+    return f'<text x="{x:g}" y="{y + _BASELINE * size:g}"{font}{attributes}>{escape(text)}</text>'

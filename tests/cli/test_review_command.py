@@ -68,6 +68,21 @@ def test_without_all_there_is_only_the_summary(game: Path) -> None:
     assert "Error" not in done.stderr
 
 
+def test_a_page_of_one_game_and_of_several(game: Path, tmp_path: Path) -> None:
+    other, page = tmp_path / "other.sgf", tmp_path / "page.html"
+    other.write_bytes(OTHER)
+    assert review(game, "--visits", "4", "--html", page).returncode == 0
+    text = page.read_text()
+    assert "<h1>Ann - Bob</h1>" in text and 'id="index"' not in text
+    refused = review(game, "--visits", "4", "--html", page)
+    assert f"{page} already exists" in refused.stderr
+    done = review(game, other, "--visits", "4", "--player", "Ann", "--html", "-")
+    assert done.returncode == 0
+    assert done.stdout.startswith("<!doctype html>") and done.stdout.endswith("</html>\n")
+    assert [f'id="{name}"' in done.stdout for name in ("index", "game-1", "game-2", "game-3")] == [True] * 3 + [False]
+    assert "only the moves of Ann Lee are judged" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("name", "data", "options", "message"),
     [

@@ -19,10 +19,10 @@ def parsed(svg: str) -> ElementTree.Element:
 
 
 def group(root: ElementTree.Element, name: str) -> list[ElementTree.Element]:
-    """Returns what is in the group of this class, or nothing if there is no such group."""
+    """Returns what is in the group of this class and in the groups within it; nothing if there is no such group."""
     found = [element for element in root.iter(f"{SVG}g") if element.get("class") == name]
     assert len(found) <= 1
-    return list(found[0]) if found else []
+    return [element for element in found[0].iter() if element.tag != f"{SVG}g"] if found else []
 
 
 def places(elements: list[ElementTree.Element]) -> set[tuple[float, float]]:
@@ -43,7 +43,11 @@ def test_stones_are_where_they_were_played(game: Game) -> None:
     root = parsed(game.to_svg())
     assert places(group(root, "black")) == {(2, 4), (0, 0)}
     assert places(group(root, "white")) == {(6, 2)}
-    assert places(group(root, "shadows")) == {(2.035, 4.05), (0.035, 0.05), (6.035, 2.05)}
+    shadows = [element for element in root.iter(f"{SVG}g") if element.get("class") == "shadows"]
+    assert [element.get("transform") for element in shadows] == ["translate(0.7 1)"]
+    shown = {element.get("href", "")[1:] for element in group(root, "shadows")}
+    named = [element for element in root.iter(f"{SVG}g") if element.get("id") in shown]
+    assert places([stone for element in named for stone in element]) == {(2, 4), (0, 0), (6, 2)}
     assert places(group(root, "last-move")) == {(0, 0)}
     assert root.findtext(f"{SVG}title") == "9x7 Go board, 2 black and 1 white stones, last move A7"
 
@@ -118,11 +122,16 @@ def test_drawings_on_one_page_do_not_share_gradients() -> None:
     first, second = Game(5), Game(5)
     second.play("black", "C3")
     names = [set(re.findall(r'id="([^"]+)"', game.to_svg())) for game in (first, second)]
-    assert [len(found) for found in names] == [3, 3]
+    assert [len(found) for found in names] == [5, 5]  # three gradients, and the stones for their shadows
     assert not names[0] & names[1]
     for game in (first, second):
         svg = game.to_svg()
         assert set(re.findall(r"url\(#([^)]+)\)", svg)) <= set(re.findall(r'id="([^"]+)"', svg))
+
+
+def test_equal_drawings_on_one_page_can_have_names_of_their_own() -> None:
+    first, second = (Game(5).to_svg(name=name) for name in ("first", "second"))
+    assert not set(re.findall(r'id="([^"]+)"', first)) & set(re.findall(r'id="([^"]+)"', second))
 
 
 def test_a_drawing_describes_and_shows_itself() -> None:

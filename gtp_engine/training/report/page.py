@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ...base.errors import UserError
 from ...base.files import write_text
+from ...base.web_page import web_page
 from ..run_folder import RunFolder
 from ..settings_toml import to_toml
 from ..summary import summary
@@ -49,22 +50,18 @@ def write_report(folders: Sequence[RunFolder], path: Path) -> None:
             raise UserError(f"{folder.path}: nothing to report yet: {summary(folder)}")
     runs = {str(folder.path): folder.log() for folder in folders}
     settings = {str(folder.path): folder.settings() for folder in folders}
-    parts = [f"<h1>{_title(runs)}</h1>", *map(_headline, folders, _swatches(len(folders)))]
+    parts = [f"<h1>{escape(_title(runs))}</h1>", *map(_headline, folders, _swatches(len(folders)))]
     parts += [differing_settings(settings), curves(runs)]
     for folder, swatch in zip(folders, _swatches(len(folders)), strict=True):
         name = str(folder.path)
         parts += [f"<h2>{swatch}{escape(name)}</h2>", sample_game(folder), log_table(runs[name])]
         parts.append(f"<details><summary>All settings</summary><pre>{escape(to_toml(settings[name]))}</pre></details>")
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{_title(runs)}</title>'
-    body = "\n".join(filter(None, parts))
-    write_text(
-        path,
-        f"<!doctype html>\n<html lang=en><head>{head}<style>{_STYLE}</style></head>\n<body>\n{body}\n</body></html>\n",
-    )
+    # matplotlib and the legend's squares use style attributes.
+    write_text(path, web_page(_title(runs), "\n".join(filter(None, parts)), style=_STYLE, style_attributes=None))
 
 
 def _title(names: "Sequence[str] | dict[str, list[dict[str, object]]]") -> str:
-    return escape("Training: " + ", ".join(Path(name).name for name in names))
+    return "Training: " + ", ".join(Path(name).name for name in names)
 
 
 def _swatches(count: int) -> list[str]:

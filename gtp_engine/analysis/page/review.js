@@ -1,0 +1,399 @@
+// Steps through the reviewed games of the page. The page's data say what to draw: this script knows no rules of Go.
+//
+// The data of a game:
+//   width, height
+//   before     the number of moves before the first position
+//   worst      the position after the most costly mistake, 0 without mistakes
+//   black, white  the points of the first position's stones
+//   positions  for each position Black's lead, Black's win rate, whose turn it is, and the candidates: Black's lead,
+//              the disc's colour, its player's win rate, visits, and the line
+//   moves      colour, step; setup: black and white stones put on the board besides; and, if the move is judged, points
+//              and winrate lost, best: the better move; mistake, comment, reasons: texts and lines
+// Points are two letters as in SGF, a pass is "..". A step is a move and, in parentheses, the points whose stones leave
+// the board; a line is a text of steps, such as "pdqd(qcrd)..dp".
+"use strict";
+(() => {
+const SVG = "http://www.w3.org/2000/svg";
+const BLACK = 1, WHITE = 2, PASS = -1;
+const shared = JSON.parse(document.getElementById("shared").textContent);
+const words = shared.words, look = shared.look;
+
+const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+const colourName = (colour) => colour === BLACK ? words.black : words.white;
+const percent = (value, digits = 0) => `${value.toFixed(digits)}%`;
+const lead = (points) => `${points >= 0 ? "B" : "W"}+${Math.abs(points).toFixed(1)}`;
+
+// Points are numbers here: row * width + column from the top left, PASS for a pass.
+const letter = (text, place) => text.charCodeAt(place) - 97;
+const points = (text, width) => (text.match(/../g) || []).map((name) => {
+  return name === ".." ? PASS : letter(name, 1) * width + letter(name, 0);
+});
+const steps = (text, width) => [...text.matchAll(/(..)(?:\(([^)]*)\))?/g)].map(([, point, taken = ""]) => {
+  return {point: points(point, width)[0], taken: points(taken, width)};
+});
+
+function readGame(data) {
+  const {width} = data;
+  const move = ({step, setup, reasons = [], ...others}) => ({
+    ...others,
+    ...steps(step, width)[0],
+    setup: (setup || ["", ""]).map((text) => points(text, width)),
+    reasons: reasons.map(([text, line]) => ({text, line: steps(line, width)})),
+  });
+  const candidate = (turn) => ([lead, fill, winrate, visits, line], index) => (
+    {index, turn, lead, fill, winrate: Number(winrate), visits, text: [winrate, visits], line: steps(line, width)}
+  );
+  const position = ([lead, winrate, turn, candidates]) => (
+    {lead, winrate, turn, candidates: candidates.map(candidate(turn))}
+  );
+  const stones = [data.black, data.white].map((text) => points(text, width));
+  return {...data, stones, positions: data.positions.map(position), moves: data.moves.map(move)};
+}
+
+function svgElement(name, attributes, text) {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+function htmlElement(name, className, text) {
+  const element = document.createElement(name);
+  if (className) element.className = className;
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+// The board: the page's own drawing of the first position, whose groups are filled with other stones.
+class Board {
+  constructor(svg, width) {
+    this.width = width;
+    const group = (name) => svg.querySelector("." + name);
+    this.stones = {[BLACK]: group("black").firstElementChild, [WHITE]: group("white").firstElementChild};
+    this.labels = group("labels");
+    this.candidates = group("candidates");
+    this.mark = group("last-move") || svg.insertBefore(svgElement("g", {class: "last-move"}), this.candidates);
+    this.title = svg.querySelector("title");
+  }
+
+  centre(point) {
+    return [look.margin + look.cell * (point % this.width), look.margin + look.cell * Math.floor(point / this.width)];
+  }
+
+  circle(point, r, attributes = {}) {
+    const [cx, cy] = this.centre(point);
+    return svgElement("circle", {cx, cy, r, ...attributes});
+  }
+
+  text(point, size, text, attributes = {}, shift = 0) {
+    const [x, y] = this.centre(point);
+    return svgElement("text", {x, y: y + shift + look.baseline * size, "font-size": size, ...attributes}, text);
+  }
+
+  // stones: a colour for each point, 0 if it is empty; labels: texts by point; candidates: discs with fill and text.
+  draw({stones, last, labels, candidates, title}) {
+    for (const colour of [BLACK, WHITE]) {
+      const own = [...stones.keys()].filter((point) => stones[point] === colour);
+      this.stones[colour].replaceChildren(...own.map((point) => this.circle(point, look.stone)));
+    }
+    this.labels.replaceChildren(...[...labels].flatMap(([point, text]) => this.label(stones[point], point, text)));
+    const ring = {fill: "none", stroke: look.solid[3 - stones[last]], "stroke-width": look.ringWidth};
+    const hasMark = last !== PASS && stones[last] && !labels.has(last);
+    this.mark.replaceChildren(...(hasMark ? [this.circle(last, look.ring, ring)] : []));
+    this.candidates.replaceChildren(...candidates.map((candidate) => this.candidate(candidate)));
+    this.title.textContent = title;
+  }
+
+  label(stone, point, text) {
+    const size = Math.min(look.labelFont, look.labelRoom / text.length);
+    const letters = this.text(point, size, text, {fill: look.solid[stone === BLACK ? WHITE : BLACK]});
+    return stone ? [letters] : [this.circle(point, look.labelDisc, {fill: look.wood}), letters];
+  }
+
+  candidate({index, point, fill, text}) {
+    const [stroke, width] = look.candidateEdges[index === 0 ? 1 : 0];
+    const disc = svgElement("g", {class: "candidate", "data-index": index});
+    disc.append(this.circle(point, look.stone, {fill, stroke, "stroke-width": width}));
+    text.forEach((line, row) => {
+      const size = look.candidateFonts[text.length === 1 ? 0 : row + 1];
+      disc.append(this.text(point, size, line, {}, text.length === 1 ? 0 : look.candidateLines[row]));
+    });
+    return disc;
+  }
+}
+
+class Game {
+  constructor(section) {
+    this.section = section;
+    this.data = readGame(JSON.parse(section.querySelector(".data").textContent));
+    this.viewer = section.querySelector(".viewer");
+    this.board = new Board(this.viewer.querySelector(".board svg"), this.data.width);
+    this.slider = this.viewer.querySelector(".slider");
+    this.positions = this.stonesOfPositions();
+    this.mistakes = this.data.moves.flatMap((move, index) => move.mistake ? [index + 1] : []);
+    this.place = 0;    // the number of moves of the data that have been played
+    this.line = null;  // the line that is played out: steps, the position it starts from, how many steps are shown
+    this.listen();
+    this.go(this.data.worst);  // what a reader wants to see first
+  }
+
+  get end() { return this.data.moves.length; }
+
+  find(name) { return this.viewer.querySelector("." + name); }
+
+  stonesOfPositions() {
+    const {width, height, moves} = this.data;
+    const positions = [this.withStones(new Array(width * height).fill(0), this.data.stones)];
+    for (const move of moves) {
+      positions.push(this.withStones(this.played(positions.at(-1), move.colour, move), move.setup));
+    }
+    return positions;
+  }
+
+  withStones(stones, [black, white]) {
+    for (const point of black) stones[point] = BLACK;
+    for (const point of white) stones[point] = WHITE;
+    return stones;
+  }
+
+  played(stones, colour, {point, taken}) {
+    const next = stones.slice();
+    if (point !== PASS) next[point] = colour;
+    for (const place of taken) next[place] = 0;
+    return next;
+  }
+
+  vertex(point) {
+    if (point === PASS) return words.pass;
+    const {width, height} = this.data;
+    return "ABCDEFGHJKLMNOPQRSTUVWXYZ"[point % width] + (height - Math.floor(point / width));
+  }
+
+  lineText(steps) { return steps.map(({point}, index) => `${index + 1} ${this.vertex(point)}`).join("  "); }
+
+  // Goes to a position of the game, and leaves a line.
+  go(place) {
+    this.place = Math.max(0, Math.min(this.end, place));
+    this.line = null;
+    this.show();
+  }
+
+  // Plays the first move of a line that starts after `from` moves.
+  play(steps, from) {
+    if (!steps.length) return;
+    this.line = {steps, from, shown: 1};
+    this.show();
+    this.find("board").scrollIntoView({block: "nearest"});  // on a phone the lines are below it
+  }
+
+  // Plays out a line that could have been played instead of the move shown.
+  playInstead(index) {
+    if (!this.place) return;
+    const candidate = this.data.positions[this.place - 1].candidates[index];
+    if (candidate) this.play(candidate.line, this.place - 1);
+  }
+
+  step(by) {
+    if (!this.line) return this.go(this.place + by);
+    const shown = this.line.shown + by;
+    if (shown < 1) return this.go(this.place);
+    this.line.shown = Math.min(shown, this.line.steps.length);
+    this.show();
+  }
+
+  toMistake(by) {
+    const next = by > 0
+      ? this.mistakes.find((place) => place > this.place)
+      : this.mistakes.findLast((place) => place < this.place);
+    if (next !== undefined) this.go(next);
+  }
+
+  show() {
+    const wasAt = this.shownPlace;
+    this.shownPlace = this.place;
+    if (wasAt !== this.place) this.showMove();
+    this.find("leave").hidden = !this.line;
+    if (this.line) this.showLine();
+    else this.showPosition();
+    for (const button of this.viewer.querySelectorAll("button.play")) {
+      button.setAttribute("aria-pressed", String(this.line !== null && button.steps === this.line.steps));
+    }
+  }
+
+  showPosition() {
+    const move = this.data.moves[this.place - 1];
+    const last = move ? move.point : PASS;
+    const title = this.heading(move);
+    this.find("place").textContent = title;
+    const candidates = (move ? this.data.positions[this.place - 1].candidates : [])
+      .map((candidate) => ({...candidate, point: candidate.line[0].point}))
+      .filter(({point}) => point !== PASS && point !== last && !this.positions[this.place][point]);
+    this.board.draw({stones: this.positions[this.place], last, labels: new Map(), candidates, title});
+  }
+
+  showLine() {
+    const {steps, from, shown} = this.line;
+    let stones = this.positions[from], colour = this.data.positions[from].turn;
+    const labels = new Map();
+    steps.slice(0, shown).forEach((step, index) => {
+      stones = this.played(stones, colour, step);
+      colour = 3 - colour;
+      if (step.point !== PASS) labels.set(step.point, String(index + 1));
+    });
+    for (const point of [...labels.keys()]) if (!stones[point]) labels.delete(point);
+    const text = from < this.place ? words.in_line : words.in_continuation;
+    const number = this.data.before + this.place;
+    const title = fill(text, {number, step: shown, count: steps.length, vertex: this.vertex(steps[shown - 1].point)});
+    this.find("place").textContent = title;
+    this.board.draw({stones, last: PASS, labels, candidates: [], title});
+  }
+
+  heading(move) {
+    const number = this.data.before + this.place;
+    if (!move) return number ? fill(words.after_move, {number}) : words.start;
+    return fill(words.move, {number, colour: colourName(move.colour), vertex: this.vertex(move.point)});
+  }
+
+  // What is said about the position, apart from the board and the heading: it stays while a line is played out.
+  showMove() {
+    const move = this.data.moves[this.place - 1], position = this.data.positions[this.place];
+    const value = fill(words.value, {lead: lead(position.lead), winrate: percent(position.winrate)});
+    this.slider.value = this.place;
+    this.slider.setAttribute("aria-valuetext", this.heading(move));
+    this.find("verdict").textContent = this.verdict(move);
+    this.find("worth").textContent = value;
+    this.find("comment").textContent = move && move.comment || "";
+    const reasons = move ? move.reasons : [];
+    this.find("reasons").replaceChildren(...reasons.map((reason) => {
+      const item = htmlElement("li", "", reason.text + " ");
+      if (reason.line.length) item.append(this.playButton(reason.line, this.place - 1, this.lineText(reason.line)));
+      return item;
+    }));
+    const table = htmlElement("table"), head = htmlElement("tr");
+    for (const column of ["lead", "winrate", "visits", "line"]) head.append(htmlElement("th", column, words[column]));
+    table.append(head);
+    if (move) this.addLines(table, words.alternatives, this.place - 1, Infinity);
+    this.addLines(table, words.continuation, this.place, 1);
+    this.find("lines").replaceChildren(...(table.rows.length > 1 ? [table] : []));
+    for (const cursor of this.viewer.querySelectorAll(".cursor")) {
+      for (const side of ["x1", "x2"]) cursor.setAttribute(side, `${100 * this.place / Math.max(1, this.end)}%`);
+    }
+  }
+
+  verdict(move) {
+    if (!move || move.points === undefined) return "";
+    if (!move.best) return words.first_choice;
+    if (move.points < 0.05 && move.winrate < 0.05) return words.no_cost;
+    const cost = {points: move.points.toFixed(1), winrate: percent(move.winrate, 1), best: move.best};
+    return fill(words.cost, cost);
+  }
+
+  // Adds rows with the lines of a position.
+  addLines(table, title, from, most) {
+    const candidates = this.data.positions[from].candidates.slice(0, most);
+    if (!candidates.length) return;
+    const group = htmlElement("th", "", title);
+    group.colSpan = 4;
+    group.scope = "rowgroup";
+    const body = htmlElement("tbody");
+    body.append(htmlElement("tr"));
+    body.rows[0].append(group);
+    for (const candidate of candidates) {
+      const row = htmlElement("tr"), cell = htmlElement("td", "line");
+      const winrate = candidate.turn === BLACK ? candidate.winrate : 100 - candidate.winrate;
+      const values = [lead(candidate.lead), percent(winrate), candidate.visits];
+      row.append(...values.map((value) => htmlElement("td", "", value)), cell);
+      cell.append(this.playButton(candidate.line, from, this.lineText(candidate.line)));
+      body.append(row);
+    }
+    table.append(body);
+  }
+
+  playButton(steps, from, text) {
+    const button = htmlElement("button", "play", text);
+    button.type = "button";
+    button.steps = steps;
+    button.setAttribute("aria-label", fill(words.play_line, {line: text}));
+    button.addEventListener("click", () => this.play(steps, from));
+    return button;
+  }
+
+  listen() {
+    const on = (name, act) => this.find(name).addEventListener("click", act);
+    on("first", () => this.go(0));
+    on("back", () => this.step(-1));
+    on("forward", () => this.step(1));
+    on("last", () => this.go(this.end));
+    on("previous-mistake", () => this.toMistake(-1));
+    on("next-mistake", () => this.toMistake(1));
+    on("leave", () => this.go(this.place));
+    this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
+    for (const graph of this.viewer.querySelectorAll("svg.graph")) {
+      graph.addEventListener("click", (event) => {
+        if (event.target.closest("a")) return;
+        const box = graph.getBoundingClientRect();
+        this.go(Math.round((event.clientX - box.left) / box.width * this.end));
+      });
+    }
+    this.board.candidates.addEventListener("click", (event) => {
+      const disc = event.target.closest(".candidate");
+      if (disc) this.playInstead(Number(disc.dataset.index));
+    });
+  }
+}
+
+// One game, or the index, is shown at a time: the one that the address names.
+const games = new Map();
+const sections = [...document.querySelectorAll("main > section")];
+let current = null;
+
+function route() {
+  const target = document.getElementById(location.hash.slice(1));
+  const shown = target && target.closest("main > section") || sections[0];
+  for (const section of sections) section.hidden = section !== shown;
+  if (shown.matches(".game") && !games.has(shown)) games.set(shown, new Game(shown));
+  current = games.get(shown) || null;
+  if (target && target !== shown) target.scrollIntoView();
+}
+
+function followMoveLink(event) {
+  const link = event.target.closest("a[data-move]");
+  if (!link) return;
+  event.preventDefault();
+  const isElsewhere = !link.closest(".viewer");
+  const section = document.querySelector(link.getAttribute("href").match(/^#game-\d+/)[0]);
+  if (section.hidden) location.hash = section.id;
+  route();
+  current = games.get(section);
+  current.go(Number(link.dataset.move) - current.data.before);
+  if (link.dataset.line) current.playInstead(Number(link.dataset.line));
+  if (!isElsewhere) return;
+  current.viewer.scrollIntoView();
+  current.find("forward").focus({preventScroll: true});
+}
+
+const KEYS = {
+  ArrowLeft: (game) => game.step(-1),
+  ArrowRight: (game) => game.step(1),
+  n: (game) => game.toMistake(1),
+  p: (game) => game.toMistake(-1),
+  Escape: (game) => game.go(game.place),
+};
+// These scroll the page, unless the focus is at the board.
+const KEYS_OF_VIEWER = {Home: (game) => game.go(0), End: (game) => game.go(game.end)};
+
+function pressKey(event) {
+  if (!current || event.ctrlKey || event.metaKey || event.altKey) return;
+  const act = KEYS[event.key] || event.target.closest(".viewer") && KEYS_OF_VIEWER[event.key];
+  if (act) act(current);
+  else if (/^[1-9]$/.test(event.key)) current.playInstead(Number(event.key) - 1);
+  else return;
+  event.preventDefault();
+}
+
+document.documentElement.classList.add("scripted");
+document.addEventListener("click", followMoveLink);
+document.addEventListener("keydown", pressKey);
+window.addEventListener("hashchange", route);
+route();
+})();

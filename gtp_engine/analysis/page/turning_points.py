@@ -1,0 +1,106 @@
+"""The turning points of a game: its most costly mistakes, with diagrams of what was played and what was better."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...game.coords import BLACK, EMPTY, PASS, opponent, xy
+from ...game.drawing import BoardDrawing
+from ...search.report import SearchReport
+from ..game_review import GameReview, Reason
+from ..mistakes import Mistake, loss_class
+from ..review import MoveReview, black_lead, black_winrate
+from .script_data import stones_of
+
+# At most ten, and fewer if less than ten cost 1.5 points (a doubtful move), but then at least five.
+MOST, FEWEST, DOUBTFUL = 10, 5, 2
+_MOVES_SHOWN = 6  # of a line: more are hard to follow on one diagram
+_PIXELS = 360
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """A line on a board.
+
+    Attributes:
+        svg: The board with the moves numbered.
+        moves: The names of the moves, in order.
+        lead: Black's lead at the end of what was searched of the line, in points.
+        winrate: Black's win rate, 0 to 1.
+    """
+
+    svg: str
+    moves: tuple[str, ...]
+    lead: float
+    winrate: float
+
+
+@dataclass(frozen=True)
+class TurningPoint:
+    """A costly mistake.
+
+    Attributes:
+        mistake: The mistake; the diagrams show its worst move.
+        played: What was played, and how it goes on.
+        better: What was better, and how it would have gone on.
+        reasons: Why it is a mistake.
+    """
+
+    mistake: Mistake
+    played: Diagram
+    better: Diagram
+    reasons: tuple[Reason, ...]
+
+    @property
+    def move(self) -> MoveReview:
+        """The move."""
+        return self.mistake.worst
+
+
+def turning_points(review: GameReview, name: str = "") -> list[TurningPoint]:
+    """Returns the turning points of a game, in the order of the game.
+
+    Args:
+        review: The review.
+        name: Tells the diagrams apart from those of other games on the same page.
+    """
+    mistakes = review.mistakes[:MOST]
+    doubtful = [mistake for mistake in mistakes if loss_class(mistake.worst.points_loss) >= DOUBTFUL]
+    chosen = mistakes[: max(FEWEST, len(doubtful))]
+    return [
+        _turning_point(review, mistake, name) for mistake in sorted(chosen, key=lambda mistake: mistake.worst.number)
+    ]
+
+
+def _turning_point(review: GameReview, mistake: Mistake, name: str) -> TurningPoint:
+    move = mistake.worst
+    best = move.before.best
+    is_black = move.before.to_move == BLACK
+    follow_up = move.after.moves[0].pv if move.after.moves else ()
+    title = f"{move.number} {move.vertex(move.move.point)}"
+    played = _line_drawing(move.before, (move.move.point, *follow_up), f"{title}: played", f"{name} played")
+    better = _line_drawing(move.before, best.pv, f"{title}: better", f"{name} better")
+    return TurningPoint(
+        mistake,
+        Diagram(*played, black_lead(move.after), black_winrate(move.after)),
+        Diagram(*better, best.lead if is_black else -best.lead, best.winrate if is_black else 1 - best.winrate),
+        tuple(review.reasons.get(move.number, ())),
+    )
+
+
+def _line_drawing(before: SearchReport, line: Sequence[int], title: str, name: str) -> tuple[str, tuple[str, ...]]:
+    """Draws a line as books do: captured stones stay on the board, and each point has the first move there.
+
+    Returns:
+        The drawing, and the names of the moves.
+    """
+    stones = stones_of(before).copy()
+    labels: dict[int, str] = {}
+    colour = before.to_move
+    for number, point in enumerate(line[:_MOVES_SHOWN], start=1):
+        column, row = (0, 0) if point == PASS else xy(point, before.width)
+        if point != PASS and stones[row, column] == EMPTY:
+            stones[row, column] = colour
+            labels[point] = str(number)
+        colour = opponent(colour)
+    svg = BoardDrawing(stones, labels=labels, title=title, name=name, pixels=_PIXELS).to_svg()
+    return svg, tuple(map(before.vertex, line[:_MOVES_SHOWN]))

@@ -1,0 +1,347 @@
+"""The page of a review: valid HTML, its data, its figures, and names that try to break it."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from page_reader import PageReader
+from reviews import D4, E5, F6, G7, game_of, loss
+
+import gtp_engine.analysis.page
+from gtp_engine.analysis.game_review import GameReview, Phase, Reason
+from gtp_engine.analysis.page.figures import figures_of_games, player_figures
+from gtp_engine.analysis.page.graph import graphs, spread
+from gtp_engine.analysis.page.page import review_page
+from gtp_engine.analysis.page.script_data import script_data
+from gtp_engine.analysis.page.turning_points import turning_points
+from gtp_engine.analysis.page.words import LANGUAGES, words
+from gtp_engine.analysis.review import MoveReview
+from gtp_engine.game.coords import BLACK, PASS, WHITE
+from gtp_engine.game.game import Game
+from gtp_engine.search.report import MoveReport, SearchReport
+from gtp_engine.sgf import GameRecord
+
+FOLDER = Path(gtp_engine.analysis.page.__file__).parent
+MOVES = [
+    loss(1, BLACK, D4, E5, 4.0, 0.2),
+    loss(2, WHITE, F6, F6, 0.0),
+    loss(3, BLACK, G7, D4, 1.0, 0.1),
+    loss(4, WHITE, PASS, E5, 7.0, 0.3),
+]
+
+
+def search(game: Game, lines: Sequence[Sequence[int]], lead: float = 0.0) -> SearchReport:
+    """The report on a position whose moves are the first ones of these lines, best first."""
+    moves = tuple(
+        MoveReport(line[0], 50 - order, 0.5, lead, lead, 0, 0, 0, 0, 0.1, 1, order, tuple(line), (1,) * len(line))
+        for order, line in enumerate(lines)
+    )
+    last = game.moves[-1].point if game.moves else PASS
+    priors = np.zeros(game.area + 1, np.float32)
+    values = (100, 100, 0.5, lead, lead, 0, 0, moves, priors, None, 0.1)
+    return SearchReport(game.width, game.height, game.to_move, *values, stones=game.stones(), last_move=last)
+
+
+def reviewed(played: Sequence[str], lines: Sequence[str], size: int = 5) -> GameReview:
+    """A game, with a line that the search prefers in each of its positions; a line may be empty."""
+    game = Game(size, rules="tromp-taylor", komi=0)
+    points = [[game.point(name) for name in line.split()] for line in lines]
+    reports = [search(game, points[:1] if points[0] else [])]
+    moves = []
+    for number, name in enumerate(played, start=1):
+        colour = game.to_move
+        game.play(colour, name)
+        reports.append(search(game, [points[number]] if points[number] else [], lead=2.0 * number))
+        moves.append(MoveReview(number, game.moves[-1], reports[-2], reports[-1]))
+    return replace(game_of([]), record=GameRecord.from_game(game), moves=tuple(moves))
+
+
+def page_data(page: str) -> list[dict[str, Any]]:
+    return [json.loads(text) for text in re.findall(r'class="data">(.*?)</script>', page, re.DOTALL)]
+
+
+# The page.
+
+
+def test_the_page_is_valid_and_loads_nothing() -> None:
+    page = review_page([game_of(MOVES)])
+    reader = PageReader(page)
+    assert [title for title in reader.texts["title"] if "Review" in title] == ["Review: Ann 3d - Bob"]
+    kinds = [script.get("type", "") for script in reader.all("script")]
+    assert kinds == ["application/json", "application/json", ""]
+    assert not [name for name, _ in reader.elements if name in ("link", "img", "iframe", "object", "form")]
+    assert not re.findall(r"https?://(?!www\.w3\.org/2000/svg)", page)
+    assert not [name for _, attributes in reader.elements for name in attributes if name.startswith("on")]
+    styles = {attributes["style"] for _, attributes in reader.elements if "style" in attributes}
+    assert len(styles) == 1 and "'unsafe-hashes'" in page and "unsafe-inline" not in page
+
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'{{ 7 * 7 }}"
+
+
+def test_hostile_names_stay_text() -> None:
+    review = game_of(MOVES)
+    record = review.record
+    record.black = record.white_rank = record.result = record.date = HOSTILE
+    record.source = f"folder/{HOSTILE}"
+    record.nodes = [record.nodes[0], *(replace(node, comment=HOSTILE) for node in record.nodes[1:])]
+    conditions = replace(review.conditions, network=HOSTILE, rules=HOSTILE)
+    review = replace(review, conditions=conditions, reasons={1: [Reason(HOSTILE, (D4,))]})
+    for reviews in ([review], [review, game_of(MOVES)]):
+        page = review_page(reviews)
+        reader = PageReader(page)
+        assert not reader.all("img")
+        assert len(reader.all("script")) == 2 + len(reviews)
+        assert "{{ 7 * 7 }}" in page and HOSTILE not in page
+        assert any(HOSTILE in text for text in reader.texts["h1"] + reader.texts["a"])
+        assert page_data(page)[0]["moves"][0]["comment"] == HOSTILE
+
+
+def test_only_the_name_of_the_file_is_shown() -> None:
+    review = game_of(MOVES)
+    review.record.source = "/home/ann/secret/game.sgf"
+    page = review_page([review])
+    assert "game.sgf" in page and "secret" not in page
+
+
+def test_every_word_is_used_and_every_language_has_the_same() -> None:
+    used = "".join(path.read_text() for path in FOLDER.iterdir() if path.suffix in (".html", ".js", ".py"))
+    for section, texts in words().items():
+        for key in texts:
+            by_name = rf"(t\.|\.)({section}\.)?{key}\b|\"{key}\"|\"(one_)?{key}\""
+            assert re.search(by_name, used) or section in ("phase", "graph"), f"{section}.{key}"
+    shapes = [{section: set(texts) for section, texts in words(language).items()} for language in LANGUAGES]
+    assert all(shape == shapes[0] for shape in shapes)
+    assert sorted(path.name for path in FOLDER.glob("words.*.toml")) == sorted(
+        f"words.{language}.toml" for language in LANGUAGES
+    )
+
+
+def test_a_game_without_mistakes_and_a_game_of_one_move() -> None:
+    page = review_page([game_of([loss(1, BLACK, D4, D4, 0.0)])])
+    PageReader(page)
+    assert "No mistake of at least 0.5 points was found." in page
+    assert "move 1<" in page
+
+
+def test_one_player_is_judged_only() -> None:
+    review = game_of(MOVES, player=WHITE)
+    page = review_page([review])
+    PageReader(page)
+    assert "only the moves of Bob are judged" in page
+    assert ["points" in move for move in page_data(page)[0]["moves"]] == [False, True, False, True]
+    PageReader(review_page([game_of(MOVES[:1], player=WHITE)]))  # who has not moved yet
+
+
+def test_the_small_network_is_named_and_others_are_not() -> None:
+    review = game_of(MOVES)
+    small = replace(review, conditions=replace(review.conditions, network="b6c64-19x19"))
+    assert "b6c64-19x19 is a small network" in review_page([small])
+    assert "is a small network" not in review_page([review])
+    none = replace(review, conditions=replace(review.conditions, network="rollouts", precision=""))
+    assert "the values come from random games" in review_page([none])
+
+
+def test_the_review_writes_itself() -> None:
+    review = game_of(MOVES)
+    assert review.to_html() == review_page([review])
+
+
+# Its size.
+
+
+def test_the_page_of_a_long_game_with_long_lines_is_small() -> None:
+    random = np.random.default_rng(1)
+    game = Game(19, rules="tromp-taylor", komi=7)
+    reports, moves = [], []
+    for number in range(251):
+        legal = [int(index) for index in np.flatnonzero(game.legal_moves()[:-1])]
+        points = [row * 20 + column + 21 for row, column in (divmod(index, 19) for index in legal)]
+        lines = [random.choice(points, 12, replace=False).tolist() for _ in range(9)]
+        reports.append(search(game, lines, lead=float(random.normal(0, 10))))
+        if number:
+            moves.append(MoveReview(number, game.moves[-1], reports[-2], reports[-1]))
+        game.play(game.to_move, int(random.choice(points)))
+    record = GameRecord.from_game(game)
+    page = review_page([replace(game_of([]), record=record, moves=tuple(moves))])
+    assert len(turning_points(replace(game_of([]), record=record, moves=tuple(moves)))) == 10
+    assert len(page.encode()) <= 500_000
+
+
+# The data that the script steps through.
+
+
+def test_positions_and_lines_with_captures_passes_and_suicide() -> None:
+    # Black captures A5; then the line of White's is a suicide of two stones, and goes on with a pass.
+    review = reviewed(["A4", "A5", "B5", "C5", "B4"], ["", "", "B5 A5", "", "B4 pass", "A5"])
+    data = script_data(review)
+    assert [move["step"] for move in data["moves"]] == ["ab", "aa", "ba(aa)", "ca", "bb"]
+    lines = [[candidate[-1] for candidate in position[-1]] for position in data["positions"]]
+    assert lines == [[], [], ["ba(aa)"], [], ["bb.."], []], "a stone may not take its own only liberty"
+    assert [position[2] for position in data["positions"]] == [BLACK, WHITE, BLACK, WHITE, BLACK, WHITE]
+    assert [position[0] for position in data["positions"]] == [0.0, -2.0, 4.0, -6.0, 8.0, -10.0]
+
+
+def test_a_suicide_of_several_stones_empties_its_own_point() -> None:
+    review = reviewed(["A1", "C1", "pass", "A2", "pass", "B2"], ["", "", "", "", "", "", "B1 D4"], size=4)
+    assert script_data(review)["positions"][6][-1][0][-1] == "bd(adbd)da"
+
+
+def test_a_line_ends_at_a_move_that_cannot_be_played() -> None:
+    review = reviewed(["A1"], ["C3 C3 D4", ""])
+    assert script_data(review)["positions"][0][-1][0][-1] == "cc"
+
+
+def test_stones_that_a_record_sets_up_between_two_moves() -> None:
+    review = reviewed(["A1", "B1"], ["", "", ""])
+    after = review.moves[0].after
+    stones = after.stones.copy()  # type: ignore[union-attr]
+    stones[0, 4], stones[1, 1] = WHITE, BLACK
+    added = replace(after, stones=stones)
+    review = replace(review, moves=(replace(review.moves[0], after=added), replace(review.moves[1], before=added)))
+    first, second = script_data(review)["moves"]
+    assert (first["step"], first["setup"]) == ("ae", ["bb", "ea"])
+    assert second["step"] == "be(eabb)"
+
+
+def test_moves_have_their_cost_comment_and_reasons() -> None:
+    review = reviewed(["C3", "B2"], ["B4", "D4", ""])
+    review = replace(review, reasons={1: [Reason("The corner dies.", (review.moves[0].best, PASS))]})
+    review.record.nodes[2] = replace(review.record.nodes[2], comment="hane")
+    first, second = script_data(review)["moves"]
+    assert first == {
+        "colour": BLACK,
+        "step": "cc",
+        "points": 2.0,
+        "winrate": 0.0,
+        "best": "B4",
+        "mistake": 1,
+        "reasons": [["The corner dies.", "bb.."]],
+    }
+    assert (second["best"], second["comment"]) == ("D4", "hane")
+    page = review_page([review])
+    assert "The corner dies." in page and "1 B4 2 pass" in page
+
+
+def test_it_begins_at_the_most_costly_mistake_of_the_part_that_was_reviewed() -> None:
+    moves = [loss(8, BLACK, D4, E5, 1.0, 0.3), loss(9, WHITE, F6, G7, 5.0, 0.1)]
+    assert [
+        script_data(game_of(moves, by=by))[name] for by in ("points", "winrate") for name in ("before", "worst")
+    ] == [
+        7,
+        2,
+        7,
+        1,
+    ]
+    assert script_data(game_of([loss(1, BLACK, D4, D4, 0.0)]))["worst"] == 0
+
+
+def test_a_preferred_move_that_was_played_has_no_better_one() -> None:
+    assert script_data(reviewed(["C3"], ["C3 D4", ""]))["moves"][0]["best"] == ""
+
+
+# Turning points, graphs and figures.
+
+
+@pytest.mark.parametrize(("costs", "count"), [([1.0] * 8, 5), ([2.0] * 7 + [1.0] * 4, 7), ([9.0] * 12, 10), ([], 0)])
+def test_five_to_ten_turning_points(costs: list[float], count: int) -> None:
+    points = [E5, F6, G7, *range(D4 + 1, D4 + 5), *range(11, 20)]
+    moves = [loss(number, BLACK, D4, points[number - 1], cost) for number, cost in enumerate(costs, start=1)]
+    found = turning_points(game_of(moves))
+    assert len(found) == count
+    assert [point.move.number for point in found] == sorted(point.move.number for point in found)
+
+
+def test_diagrams_show_both_lines_with_numbers() -> None:
+    review = reviewed(["C3", "D4"], ["B2 D2", "E5 A1", ""])
+    costly = replace(review.moves[0], after=replace(review.moves[0].after, lead=5.0))
+    point = turning_points(replace(review, moves=(costly, review.moves[1])))[0]
+    assert point.played.moves == ("C3", "E5", "A1") and point.better.moves == ("B2", "D2")
+    for diagram in (point.played, point.better):
+        labels = re.search(r'<g class="labels".*?</g>', diagram.svg)
+        assert labels is not None
+        numbers = re.findall(r">(\d+)<", labels[0])
+        assert sorted(numbers) == [str(number) for number in range(1, len(diagram.moves) + 1)]
+    assert (point.played.lead, point.better.lead) == (-5.0, 0.0)
+
+
+def test_labels_of_the_graph_do_not_overlap() -> None:
+    assert spread([50.0, 51.0, 52.0], 5) == [50.0, 55.0, 60.0]
+    assert spread([99.0, 100.0], 5) == [92.5, 97.5]
+    assert spread([0.0], 5) == [2.5]
+    crowded = spread([float(place) for place in range(90, 100)], 5)
+    assert all(right - left >= 5 for left, right in pairwise(crowded))
+    assert crowded[0] >= 2.5 and crowded[-1] <= 97.5
+
+
+def test_the_graphs_mark_the_mistakes_where_they_are() -> None:
+    review = game_of(MOVES)
+    numbered = [point.mistake for point in turning_points(review)]
+    lead, winrate = graphs(review, numbered)
+    marks = {mark.move.number: (mark.colour, mark.label) for mark in lead.marks}
+    assert marks == {3: ("black", "1"), 4: ("white", "2")}, "move 1 missed the same point as move 4"
+    places = {mark.move.number: (mark.x, mark.y) for mark in winrate.marks}
+    assert places[3] == (75.0, pytest.approx(100 - 100 * review.winrates[3]))
+    assert lead.curve.count("L") == 4 and lead.curve.startswith("M0.00 ")
+    assert [(place, phase) for place, phase in graphs(game_of([*MOVES] * 4), [])[0].phases] == [
+        (pytest.approx(100 * 11 / 16), Phase.MIDDLE_GAME)
+    ]
+
+
+def test_figures_add_up() -> None:
+    moves = [loss(number, BLACK, D4, E5, points) for number, points in ((1, 4.0), (12, 1.0), (13, 0.0), (40, 5.0))]
+    figures = player_figures("Ann", moves)
+    assert figures.all.lost == pytest.approx(10)
+    assert [part.count for part in figures.phases] == [1, 2, 1]
+    assert [part.share for part in figures.phases] == pytest.approx([0.4, 0.1, 0.5])
+    assert figures.worst_phase == Phase.ENDGAME and figures.share_of(Phase.OPENING) == pytest.approx(0.4)
+    assert [part.count for part in figures.classes] == [1, 1, 0, 2, 0, 0]
+    assert figures.from_class(3) == pytest.approx(0.9)
+    assert sum(part.lost for part in figures.classes) == pytest.approx(10)
+
+
+# Several games.
+
+
+def test_an_index_adds_the_games_up() -> None:
+    first, second, third = (game_of(MOVES) for _ in range(3))
+    second.record.white, third.record.black, third.record.white = "Carl", "Dan", "Ann"
+    page = review_page([first, second, third])
+    reader = PageReader(page)
+    assert [section.get("id") for section in reader.all("section") if "id" in section] == [
+        "index",
+        "game-1",
+        "game-2",
+        "game-3",
+    ]
+    players = figures_of_games([first, second, third])
+    assert [(player.name, player.games, player.all.count) for player in players] == [("Ann", 3, 6)]
+    assert "Ann loses most points in the opening: 100%." in page
+    assert "Players with more than one game." in page
+    assert len(page_data(page)) == 3
+    worst = [link for link in reader.all("a") if link.get("data-move") == "4" and link["href"] == "#game-2"]
+    assert worst
+
+
+def test_players_of_single_games_are_all_shown() -> None:
+    first, second = game_of(MOVES), game_of(MOVES)
+    second.record.black, second.record.white = "", "Carl"
+    assert [player.name for player in figures_of_games([first, second])] == ["Ann", "Bob", "Black", "Carl"]
+    both = game_of(MOVES)
+    both.record.white = "Ann"
+    assert [(player.name, player.games) for player in figures_of_games([both])] == [("Ann", 1)]
+
+
+def test_an_index_says_how_many_players_it_leaves_out() -> None:
+    reviews = [game_of(MOVES) for _ in range(6)]
+    for number, review in enumerate(reviews):
+        review.record.black, review.record.white = f"Black {number}", f"White {number}"
+    page = review_page(reviews)
+    assert "Players left out, who have no more games than these: 4." in page
+    assert ">White 3</th>" in page and ">Black 4</th>" not in page
