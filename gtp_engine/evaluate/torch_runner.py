@@ -10,12 +10,11 @@ from torch import Tensor
 
 from ..base.system import configure_torch
 from ..network.inference import prepare_for_inference
+from ..network.model import ModelOutputs
 from ..network.stored import RawOutputs, StoredNetwork
 from .runner import Inputs, as_slice
 
 logger = logging.getLogger(__name__)
-
-_PLAYED = 4  # the outputs that evaluations are made of
 
 
 class _PinnedInputs(Inputs):
@@ -103,8 +102,8 @@ class TorchRunner:
         chosen = as_slice(positions)
         indices = chosen if isinstance(chosen, slice) else torch.from_numpy(chosen)
         planes, *others = (tensor[indices].to(self.device, non_blocking=True) for tensor in tensors)
-        raw = self.model(planes.permute(0, 3, 1, 2).float(), *others, full_board=True)
-        return RawOutputs(*raw[:_PLAYED])  # heads that are only learned come after them
+        outputs: ModelOutputs = self.model(planes.permute(0, 3, 1, 2).float(), *others, full_board=True)
+        return outputs.raw
 
     @staticmethod
     def _tensors(inputs: Inputs) -> list[Tensor]:

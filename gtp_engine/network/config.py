@@ -1,7 +1,7 @@
 """The architecture of a whole network, and the short names of this program's own architectures."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..base.errors import UserError
@@ -117,8 +117,12 @@ class NetworkConfig:
 
     @property
     def parameter_count(self) -> int:
-        """Number of values in the network's file."""
+        """Number of values of all layers. A network file contains them all, except for those of auxiliary heads."""
         return sum(block.size for desc in walk(self) if isinstance(desc, Layer) for block in desc.floats)
+
+    def without_auxiliary_heads(self) -> "NetworkConfig":
+        """Returns the architecture as it is in network files, which do not contain heads that only help to learn."""
+        return replace(self, value=replace(self.value, auxiliary=()))
 
 
 def parse_config(name: str) -> NetworkConfig:

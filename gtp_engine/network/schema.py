@@ -417,7 +417,11 @@ class PolicyHeadDesc:
 
 @dataclass(frozen=True, kw_only=True)
 class ValueHeadDesc:
-    """Result, score values and ownership."""
+    """Result, score values and ownership.
+
+    `auxiliary` are heads that only help to learn: convolutions of the points, as the ownership is, and matrices of the
+    hidden layer, as the result is. Each has the name of its loss.
+    """
 
     name: str = field(metadata={"zeros": (17, 3)})
     conv: ConvDesc
@@ -431,6 +435,7 @@ class ValueHeadDesc:
     score_matmul: MatMulDesc
     score_bias: BiasDesc
     ownership: ConvDesc
+    auxiliary: tuple[ConvDesc | MatMulDesc, ...] = field(default=(), metadata={"in_file": False})
 
 
 def fixed_frequencies(theta: float, query_channels: int) -> np.ndarray:

@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..network.config import NetworkConfig
+from ..network.model import ModelOutputs
 from ..network.outputs import no_result_possible, short_term_errors
 from ..network.stored import RawOutputs
 from .data import rows
@@ -64,9 +65,9 @@ class Loss(NamedTuple):
     weight: Tensor
 
 
-def losses(raw: RawOutputs[Tensor], batch: Tensors, config: NetworkConfig) -> dict[str, Loss]:
+def losses(outputs: ModelOutputs, batch: Tensors, config: NetworkConfig) -> dict[str, Loss]:
     """Returns all losses that the network has outputs for, by their names in `LossWeights`."""
-    weights = batch.weights
+    raw, weights = outputs.raw, batch.weights
     policy = raw.policy.float()
     scores = raw.scores.float()
     m = config.multipliers

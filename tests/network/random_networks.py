@@ -19,6 +19,7 @@ from gtp_engine.network.schema import (
     BiasDesc,
     BlockDesc,
     BottleneckBlockDesc,
+    ConvDesc,
     FeedForwardBlockDesc,
     FixedRopeDesc,
     LearnedRopeDesc,
@@ -46,6 +47,13 @@ def random_model(version: int, seed: int) -> Model:
             if part is model.policy.out_conv or part is model.policy.pass_matmul:
                 part.weight.normal_(0, 0.2, generator=generator)
     return model.eval()
+
+
+def with_auxiliary_heads(config: NetworkConfig) -> NetworkConfig:
+    """The architecture with a head for each position and one for each point that only help to learn."""
+    hidden, points = config.value.matmul.out_channels, config.value.conv.out_channels
+    heads = MatMulDesc("of_position", hidden, 2), ConvDesc("of_point", 3, 3, points, 1)
+    return replace(config, value=replace(config.value, auxiliary=heads))
 
 
 def random_config(version: int, choice: random.Random) -> NetworkConfig:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from random_networks import with_auxiliary_heads
 
 from gtp_engine.network.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.network.config import parse_config
@@ -29,7 +30,7 @@ def fresh(name: str = "b1c8") -> Model:
 
 
 def test_checkpoints_keep_everything(tmp_path: Path) -> None:
-    model = fresh("b2c16nbt-mish")
+    model = Model(with_auxiliary_heads(parse_config("b2c16nbt-mish"))).initialise()
     path = tmp_path / "net.pt"
     training = {"optimizer": {"step": torch.tensor(3), "moments": [torch.ones(2)]}, "positions": 100, "rate": 1e-3}
     write_checkpoint(Checkpoint(model, training, {"elo": 12.5, "games": 3}), path)
