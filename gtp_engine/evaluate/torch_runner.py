@@ -91,8 +91,8 @@ class TorchRunner:
                 raise MemoryError(f"not enough memory on {self.device} for the network {self._name}")
             torch.cuda.empty_cache()
             self.largest_batch = len(positions) // 2
-            most = self.largest_batch
-            logger.warning(f"not enough memory on {self.device} for batches of {len(positions)}: {most} from now on")
+            memory = f"not enough memory on {self.device} for batches of {len(positions)}"
+            logger.warning(f"{memory}: using batches of {self.largest_batch} from now on")
         halves = (self._forward_in_halves(inputs, half) for half in np.array_split(positions, 2))
         return RawOutputs(*(torch.cat(parts) for parts in zip(*halves, strict=True)))
 

@@ -85,7 +85,7 @@ class NetworkConfig:
 
     def __post_init__(self) -> None:
         if not OLDEST <= self.version <= NEWEST:
-            raise UserError(f"version {self.version}; expected {OLDEST} to {NEWEST}")
+            raise UserError(f"unsupported version {self.version}; expected {OLDEST} to {NEWEST}")
         if self.metadata_version not in (0, 1):
             raise UserError(f"unknown metadata version {self.metadata_version}; 0 and 1 are known")
 
@@ -136,7 +136,7 @@ def parse_config(name: str) -> NetworkConfig:
     """
     match = re.fullmatch(r"b([1-9]\d{0,2})c([1-9]\d{0,3})(nbt)?(?:-(relu|mish|silu))?", name)
     if not match:
-        raise UserError(f"no network is called {name!r}; expected a name such as b6c96, b10c128-mish, b18c384nbt")
+        raise UserError(f"unknown architecture {name!r}: expected a name such as b6c96, b10c128-mish, b18c384nbt")
     block_count, channels, nested = int(match[1]), int(match[2]), bool(match[3])
     if block_count > 100 or not 8 <= channels <= 1024 or channels % 4:
         raise UserError(f"{name!r}: expected 1 to 100 blocks and 8 to 1024 channels, a multiple of 4")

@@ -139,7 +139,7 @@ class ActivationDesc(Layer):
 
     def __post_init__(self) -> None:
         if self.kind not in ACTIVATIONS:
-            raise UserError(f"unknown activation {self.kind}; known are {', '.join(ACTIVATIONS)}")
+            raise UserError(f"unknown activation {self.kind}; expected one of {', '.join(ACTIVATIONS)}")
 
 
 @dataclass(frozen=True)
@@ -363,7 +363,7 @@ class MetadataEncoderDesc:
 
     def __post_init__(self) -> None:
         if self.inputs != METADATA:
-            raise UserError(f"{self.inputs} inputs; metadata of version 1 are {METADATA}")
+            raise UserError(f"{self.inputs} inputs; metadata of version 1 have {METADATA}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -439,7 +439,7 @@ class ValueHeadDesc:
 
 
 def fixed_frequencies(theta: float, query_channels: int) -> np.ndarray:
-    """Returns the frequencies of a `FixedRopeDesc` for heads of so many channels: float32 [1, pairs, 2], of x and y."""
+    """Returns a `FixedRopeDesc`'s frequencies for heads of `query_channels`: float32 [1, pairs, 2], of x and y."""
     count = query_channels // 4
     powers = np.float32(theta) ** (-np.arange(count, dtype=np.float32) / np.float32(count))
     zeros = np.zeros(count, np.float32)

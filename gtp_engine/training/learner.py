@@ -47,7 +47,7 @@ class LearnerSettings:
     Attributes:
         momentum: Momentum of SGD (Nesterov's), or the first beta of AdamW (Loshchilov and Hutter 2019).
         clip: Maximum norm of the gradient.
-        total: Samples after which the training ends; None if this is not known, then the learning rate never decays.
+        total: Samples after which the training ends; None if this is not known; the learning rate then never decays.
         losses: Weights of the losses.
     """
 

@@ -42,7 +42,7 @@ class LossWeights:
     policy: float = setting(
         1.0, "Weight of the policy loss (nats): the moves that the search prefers, or those of the records.", 0
     )
-    opponent: float = setting(0.15, "Weight of the loss of the opponent's reply (nats), which only helps to learn.", 0)
+    opponent: float = setting(0.15, "Weight of the loss of the opponent's reply (nats), an auxiliary target.", 0)
     value: float = setting(0.72, "Weight of the value loss (nats): who wins.", 0)
     score: float = setting(0.015, "Weight of the loss of the final score (squared points up to 12, then linear).", 0)
     stdev: float = setting(0.01, "Weight of the loss of the final score's standard deviation (points).", 0)
