@@ -1,7 +1,7 @@
 """Small random networks of every version, with every kind of block, layer and head."""
 
 import random
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import torch
 
@@ -89,10 +89,7 @@ def random_config(version: int, choice: random.Random) -> NetworkConfig:
 
 def _with_heads(config: NetworkConfig, activation: str) -> NetworkConfig:
     """As many outputs as the version has."""
-    version, policy = config.version, config.policy
-    # Without heads that are only learned, since the networks are to be like those in files.
-    unwritten = [entry for entry in fields(config.value) if not entry.metadata.get("in_file", True)]
-    value = replace(config.value, **{entry.name: entry.default for entry in unwritten})
+    version, policy, value = config.version, config.policy, config.value
     channels = 1 if version < 12 else 4 if version == 16 else 2
     policy = replace(
         policy,
