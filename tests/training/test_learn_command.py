@@ -102,7 +102,7 @@ def test_from_records_to_a_network_that_plays(games: Path, tmp_path: Path) -> No
     batch = torch.zeros(1, 22, 9, 9)
     batch[:, 0] = 1
     with torch.inference_mode():
-        assert torch.isfinite(network(batch, torch.zeros(1, 19)).policy).all()
+        assert torch.isfinite(network(batch, torch.zeros(1, 19)).raw.policy).all()
     _, checkpoint = RunFolder(out).load()
     assert checkpoint is not None and checkpoint.training is not None and checkpoint.training["samples"] == 960
     assert "done" in run(*arguments)  # nothing is left to do
