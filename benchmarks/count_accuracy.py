@@ -28,10 +28,10 @@ _SCORE = re.compile(r"([BW])\+([\d.]+)|0|jigo|draw", re.IGNORECASE)
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("records", type=Path, help="a zip archive with one SGF a line in its members")
-    parser.add_argument("--member", default="", help="only members whose names begin so (default: all)")
+    parser.add_argument("records", type=Path, help="a zip archive whose members hold one SGF per line")
+    parser.add_argument("--member", default="", help="only members whose names begin with this (default: all)")
     parser.add_argument("--games", type=int, default=500, help="games to count (default: 500)")
-    parser.add_argument("--skip", type=int, default=0, help="games of the order to leave out first (default: 0)")
+    parser.add_argument("--skip", type=int, default=0, help="games to skip first (default: 0)")
     parser.add_argument("--seed", type=int, default=1, help="of the order (default: 1)")
     parser.add_argument("--network", help="a file or a name (default: the one in the box for 19x19)")
     options = parser.parse_args()

@@ -76,7 +76,7 @@ NO_REQUESTS = (
 
 
 class FuzzError(Exception):
-    """The engine did something wrong."""
+    """The engine misbehaved."""
 
 
 def good_query(number: int, random: Random) -> dict[str, Any]:

@@ -176,7 +176,7 @@ CHOICES = {
 
 
 class FuzzError(Exception):
-    """The engine did something wrong."""
+    """The engine misbehaved."""
 
 
 def fill(template: str, random: Random) -> str:

@@ -38,8 +38,8 @@ def random_game(seed: int, size: int) -> SampleGame:
 def bare_step(model: Model, batch: Tensors, precision: str) -> None:
     dtype = PRECISIONS[precision]
     with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
-        raw = model(batch.planes.float(), batch.scalars, full_board=batch.full_board)
-    torch.stack([output.float().sum() for output in raw]).sum().backward()
+        outputs = model(batch.planes.float(), batch.scalars, full_board=batch.full_board)
+    torch.stack([output.float().sum() for output in outputs.raw]).sum().backward()
 
 
 def rates(work: Callable[[], object], positions: int) -> tuple[float, float]:

@@ -67,7 +67,7 @@ class TamaGo:
         self._environment = os.environ | ({"OMP_NUM_THREADS": str(threads)} if threads else {})
 
     def __enter__(self) -> Self:
-        self._temporary = TemporaryDirectory(ignore_cleanup_errors=True)  # the killed may still be at it
+        self._temporary = TemporaryDirectory(ignore_cleanup_errors=True)  # killed processes may still be writing
         self._place = Path(self._temporary.name)
         games, count = self._place / "games", self._place / "count"
         games.mkdir()

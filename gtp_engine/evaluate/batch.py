@@ -209,7 +209,7 @@ def load_network(
         batch_size: Positions evaluated together; None for 8 on a CPU and 64 on a GPU.
 
     Raises:
-        UserError: There is no such network, or another argument is invalid.
+        UserError: The network is not found, or another argument is invalid.
         OSError: The file cannot be read.
     """
     if not isinstance(network, str | os.PathLike):

@@ -1,4 +1,4 @@
-"""A cache of evaluations, for positions that are reached again by other orders of moves or in the next search."""
+"""A cache of evaluations, for positions that are reached again by another order of moves or in the next search."""
 
 import numpy as np
 

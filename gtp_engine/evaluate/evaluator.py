@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-ALL_SYMMETRIES = 8  # no symmetry's number: the mean over all of them
+ALL_SYMMETRIES = 8  # in place of a symmetry's number: the mean over all eight
 
 
 class EvaluatorHandle(Protocol):
@@ -84,7 +84,7 @@ class Evaluator(EvaluatorHandle, Protocol):
             profile: the humans to imitate (`evaluate.human_profile`), "" for none.
 
         Raises:
-            UserError: this evaluator needs a profile and none was given, or the other way round.
+            UserError: this evaluator needs a profile and none was given, or it takes none and one was given.
         """
         ...
 

@@ -18,7 +18,7 @@ appendix A). Planes are 0 or 1 and from the side of the player to move:
 
 Scalars: 0-4 the last moves that were passes; 5 komi / 20; 6, 7 ko rule; 8 suicide; 9 territory; 10, 11 tax; 12, 13
 always 0 (cleanup phase); 14 a pass ends the game; 15, 16 always 0 (playout doubling advantage); 17 the button is left;
-18 a wave that tells how komi lies to the parity of the area.
+18 a wave over komi, by the parity of the area.
 
 A position is first read into one word of 22 bits a point. From these words come the planes, a byte each, and the key by
 which equal inputs are recognized.

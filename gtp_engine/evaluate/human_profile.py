@@ -5,7 +5,7 @@ Names and inputs are KataGo's (its parameter humanSLProfile; `SGFMetadata` in it
 =======  ===============================================================================================================
 0, 1     the player to move is human, the opponent is
 2-5      each of them without a rank, of an unknown one; always 0 here
-6-39     rank of the player to move: as many ones as steps from above 9 dan, 1 for 9d to 29 for 20k
+6-39     rank of the player to move, as a number of ones: 1 for 9d to 29 for 20k
 40-73    the opponent's
 74       unrated game: 1, unknown: 0.5
 75-81    one of: time unknown, none, absolute, simple, byo-yomi, Canadian, Fischer
@@ -26,7 +26,7 @@ from ..game.coords import BLACK
 from ..network.schema import METADATA
 
 EXAMPLES = "rank_5k, rank_1d_3k (black, white), preaz_9d, proyear_1990"
-# The names of no profile, in KataGo and in other parameters here.
+# Words for no profile, in KataGo and in other parameters here.
 _NONE = ("", "_", "none")
 
 _RANKS = {f"{dan}d": 10 - dan for dan in range(1, 10)} | {f"{kyu}k": 9 + kyu for kyu in range(1, 21)}
@@ -45,7 +45,7 @@ class Profile:
     """A pair of players.
 
     Attributes:
-        black_rank, white_rank: steps from above 9 dan: 1 for 9d, 29 for 20k.
+        black_rank, white_rank: 1 for 9d to 29 for 20k.
         day: of their game.
         source: KataGo's number of the collection of games.
         by_rank: whether they are players of a server, on its usual clock, in games that may be rated; else they are
@@ -60,10 +60,10 @@ class Profile:
 
 
 def profile_name(text: str) -> str:
-    """Returns the name in the form that `parse_profile` accepts, "" for each name of no profile.
+    """Returns the name in the form that `parse_profile` accepts, "" for each word for no profile.
 
     Raises:
-        UserError: the text names no profile.
+        UserError: the text is not the name of a profile.
     """
     name = text.strip()
     if name in _NONE:
@@ -81,7 +81,7 @@ def parse_profile(name: str) -> Profile:
             2023.
 
     Raises:
-        UserError: there is no such profile.
+        UserError: the profile is unknown.
     """
     ranked = re.fullmatch(r"(rank|preaz)_(\d+[dk])(?:_(\d+[dk]))?", name)
     if ranked and {ranked[2], ranked[3] or ranked[2]} <= _RANKS.keys():
@@ -92,8 +92,8 @@ def parse_profile(name: str) -> Profile:
         source = _GOGOD if year <= _LAST_GOGOD_YEAR else _GO4GO
         return Profile(_BEST, _BEST, date(year, 6, 1), source, False)
     raise UserError(
-        f"no profile {name!r:.60}: expected rank_20k to rank_9d, preaz_20k to preaz_9d, two ranks as in rank_3d_5k, "
-        f"or proyear_{_FIRST_YEAR} to proyear_{_LAST_YEAR}"
+        f"unknown profile {name!r:.60}: expected rank_20k to rank_9d, preaz_20k to preaz_9d, two ranks as in "
+        f"rank_3d_5k, or proyear_{_FIRST_YEAR} to proyear_{_LAST_YEAR}"
     )
 
 

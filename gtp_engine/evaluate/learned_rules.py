@@ -1,6 +1,6 @@
-"""The rules that a network learned with, which stand for those that it did not see.
+"""The rules that a network learned with, which replace those that it has never seen.
 
-A network's inputs for the rules mean nothing to it if it has always seen them alike: under Japanese rules a network
+Inputs for the rules mean nothing to a network if they never varied while it learned: under Japanese rules a network
 that has learned with area scoring alone may believe that the side to move wins by fifteen points. Such a network is
 shown every position under the nearest rules that it knows. Area and territory scoring differ by the moves that each
 side has played until now, which is added to the komi that it sees.

@@ -122,10 +122,10 @@ class NetworkHandle:
 class NetworkEvaluator:
     """Implements `evaluator.Evaluator` by a network of KataGo's family, for boards up to 19x19.
 
-    One thread makes all calls, from the construction on. On a CPU with two threads and more two batches are evaluated
-    side by side, each in as many parts as keep the threads busy: threads that work on one part together would wait for
-    each other at every layer, and much longer when other programs use the CPU too. A third batch waits, so that no
-    thread is ever idle while the search takes a batch back and chooses the next leaves.
+    One thread makes all calls, the constructor included. With two or more CPU threads, two batches are evaluated side
+    by side, each in as many parts as keep the threads busy: threads that work on one part together would wait for each
+    other at every layer, and much longer when other programs use the CPU too. A third batch waits, so that no thread
+    is idle while the search takes a batch back and chooses the next leaves.
 
     Args:
         path: the network's file.
@@ -137,8 +137,8 @@ class NetworkEvaluator:
 
     Attributes:
         runner: what computes the network.
-        rules: the names of the rules that it learned with, if they are noted; games under other rules are shown to it
-            under the nearest of them, which is logged once.
+        rules: the names of the rules that it learned with, if `rules.toml` names them; games under other rules are
+            shown to it under the nearest of them, which is logged once.
 
     Raises:
         UserError: an unknown device or precision, or the file is not a network.
@@ -177,7 +177,7 @@ class NetworkEvaluator:
         self._nearest = nearest_rules(known)
         self._shown = np.zeros(0, BOARD)  # positions as they are shown under the nearest rules
         self._rules_of_code = dict(zip(map(code_of, known), self.rules, strict=True))
-        self._named_rules = set(self._rules_of_code)  # codes that need no word any more
+        self._named_rules = set(self._rules_of_code)  # codes for which nothing is logged any more
         self._cache = EvaluationCache(cache_megabytes)
         self._sizes: dict[tuple[int, int], _BoardSize] = {}
         self._scale = output_scale(self.config)

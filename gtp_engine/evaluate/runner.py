@@ -55,7 +55,7 @@ class Runner(Protocol):
     largest_batch: int
 
     def new_inputs(self, size: int, width: int, height: int) -> Inputs:
-        """Returns memory for so many positions on a board."""
+        """Returns memory for this many positions on a board."""
         ...
 
     def run(self, inputs: Inputs, positions: np.ndarray) -> RawOutputs[np.ndarray]:
@@ -70,7 +70,7 @@ class Runner(Protocol):
         ...
 
     def prepare_thread(self) -> None:
-        """Makes the settings of a thread that is to call `run`."""
+        """Makes the settings of a thread that is going to call `run`."""
         ...
 
     def close(self) -> None:
@@ -127,12 +127,12 @@ def make_runner(network: StoredNetwork, name: str, device: str = AUTO, precision
     Args:
         network: The network.
         name: Its name, for messages.
-        device: One of `choices.DEVICES`, or AUTO for a GPU if there is one.
+        device: One of `choices.DEVICES`, or AUTO for a GPU if this machine has one.
         precision: One of `choices.PRECISIONS`; AUTO is float16 on a GPU, and on a CPU bfloat16 if the kernels have it
             and a quick measurement shows that it is faster, else float32.
 
     Raises:
-        UserError: The device or the precision is unknown, or there is no such device.
+        UserError: The device or the precision is unknown, or this machine lacks the device.
     """
     device = find_device(device)
     if precision not in (AUTO, *PRECISIONS):
@@ -153,7 +153,7 @@ def find_device(name: str) -> str:
     """Returns the device of that name, the best one for AUTO. Imports torch only if there may be a GPU.
 
     Raises:
-        UserError: the name is unknown or this machine has no such device.
+        UserError: The name is unknown, or this machine lacks the device.
     """
     if name not in (AUTO, *DEVICES):
         raise UserError(f"unknown device {name!r}: expected {AUTO}, {', '.join(DEVICES)}")
@@ -165,7 +165,7 @@ def find_device(name: str) -> str:
     if name == AUTO:
         return next(kind for kind, found in available.items() if found)
     if not available[name]:
-        raise UserError(f"no device {name!r} here: torch {torch.__version__} finds none")
+        raise UserError(f"device {name!r} is not available: torch {torch.__version__} does not find one")
     return name
 
 

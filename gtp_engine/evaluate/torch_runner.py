@@ -10,12 +10,11 @@ from torch import Tensor
 
 from ..base.system import configure_torch
 from ..network.inference import prepare_for_inference
+from ..network.model import ModelOutputs
 from ..network.stored import RawOutputs, StoredNetwork
 from .runner import Inputs, as_slice
 
 logger = logging.getLogger(__name__)
-
-_PLAYED = 4  # the outputs that evaluations are made of
 
 
 class _PinnedInputs(Inputs):
@@ -92,8 +91,8 @@ class TorchRunner:
                 raise MemoryError(f"not enough memory on {self.device} for the network {self._name}")
             torch.cuda.empty_cache()
             self.largest_batch = len(positions) // 2
-            most = self.largest_batch
-            logger.warning(f"not enough memory on {self.device} for batches of {len(positions)}: {most} from now on")
+            memory = f"not enough memory on {self.device} for batches of {len(positions)}"
+            logger.warning(f"{memory}: using batches of {self.largest_batch} from now on")
         halves = (self._forward_in_halves(inputs, half) for half in np.array_split(positions, 2))
         return RawOutputs(*(torch.cat(parts) for parts in zip(*halves, strict=True)))
 
@@ -103,8 +102,8 @@ class TorchRunner:
         chosen = as_slice(positions)
         indices = chosen if isinstance(chosen, slice) else torch.from_numpy(chosen)
         planes, *others = (tensor[indices].to(self.device, non_blocking=True) for tensor in tensors)
-        raw = self.model(planes.permute(0, 3, 1, 2).float(), *others, full_board=True)
-        return RawOutputs(*raw[:_PLAYED])  # heads that are only learned come after them
+        outputs: ModelOutputs = self.model(planes.permute(0, 3, 1, 2).float(), *others, full_board=True)
+        return outputs.raw
 
     @staticmethod
     def _tensors(inputs: Inputs) -> list[Tensor]:

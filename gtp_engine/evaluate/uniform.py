@@ -1,4 +1,4 @@
-"""An evaluator without knowledge: every move alike, every position even. For tests and for timing the search."""
+"""An evaluator without knowledge: all moves equally likely, all positions even. For tests and to time the search."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class UniformEvaluator:
 
     def __init__(self, batch_size: int = 64) -> None:
         self.batch_size = batch_size
-        self._rows = np.zeros((0, 0), np.float32)  # all alike, for the last area
+        self._rows = np.zeros((0, 0), np.float32)  # identical ones, for the last board's area
 
     def with_options(self, *, optimism: float = 0.0, profile: str = "") -> "UniformEvaluator":
         """Returns the evaluator itself: it has no options."""

@@ -1,4 +1,4 @@
-"""Whole networks as compiled code: from the inputs to the heads' raw outputs, all of it numpy's arrays.
+"""Whole networks as compiled code: from the inputs to the heads' raw outputs, all of them numpy arrays.
 
 Products of the trunk are float32 or bfloat16; tensors between them, the first convolution, the scores of attention and
 the heads, a few percent of the work, are float32.
@@ -173,7 +173,7 @@ def divide_by_rms(x: np.ndarray, on_board: np.ndarray, channels: int, epsilon: f
         x: float32 [n, points, channels or more].
         on_board: bool [n, points], or [0, ...] if all points are on the board.
         channels: The number of channels.
-        epsilon: Is added to the mean square.
+        epsilon: Added to the mean square.
         spatial: Whether the mean is over all points on a board, or else over each point's channels.
     """
     count, points, _ = x.shape

@@ -1,4 +1,4 @@
-"""Which precision of products is faster on this CPU: it is tried once, and remembered with the compiled code."""
+"""Which precision of products is faster on this CPU, which is measured once and stored with the compiled code."""
 
 import contextlib
 import time

@@ -30,8 +30,8 @@ from .matmul import convolve_1x1, whole_lanes
 from .transformer import Attention, FeedForward
 from .winograd import best_tile_side, convolve_3x3
 
-# A large batch is evaluated in portions whose tensors stay in the last-level cache: 6 blocks of 96 channels are 9 %
-# faster so with 64 boards of 19x19, 6 % with 100 of 9x9 (Zen 5), and smaller networks no slower. Weights that are
+# A large batch is evaluated in portions whose tensors stay in the last-level cache: 6 blocks of 96 channels become
+# 9 % faster with 64 boards of 19x19, 6 % with 100 of 9x9 (Zen 5), and smaller networks no slower. Weights that are
 # larger than the cache are read from memory again for every portion, which therefore has a few boards at least.
 _PORTION_VALUES, _PORTION_BOARDS = 750_000, 8
 
@@ -301,7 +301,7 @@ class CompiledBlocks:
         return out
 
     def _add_blocks(self, blocks: tuple[BlockDesc, ...], values: Values, channels: int, level: int) -> None:
-        """Adds the steps of blocks that work on the buffer of a level, which has so many channels."""
+        """Adds the steps of blocks that work on the buffer of a level, which has this many channels."""
         for number, block in enumerate(blocks):
             self._add(block, values.at(str(number)), channels, level)
 

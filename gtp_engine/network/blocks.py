@@ -220,14 +220,28 @@ class ValueHead(Part):
     score_matmul: MatMul
     score_bias: Bias
     ownership: Conv
+    auxiliary: nn.ModuleList
 
-    def forward(self, x: Tensor, board: Board) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns value logits [n, 3], score values [n, 4 or 6], and ownership before its tanh [n, points]."""
+    def __init__(self, desc: schema.ValueHeadDesc) -> None:
+        super().__init__(desc)
+        self._auxiliary_names = [head.name for head in desc.auxiliary]
+
+    def forward(self, x: Tensor, board: Board) -> tuple[Tensor, Tensor, Tensor, dict[str, Tensor]]:
+        """Evaluates the trunk's output.
+
+        Returns:
+            Value logits [n, 3], score values [n, 4 or 6], ownership before its tanh [n, points]; and by name what the
+            auxiliary heads return, [n, channels, points] if they are convolutions, else [n, channels].
+        """
         points = board.cut(self.act(self.norm(self.conv(x), board)))
         hidden = self.hidden_act(self.bias(self.matmul(board.value_pool(points))))
         value = self.value_bias(self.value_matmul(hidden))
         scores = self.score_bias(self.score_matmul(hidden))
-        return value, scores, self.ownership(points).flatten(1)
+        auxiliary = {
+            name: head(points).flatten(2) if isinstance(head, Conv) else head(hidden)
+            for name, head in zip(self._auxiliary_names, self.auxiliary, strict=True)
+        }
+        return value, scores, self.ownership(points).flatten(1), auxiliary
 
 
 def to_points(x: Tensor) -> Tensor:

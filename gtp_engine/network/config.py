@@ -1,7 +1,7 @@
 """The architecture of a whole network, and the short names of this program's own architectures."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..base.errors import UserError
@@ -85,7 +85,7 @@ class NetworkConfig:
 
     def __post_init__(self) -> None:
         if not OLDEST <= self.version <= NEWEST:
-            raise UserError(f"version {self.version}; expected {OLDEST} to {NEWEST}")
+            raise UserError(f"unsupported version {self.version}; expected {OLDEST} to {NEWEST}")
         if self.metadata_version not in (0, 1):
             raise UserError(f"unknown metadata version {self.metadata_version}; 0 and 1 are known")
 
@@ -117,8 +117,12 @@ class NetworkConfig:
 
     @property
     def parameter_count(self) -> int:
-        """Number of values in the network's file."""
+        """Number of values of all layers. A network file contains them all, except for those of auxiliary heads."""
         return sum(block.size for desc in walk(self) if isinstance(desc, Layer) for block in desc.floats)
+
+    def without_auxiliary_heads(self) -> "NetworkConfig":
+        """Returns the architecture as it is in network files, which do not contain heads that only help to learn."""
+        return replace(self, value=replace(self.value, auxiliary=()))
 
 
 def parse_config(name: str) -> NetworkConfig:
@@ -132,7 +136,7 @@ def parse_config(name: str) -> NetworkConfig:
     """
     match = re.fullmatch(r"b([1-9]\d{0,2})c([1-9]\d{0,3})(nbt)?(?:-(relu|mish|silu))?", name)
     if not match:
-        raise UserError(f"no network is called {name!r}; expected a name such as b6c96, b10c128-mish, b18c384nbt")
+        raise UserError(f"unknown architecture {name!r}: expected a name such as b6c96, b10c128-mish, b18c384nbt")
     block_count, channels, nested = int(match[1]), int(match[2]), bool(match[3])
     if block_count > 100 or not 8 <= channels <= 1024 or channels % 4:
         raise UserError(f"{name!r}: expected 1 to 100 blocks and 8 to 1024 channels, a multiple of 4")

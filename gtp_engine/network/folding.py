@@ -34,7 +34,7 @@ def fold_norms(network: StoredNetwork) -> dict[str, np.ndarray]:
 
 
 def _scale_and_shift(values: dict[str, np.ndarray], path: str, desc: BatchNormDesc) -> tuple[np.ndarray, np.ndarray]:
-    """Takes a norm's values out; returns scale and shift of each channel: the norm is x * scale + shift."""
+    """Removes a norm's values; returns scale and shift of each channel: the norm is x * scale + shift."""
     own = {floats.name: values.pop(f"{path}.{floats.name}") for floats in desc.floats}
     scale = 1 / np.sqrt(own["running_var"] + np.float32(desc.epsilon))
     scale = scale * own.get("weight", np.float32(1))
@@ -42,7 +42,7 @@ def _scale_and_shift(values: dict[str, np.ndarray], path: str, desc: BatchNormDe
 
 
 def _parts(network: StoredNetwork) -> Iterator[dict[str, list[str]]]:
-    """Yields, by the paths of norms, the layers before: a convolution, and a matrix whose product is added to it."""
+    """Yields the layers before norms, by the norms' paths: a convolution, and a matrix whose product is added to it."""
     yield {
         "policy.norm": ["policy.conv", "policy.pool_matmul"],
         "policy.pool_norm": ["policy.pool_conv"],

@@ -1,4 +1,4 @@
-"""Prepares networks for evaluation by torch, on GPUs and on CPUs without kernels of ours: the same outputs, sooner."""
+"""Prepares networks for evaluation by torch, on GPUs and on CPUs without kernels of ours: the same outputs, faster."""
 
 import torch
 from torch import nn
@@ -21,7 +21,7 @@ def prepare_for_inference(
     Args:
         network: The network.
         dtype: The precision of the trunk's tensors and weights. The heads, a few percent of the work, stay in float32.
-        device: Where the module is to be.
+        device: The device of the module.
     """
     values = {name: torch.from_numpy(value) for name, value in fold_norms(network).items()}
     model = Model(network.config).eval()

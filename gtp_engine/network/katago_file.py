@@ -50,7 +50,7 @@ def read_katago_file(path: Path) -> StoredNetwork:
         network = _Reader(data).network()
         check_shapes(network.config)
     except RecursionError:
-        raise NetworkFileError(f"{path}: blocks within blocks without end") from None
+        raise NetworkFileError(f"{path}: its blocks are nested without end") from None
     except UserError as error:
         raise NetworkFileError(f"{path}: {error}") from error
     return network
@@ -97,7 +97,7 @@ class _Reader:
         assert isinstance(config, NetworkConfig)
         rest = self.data[self.position :].strip()
         if rest:
-            raise UserError(f"{len(rest)} bytes follow the end of the network, from {rest[:20]!r} on")
+            raise UserError(f"{len(rest)} bytes follow the end of the network, beginning with {rest[:20]!r}")
         return StoredNetwork(config, self.values)
 
     def _too_short(self) -> str:
@@ -153,7 +153,7 @@ class _Reader:
 
     def _blocks(self, count: int, path: str) -> tuple[Any, ...]:
         if path.count(".blocks") > DEEPEST:
-            raise UserError(f"{path}: blocks within blocks, more than {DEEPEST} deep")
+            raise UserError(f"{path}: blocks are nested more than {DEEPEST} deep")
         blocks = []
         for number in range(count):
             kind = self._word().decode("utf-8", "replace")

@@ -115,7 +115,7 @@ def find_network(name: str) -> Path:
             one such name.
 
     Raises:
-        UserError: There is no such network, or several; the message lists the folders searched or the candidates.
+        UserError: No network has this name, or several have; the message lists the folders searched or the candidates.
     """
     if Path(name).is_file():
         return Path(name)
@@ -127,7 +127,7 @@ def find_network(name: str) -> Path:
     if len(candidates) == 1:
         return candidates[0]
     if candidates:
-        raise UserError(f"which network is {name!r}? It could be {', '.join(path.name for path in candidates)}")
+        raise UserError(f"the name {name!r} is ambiguous: it fits {', '.join(path.name for path in candidates)}")
     raise UserError(f"no network {name!r}: no such file, and none in {', '.join(map(str, network_folders()))}")
 
 

@@ -1,6 +1,7 @@
 """A whole network as a torch module, and the initialisation of fresh ones."""
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +11,18 @@ from .config import NetworkConfig
 from .layers import Board, Conv, MatMul, Rope
 from .schema import METADATA
 from .stored import RawOutputs, StoredNetwork
+
+
+class ModelOutputs(NamedTuple):
+    """What a model computes.
+
+    Attributes:
+        raw: What every network computes.
+        auxiliary: The outputs of the heads that only help to learn, by name: [n, channels, points] or [n, channels].
+    """
+
+    raw: RawOutputs[Tensor]
+    auxiliary: dict[str, Tensor]
 
 
 class Model(nn.Module):
@@ -38,13 +51,14 @@ class Model(nn.Module):
         return model.eval()
 
     def stored(self) -> StoredNetwork:
-        """Returns a copy of this network as files and compiled kernels take it."""
-        tensors = self.state_dict().items()
-        return StoredNetwork(self.config, {name: tensor.float().cpu().numpy().copy() for name, tensor in tensors})
+        """Returns a copy of this network as files and compiled kernels take it: without its auxiliary heads."""
+        kept = {name: value for name, value in self.state_dict().items() if not name.startswith("value.auxiliary.")}
+        values = {name: tensor.float().cpu().numpy().copy() for name, tensor in kept.items()}
+        return StoredNetwork(self.config.without_auxiliary_heads(), values)
 
     def forward(
         self, planes: Tensor, scalars: Tensor, metadata: Tensor | None = None, *, full_board: bool = False
-    ) -> RawOutputs[Tensor]:
+    ) -> ModelOutputs:
         """Evaluates positions.
 
         Args:
@@ -61,7 +75,8 @@ class Model(nn.Module):
         tip = self.trunk(planes, scalars, metadata, Board(planes, full_board, self.trunk.conv.weight.dtype))
         tip = tip.to(self.policy.conv.weight.dtype)  # the heads' precision may differ from the trunk's
         board = Board(planes, full_board, tip.dtype)
-        return RawOutputs(self.policy(tip, board), *self.value(tip, board))
+        value, scores, ownership, auxiliary = self.value(tip, board)
+        return ModelOutputs(RawOutputs(self.policy(tip, board), value, scores, ownership), auxiliary)
 
     def initialise(self, generator: torch.Generator | None = None) -> "Model":
         """Sets random weights to train from, in place.
@@ -92,7 +107,7 @@ class Model(nn.Module):
     def _output_layers(self) -> list[Conv | MatMul]:
         passing = self.policy.pass_out or self.policy.pass_matmul
         head = self.value
-        return [self.policy.out_conv, passing, head.value_matmul, head.score_matmul, head.ownership]
+        return [self.policy.out_conv, passing, head.value_matmul, head.score_matmul, head.ownership, *head.auxiliary]
 
 
 # First predictions are near uniform, and first gradients small enough to begin with a full learning rate.

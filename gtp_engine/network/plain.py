@@ -40,26 +40,27 @@ def _from_data(data: Any) -> Any:
     if not isinstance(data, Mapping) or data.get("record") not in _CLASSES:
         raise UserError(f"not a description of a network: {data!r:.80}")
     cls = _CLASSES[data["record"]]
-    types_ = field_types(cls)
+    types_, parts = field_types(cls), _part_types(cls)
     values = {}
     for name, value in data.items():
         if name == "record":
             continue
         if name not in types_:
             raise UserError(f"{data['record']} has no {name!r}")
-        values[name] = _value_from_data(value, types_[name], f"{data['record']}.{name}")
+        values[name] = _value_from_data(value, types_[name], parts.get(name, ()), f"{data['record']}.{name}")
     try:
         return cls(**values)
     except TypeError as error:
         raise UserError(str(error)) from error
 
 
-def _value_from_data(value: Any, accepted: tuple[type, ...], where: str) -> Any:
+def _value_from_data(value: Any, accepted: tuple[type, ...], parts: tuple[type, ...], where: str) -> Any:
+    """Returns a value of one of the accepted classes; if it is a tuple, each of its members is of one of `parts`."""
     if isinstance(value, Mapping):
         value = _from_data(value)
     elif isinstance(value, list | tuple):
         value = tuple(_from_data(part) for part in value)
-        if not all(type(part) in schema.BLOCK_KINDS.values() for part in value):
+        if not all(type(part) in parts for part in value):
             raise UserError(f"{where} cannot be {value!r:.80}")
     if type(value) is int and float in accepted:
         value = float(value)
@@ -70,15 +71,21 @@ def _value_from_data(value: Any, accepted: tuple[type, ...], where: str) -> Any:
 
 @cache
 def field_types(cls: type) -> dict[str, tuple[type, ...]]:
-    """Returns the classes that each field of a description can have; `tuple` for blocks, NoneType if optional."""
-    found: dict[str, tuple[type, ...]] = {}
-    for name, hint in typing.get_type_hints(cls).items():
-        origin = typing.get_origin(hint)
-        if origin is tuple:
-            found[name] = (tuple,)
-        else:
-            found[name] = typing.get_args(hint) if origin in (typing.Union, types.UnionType) else (hint,)
-    return found
+    """Returns the classes that each field of a description can have; `tuple` for several, NoneType if optional."""
+    hints = typing.get_type_hints(cls).items()
+    return {name: (tuple,) if typing.get_origin(hint) is tuple else _classes(hint) for name, hint in hints}
+
+
+@cache
+def _part_types(cls: type) -> dict[str, tuple[type, ...]]:
+    """Returns the classes that the members of each tuple of a description can have."""
+    hints = typing.get_type_hints(cls).items()
+    return {name: _classes(typing.get_args(hint)[0]) for name, hint in hints if typing.get_origin(hint) is tuple}
+
+
+def _classes(hint: Any) -> tuple[type, ...]:
+    """Returns the classes of a union, or the one class."""
+    return typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
 
 
 _CLASSES: dict[str, type] = {

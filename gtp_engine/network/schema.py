@@ -139,7 +139,7 @@ class ActivationDesc(Layer):
 
     def __post_init__(self) -> None:
         if self.kind not in ACTIVATIONS:
-            raise UserError(f"unknown activation {self.kind}; known are {', '.join(ACTIVATIONS)}")
+            raise UserError(f"unknown activation {self.kind}; expected one of {', '.join(ACTIVATIONS)}")
 
 
 @dataclass(frozen=True)
@@ -363,7 +363,7 @@ class MetadataEncoderDesc:
 
     def __post_init__(self) -> None:
         if self.inputs != METADATA:
-            raise UserError(f"{self.inputs} inputs; metadata of version 1 are {METADATA}")
+            raise UserError(f"{self.inputs} inputs; metadata of version 1 have {METADATA}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -417,7 +417,11 @@ class PolicyHeadDesc:
 
 @dataclass(frozen=True, kw_only=True)
 class ValueHeadDesc:
-    """Result, score values and ownership."""
+    """Result, score values and ownership.
+
+    `auxiliary` are heads that only help to learn: convolutions of the points, as the ownership is, and matrices of the
+    hidden layer, as the result is. Each has the name of its loss.
+    """
 
     name: str = field(metadata={"zeros": (17, 3)})
     conv: ConvDesc
@@ -431,10 +435,11 @@ class ValueHeadDesc:
     score_matmul: MatMulDesc
     score_bias: BiasDesc
     ownership: ConvDesc
+    auxiliary: tuple[ConvDesc | MatMulDesc, ...] = field(default=(), metadata={"in_file": False})
 
 
 def fixed_frequencies(theta: float, query_channels: int) -> np.ndarray:
-    """Returns the frequencies of a `FixedRopeDesc` for heads of so many channels: float32 [1, pairs, 2], of x and y."""
+    """Returns a `FixedRopeDesc`'s frequencies for heads of `query_channels`: float32 [1, pairs, 2], of x and y."""
     count = query_channels // 4
     powers = np.float32(theta) ** (-np.arange(count, dtype=np.float32) / np.float32(count))
     zeros = np.zeros(count, np.float32)

@@ -142,4 +142,6 @@ def _value(head: ValueHeadDesc, channels: int) -> list[int]:
     value, scores = _product(head.value_matmul, hidden), _product(head.score_matmul, hidden)
     _equal("value.value_bias", head.value_bias.channels, value)
     _equal("value.score_bias", head.score_bias.channels, scores)
+    for part in head.auxiliary:
+        _product(part, pooled if isinstance(part, ConvDesc) else hidden)
     return [value, scores, _product(head.ownership, pooled)]

@@ -30,7 +30,7 @@ class StoredNetwork:
 
 
 class RawOutputs(NamedTuple, Generic[Array]):
-    """What a network computes for the side to move: torch's tensors or numpy's arrays.
+    """What every network computes for the side to move: torch's tensors or numpy's arrays.
 
     policy: logits [n, policy channels, points + 1], pass last. value: logits [n, 3] of win, loss, no result.
     scores: [n, 4 or 6]. ownership: [n, points], before its tanh.

@@ -53,9 +53,10 @@ def connect(address: str) -> None:
             machine alone, which ends with the program.
 
     Raises:
-        UserError: There is no such cluster.
+        UserError: No cluster can be reached there.
     """
-    ray._private.worker.print_to_stdstream = lambda *_, **__: None  # Ray's reports of lost processes have no switch
+    # Ray has no option that switches its reports of lost processes off.
+    ray._private.worker.print_to_stdstream = lambda *_, **__: None
     stop = signal.getsignal(signal.SIGTERM)  # Ray sets its own
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
     try:
@@ -152,16 +153,10 @@ class _Member:
 
 
 class ClusterPool(SelfPlayPool):
-    """A pool of workers on the cluster that `connect` has joined.
-
-    Args:
-        settings: The settings of the run.
-        seed: Seed of the games.
-    """
+    """A pool of workers on the cluster that `connect` has joined."""
 
     def __init__(self, settings: RunSettings, seed: int) -> None:
-        self.settings = settings
-        self._seed = seed
+        super().__init__(settings, seed)
         self._begun = 0
         self._members: list[_Member] = []
         self._tasks: dict[ray.ObjectRef, _Member] = {}

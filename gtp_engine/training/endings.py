@@ -1,10 +1,10 @@
 """The result of a finished game of self-play: margin, winner and ownership, from the board alone.
 
 A network that decided which stones are dead would learn its own mistakes. Under rules by which dead stones must be
-captured, the count is Tromp and Taylor's. Under rules by which players agree on dead stones, those are dead that are
-proven to be: stones inside the territory of chains that cannot be captured even if their owner always passes
-(Benson 1976). The search counts its own two passes in the first way only, so that it captures what is not proven dead
-before it passes.
+captured, the count is Tromp and Taylor's. Under rules by which players agree on dead stones, only those count as
+dead that are proven to be: stones inside the territory of chains that cannot be captured even if their owner always
+passes (Benson 1976). The search counts its own two passes in the first way only, so that it captures what is not proven
+dead before it passes.
 """
 
 from dataclasses import dataclass

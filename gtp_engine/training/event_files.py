@@ -8,7 +8,7 @@ from typing import Any
 class EventFiles:
     """Writes the numbers in a log's lines, by cycle or else by samples; TensorBoard shows the run's duration as time.
 
-    The files are written again when a run starts or resumes, so that no line is missing or there twice after a kill.
+    The files are written again when a run starts or resumes, so that no line is missing or duplicated after a kill.
 
     Args:
         folder: Folder for the event files.

@@ -47,7 +47,7 @@ class LearnerSettings:
     Attributes:
         momentum: Momentum of SGD (Nesterov's), or the first beta of AdamW (Loshchilov and Hutter 2019).
         clip: Maximum norm of the gradient.
-        total: Samples after which the training ends; None if this is not known, then the learning rate never decays.
+        total: Samples after which the training ends; None if this is not known; the learning rate then never decays.
         losses: Weights of the losses.
     """
 
@@ -151,8 +151,8 @@ class Learner:
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         with self._autocast():
-            raw = self._wrapped(batch.planes.float(), batch.scalars, full_board=batch.full_board)
-        found = losses(raw, batch, self.model.config)
+            outputs = self._wrapped(batch.planes.float(), batch.scalars, full_board=batch.full_board)
+        found = losses(outputs, batch, self.model.config)
         self._optimizer.zero_grad(set_to_none=True)
         total(found, self.settings.losses).backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
@@ -227,9 +227,9 @@ class Learner:
         for batch in batches:
             batch = on_device(batch, self.device)
             with self._autocast():
-                raw = model(batch.planes.float(), batch.scalars, full_board=batch.full_board)
-            others = also(raw, batch, model.config) if also else {}
-            means.add(losses(raw, batch, model.config) | accuracies(raw, batch) | others)
+                outputs = model(batch.planes.float(), batch.scalars, full_board=batch.full_board)
+            others = also(outputs.raw, batch, model.config) if also else {}
+            means.add(losses(outputs, batch, model.config) | accuracies(outputs.raw, batch) | others)
         return means.read()
 
     def state(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import time
 
 
 class Stopped(Exception):
-    """The work is to end now; what is finished is kept."""
+    """The work has to end now; what is finished is kept."""
 
 
 class Limit:
@@ -33,6 +33,6 @@ class Limit:
         return is_stopped or (self._end is not None and time.monotonic() >= self._end)
 
     def check(self) -> None:
-        """Raises Stopped if the work is to end."""
+        """Raises Stopped if the work has to end."""
         if self.is_over():
             raise Stopped

@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..network.config import NetworkConfig
+from ..network.model import ModelOutputs
 from ..network.outputs import no_result_possible, short_term_errors
 from ..network.stored import RawOutputs
 from .data import rows
@@ -41,7 +42,7 @@ class LossWeights:
     policy: float = setting(
         1.0, "Weight of the policy loss (nats): the moves that the search prefers, or those of the records.", 0
     )
-    opponent: float = setting(0.15, "Weight of the loss of the opponent's reply (nats), which only helps to learn.", 0)
+    opponent: float = setting(0.15, "Weight of the loss of the opponent's reply (nats), an auxiliary target.", 0)
     value: float = setting(0.72, "Weight of the value loss (nats): who wins.", 0)
     score: float = setting(0.015, "Weight of the loss of the final score (squared points up to 12, then linear).", 0)
     stdev: float = setting(0.01, "Weight of the loss of the final score's standard deviation (points).", 0)
@@ -64,9 +65,9 @@ class Loss(NamedTuple):
     weight: Tensor
 
 
-def losses(raw: RawOutputs[Tensor], batch: Tensors, config: NetworkConfig) -> dict[str, Loss]:
+def losses(outputs: ModelOutputs, batch: Tensors, config: NetworkConfig) -> dict[str, Loss]:
     """Returns all losses that the network has outputs for, by their names in `LossWeights`."""
-    weights = batch.weights
+    raw, weights = outputs.raw, batch.weights
     policy = raw.policy.float()
     scores = raw.scores.float()
     m = config.multipliers

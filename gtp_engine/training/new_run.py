@@ -87,9 +87,9 @@ def settings_from_options(given: Mapping[str, Any]) -> RunSettings:
 
 
 def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any]) -> None:
-    """Makes the run in a new folder from the options of `learn`, or changes an existing run as the options ask for.
+    """Makes the run in a new folder from the options of `learn`, or changes an existing run as the options request.
 
-    As long as nothing was learned, options that name something to learn make the run anew.
+    Until something was learned, options that name something to learn replace the run.
 
     Args:
         folder: The run's folder.

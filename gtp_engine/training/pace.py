@@ -47,7 +47,7 @@ def first_estimate(settings: RunSettings, playing: "PlayingPace", counts: Counts
 
 
 def measured_pace(lines: Sequence[Mapping[str, Any]], cycles: int) -> str:
-    """Returns a sentence about the cycles that are left, from the lines of the log; "" if these do not tell."""
+    """Returns a sentence about the cycles that are left, from the lines of the log; "" if they do not show it."""
     known = [line["cycle_seconds"] for line in lines if line.get("cycle_seconds")][-_RECENT:]
     left = cycles - max((line["cycle"] for line in lines), default=0)
     if not known or left <= 0:
@@ -61,7 +61,7 @@ def _all(cycles: int, seconds: float) -> str:
 
 
 def first_length(area: float) -> float:
-    """Returns the expected number of moves of a game before any has ended, for boards of so many points."""
+    """Returns the expected number of moves of a game before any has ended, for boards with this many points."""
     return _FIRST_MOVES_PER_POINT * area
 
 
@@ -92,7 +92,7 @@ class PlayingPace:
             return None
         if seconds > self._first[0]:
             self.moves_per_s = (moves - self._first[1]) / (seconds - self._first[0])
-        if len(lengths) > max(self._new, 10):  # before, short games would be too many of them
+        if len(lengths) > max(self._new, 10):  # earlier, most of them would be short games
             self.length = sum(lengths) / len(lengths)
         # The games that are still in progress at the end have had half of their moves.
         wanted = self.length * (self.games + self._new / 2)

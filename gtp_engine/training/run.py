@@ -51,7 +51,7 @@ class Run(ABC):
         learner: The learner.
 
     Raises:
-        UserError: The settings or the state do not fit each other, the group or this version.
+        UserError: The settings, the state, the group and this version do not fit together.
     """
 
     command: ClassVar[str]  # whose runs these are
@@ -154,6 +154,10 @@ class Run(ABC):
         self.state.seconds = self._seconds
         self.folder.save(self.state, self.learner.average, self.learner.state())
 
+    def _save_meanwhile(self) -> None:
+        """Saves while the network learns, every _SAVE_SECONDS."""
+        self.save()
+
     def _learn(self, samples: Samples, wanted: int, phase: str, after_step: Callable[[], None] = lambda: None) -> None:
         """Learns until `wanted` samples are drawn since `state.begun`, and saves the state.
 
@@ -190,7 +194,7 @@ class Run(ABC):
                     self.observer.progress(phase, drawn + size, wanted, f"{self._rate or 0:,.0f} samples/s", left)
                 after_step()
                 if now - saved >= _SAVE_SECONDS:
-                    self.save()
+                    self._save_meanwhile()
                     saved = now
                 started = time.monotonic()
         finally:

@@ -3,7 +3,8 @@
 - `settings.toml`: all settings with explanations; may be edited while the run is stopped
 - `state.pt`: the state of the learner and of the run (`RunState`); work that is not in it is done again
 - `networks/`: networks in KataGo's format. A run from records keeps the latest one, named after its architecture
-  (`b6c96.bin.gz`); self-play keeps one for each cycle (`0012.bin.gz`), and 0000 is the first one
+  (`b6c96.bin.gz`), which may be older than the state; self-play keeps one for each cycle (`0012.bin.gz`), and 0000 is
+  the first one
 - `games/`: game records as samples (`data.sgf_dataset`); `labels/`: a teacher's outputs (`distillation.labels`)
 - `shards/`, `sgf/`: the games of self-play, as samples and as game records (`data.storage`)
 - `log.jsonl`: the log, a line for each report or cycle, written from the state
@@ -180,8 +181,8 @@ class RunFolder:
         known = dict(checkpoint.card)
         if known.pop("format", None) != FORMAT:
             raise UserError(
-                f"{self.state_file}: of another version ({FORMAT!r} is missing); resume with the program that made it, "
-                f"or start a new run from its last network: --from {self.network('NNNN')}"
+                f"{self.state_file}: written by another version ({FORMAT!r} is missing); resume with the program that "
+                f"made it, or start a new run from its last network: --from {self.network('NNNN')}"
             )
         names = {item.name for item in fields(RunState)}
         state = RunState(**{name: value for name, value in known.items() if name in names})

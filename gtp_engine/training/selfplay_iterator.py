@@ -39,18 +39,18 @@ def selfplay(
 
     Args:
         network: A network's file or name; "auto" for the shipped network for the board's size, "none" for rollouts.
-        games: The number of games; None for games without end.
+        games: The number of games; None for an endless iterator.
         width: The board's columns.
         height: The board's rows; None for a square board.
         visits: The visits of each search.
         rules: The rules, by which area is counted; None to draw Chinese or Tromp-Taylor rules for each game.
         komi: White's komi; None to vary it around the usual one.
-        seed: The seed of everything random: the same games come again. None for other games each time.
+        seed: The seed of everything random, which repeats the same games; None for other games each time.
         concurrency: The number of games at a time.
         comments: Whether the records' comments report what each search found.
 
     Raises:
-        UserError: There is no such network, or another argument is invalid.
+        UserError: The network is not found, or another argument is invalid.
     """
     height = width if height is None else height
     check_board_size(width, height)

@@ -3,7 +3,7 @@
 from dataclasses import Field, field, fields
 from typing import Any
 
-_UNLIMITED = 2**31  # a bound that nobody reaches
+_UNLIMITED = 2**31  # a bound that is out of reach
 
 
 def setting(default: Any, meaning: str, low: float | None = None, high: float | None = None, **more: Any) -> Any:
@@ -11,8 +11,8 @@ def setting(default: Any, meaning: str, low: float | None = None, high: float | 
 
     Args:
         default: The default; a dict or list is copied.
-        meaning: What it does and in which unit, for settings files and the reference. It stands alone, because its
-            neighbours may be out of sight.
+        meaning: What it does and in which unit, for settings files and the reference. It has to be
+            understood by itself, because its neighbours may be out of sight.
         low: The lowest accepted number; None for no bound.
         high: The highest accepted number; None for no bound.
         **more: Further metadata, such as `accepted`, the words that are accepted.

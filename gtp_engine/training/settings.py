@@ -27,9 +27,7 @@ _PARAMETERS = {"choice": "visits", "symmetry": "random", "c_puct": 1.1, "score_u
 # AlphaZero's noise (Silver et al. 2018), KataGo's forced playouts (Wu 2019).
 _PUCT = {"root_noise": 0.25, "forced_playouts": 2.0}
 # Of both kinds of runs.
-_START = setting(
-    "", "Network file from which the run started, instead of random weights; empty: none. It cannot change later."
-)
+_START = setting("", "Network file from which the run started; empty: random weights. It cannot change later.")
 
 
 @dataclass(frozen=True)
@@ -257,7 +255,7 @@ class CycleSettings:
     random_games: int = setting(
         3000,
         "Games of random moves that are learned before the first cycle. They teach how games are counted, so that "
-        "the first searches know more than nothing; 0 leaves them out.",
+        "the first searches have something to go by; 0 leaves them out.",
         0,
     )
     seed: int = setting(1, "Random seed of weights, games and the order of samples.", 0, 2**62)

@@ -75,7 +75,7 @@ def play_match(
 
 
 def _player(path: Path) -> NetworkPlayer:
-    """Returns the player with a network of the run. Its errors do not advise to download the file again."""
+    """Returns the player with a network of the run. Its errors do not advise downloading the file again."""
     try:
         load_network(path)
     except (OSError, NetworkFileError) as error:
@@ -93,7 +93,7 @@ def last_rated(lines: Sequence[Mapping[str, Any]]) -> int:
 def elo_fields(lines: Sequence[Mapping[str, Any]], against: int, tally: Tally) -> dict[str, Any]:
     """Returns the log's fields about a match against an earlier network.
 
-    The first network has Elo 0, and a network that of its opponent plus the difference by their match. The interval
+    The first network has Elo 0, any other one that of its opponent plus the difference in their match. The interval
     (95 %) grows from match to match: errors of independent differences add up as their squares. It is Wilson's for a
     score to which half a win and half a loss were added.
 

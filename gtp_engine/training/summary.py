@@ -9,7 +9,7 @@ from .pace import duration_text
 from .run_folder import RunFolder, value_of
 from .settings import RunSettings
 
-# What is told of a measurement on held-back games: the field, its title, and how it is written.
+# What the sentence says of a measurement on held-back games: the field, its title, and how it is written.
 _HELD_BACK = (
     ("top1", "first choice right", ".1%"),
     ("winner", "winner right", ".1%"),

@@ -1,7 +1,7 @@
 """Self-play in several processes, so that the Python part of the searches runs in parallel.
 
 Each process has its own games and its own evaluator. The processes only play; finished games come to the main process,
-so that one process writes all files. They end by themselves when the main process is gone, however it ended.
+so that one process writes all files. They end by themselves when the main process is gone, even if it was killed.
 """
 
 import contextlib
@@ -9,12 +9,13 @@ import logging
 import multiprocessing
 import signal
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from ..base.errors import EXPECTED
 from ..base.system import available_cpus, configure_process
@@ -49,8 +50,17 @@ class _Failure:
 _PAUSE, _PAUSED, _END = "pause", "paused", "end"
 
 
-class SelfPlayPool(Protocol):
-    """Workers that play by themselves between `play` and `pause`. A context manager: the workers end with it."""
+class SelfPlayPool(ABC):
+    """Workers that play by themselves between `play` and `pause`. A context manager: the workers end with it.
+
+    Args:
+        settings: The settings of the run.
+        seed: Seed of the games.
+    """
+
+    def __init__(self, settings: RunSettings, seed: int) -> None:
+        self.settings = settings
+        self._seed = seed
 
     def __enter__(self) -> Self:
         return self
@@ -59,9 +69,11 @@ class SelfPlayPool(Protocol):
         self.close()
 
     @property
+    @abstractmethod
     def counts(self) -> Counts:
         """The work done by all workers since they began, at most about a second old."""
 
+    @abstractmethod
     def play(self, network: str, cycle: int) -> None:
         """Starts the workers, or lets them resume their games.
 
@@ -70,6 +82,7 @@ class SelfPlayPool(Protocol):
             cycle: Cycle of the run, which decides the settings of the searches.
         """
 
+    @abstractmethod
     def collect(self, seconds: float) -> Iterator[FinishedGame]:
         """Yields the games that are finished within a time.
 
@@ -81,24 +94,20 @@ class SelfPlayPool(Protocol):
             Exception: The error that ended a worker.
         """
 
+    @abstractmethod
     def pause(self) -> Iterator[FinishedGame]:
         """Makes the workers wait, and yields the games they had finished. The next `play` resumes the others."""
 
+    @abstractmethod
     def close(self) -> None:
         """Ends the workers; their games in progress are lost."""
 
 
 class LocalPool(SelfPlayPool):
-    """A pool of processes on this machine.
-
-    Args:
-        settings: The settings of the run.
-        seed: Seed of the games.
-    """
+    """A pool of processes on this machine."""
 
     def __init__(self, settings: RunSettings, seed: int) -> None:
-        self.settings = settings
-        self._seed = seed
+        super().__init__(settings, seed)
         self._context = multiprocessing.get_context("spawn")
         self._processes: list[Any] = []
         self._pipes: list[Connection] = []
@@ -257,7 +266,7 @@ class _PipeLoop:
 
 
 class SelfPlayWorker:
-    """The self-play of one process: `begin`, then `step` as long as it is to play; each `begin` resumes the games.
+    """The self-play of one process: `begin`, then `step` while it plays; each `begin` resumes the games.
 
     Args:
         settings: The settings of the run.

@@ -121,7 +121,7 @@ def test_the_profile_is_a_parameter_of_the_search() -> None:
 
 
 def test_profiles_are_checked_at_once() -> None:
-    with pytest.raises(ValueError, match="no profile 'rank_5': expected rank_20k to rank_9d"):
+    with pytest.raises(ValueError, match="unknown profile 'rank_5': expected rank_20k to rank_9d"):
         parse("--profile", "rank_5")
     with pytest.raises(ValueError, match="the profile rank_5k needs a human-trained --network"):
         engine_settings(parse("--profile", "rank_5k")[1])

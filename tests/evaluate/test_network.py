@@ -185,7 +185,7 @@ def test_unknown_devices_and_precisions_are_named() -> None:
     with pytest.raises(ValueError, match="unknown device 'tpu'"):
         find_device("tpu")
     if not torch.cuda.is_available():
-        with pytest.raises(ValueError, match="no device 'cuda' here"):
+        with pytest.raises(ValueError, match="device 'cuda' is not available"):
             find_device("cuda")
 
 

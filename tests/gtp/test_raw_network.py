@@ -148,7 +148,7 @@ def test_katagos_outputs_for_a_profile_that_changes_in_mid_game(start: Callable[
     assert conversation.ask("kata-get-param humanSLProfile") == record["profile"]
     assert conversation.ask("genmove b")
     assert conversation.fail("kata-set-param humanSLProfile none").startswith(unnamed)
-    assert conversation.fail("kata-set-param humanSLProfile 5k").startswith("no profile '5k': expected rank_20k to")
+    assert conversation.fail("kata-set-param humanSLProfile 5k").startswith("unknown profile '5k': expected rank_20k")
     assert conversation.ask("genmove w")
 
 

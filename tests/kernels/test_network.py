@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from compiled import compiled, needs_bfloat16, needs_kernels
+from compiled import compiled, needs_bfloat16, needs_kernels, raw_outputs_of
 from golden import inputs, network_file, records
 from random_networks import random_model
 from reference_outputs import predict
@@ -60,7 +60,7 @@ def test_channels_need_not_fill_vectors(name: str, half: bool) -> None:
     planes[:, 0] = 1
     scalars = torch.rand(3, 19)
     with torch.inference_mode():
-        expected, found = model(planes, scalars), compiled(model.stored(), half)(planes, scalars, full_board=True)
+        expected, found = model(planes, scalars).raw, compiled(model.stored(), half)(planes, scalars, full_board=True)
     for one, other in zip(expected, found, strict=True):
         assert torch.allclose(one, other, rtol=1e-4, atol=0.05 if half else 2e-5)
 
@@ -70,14 +70,15 @@ def test_channels_need_not_fill_vectors(name: str, half: bool) -> None:
 def test_bfloat16_is_near(version: int, way: str) -> None:
     model = random_model(version, 5)
     network = model.stored()
-    half = compiled(network, True) if way == "compiled" else prepare_for_inference(network, torch.bfloat16)
+    prepared = raw_outputs_of(prepare_for_inference(network, torch.bfloat16))
+    half = compiled(network, True) if way == "compiled" else prepared
     generator = torch.Generator().manual_seed(1)
     planes = (torch.rand(4, 22, 9, 9, generator=generator) < 0.2).float()
     planes[:, 0] = 1
     scalars, metadata = torch.rand(4, 19, generator=generator), torch.rand(4, 192, generator=generator)
     with torch.inference_mode():
         for full_board in (True, False):
-            expected = model(planes, scalars, metadata)
+            expected = model(planes, scalars, metadata).raw
             found = half(planes, scalars, metadata, full_board=full_board)
             assert found.policy.dtype == torch.float32
             assert functional.l1_loss(found.value, expected.value) < 0.05
@@ -114,7 +115,7 @@ def test_bfloat16_is_near_for_networks_of_katago(shared: Path, name: str) -> Non
         with torch.inference_mode():
             exact, near = (
                 predict(net(given.planes, given.scalars, full_board=True), model.config, given.legal, given.scalars)
-                for net in (model, half)
+                for net in (raw_outputs_of(model), half)
             )
         winrate += float((exact.value - near.value)[0, 0].abs()) / len(found)
         policy += float((exact.policy - near.policy).abs().mean()) / len(found)

@@ -1,7 +1,7 @@
 """Small random networks of every version, with every kind of block, layer and head."""
 
 import random
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import torch
 
@@ -19,6 +19,7 @@ from gtp_engine.network.schema import (
     BiasDesc,
     BlockDesc,
     BottleneckBlockDesc,
+    ConvDesc,
     FeedForwardBlockDesc,
     FixedRopeDesc,
     LearnedRopeDesc,
@@ -46,6 +47,13 @@ def random_model(version: int, seed: int) -> Model:
             if part is model.policy.out_conv or part is model.policy.pass_matmul:
                 part.weight.normal_(0, 0.2, generator=generator)
     return model.eval()
+
+
+def with_auxiliary_heads(config: NetworkConfig) -> NetworkConfig:
+    """The architecture with a head for each position and one for each point that only help to learn."""
+    hidden, points = config.value.matmul.out_channels, config.value.conv.out_channels
+    heads = MatMulDesc("of_position", hidden, 2), ConvDesc("of_point", 3, 3, points, 1)
+    return replace(config, value=replace(config.value, auxiliary=heads))
 
 
 def random_config(version: int, choice: random.Random) -> NetworkConfig:
@@ -81,10 +89,7 @@ def random_config(version: int, choice: random.Random) -> NetworkConfig:
 
 def _with_heads(config: NetworkConfig, activation: str) -> NetworkConfig:
     """As many outputs as the version has."""
-    version, policy = config.version, config.policy
-    # Without heads that are only learned, since the networks are to be like those in files.
-    unwritten = [entry for entry in fields(config.value) if not entry.metadata.get("in_file", True)]
-    value = replace(config.value, **{entry.name: entry.default for entry in unwritten})
+    version, policy, value = config.version, config.policy, config.value
     channels = 1 if version < 12 else 4 if version == 16 else 2
     policy = replace(
         policy,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from random_networks import with_auxiliary_heads
 
 from gtp_engine.network.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.network.config import parse_config
@@ -29,7 +30,7 @@ def fresh(name: str = "b1c8") -> Model:
 
 
 def test_checkpoints_keep_everything(tmp_path: Path) -> None:
-    model = fresh("b2c16nbt-mish")
+    model = Model(with_auxiliary_heads(parse_config("b2c16nbt-mish"))).initialise()
     path = tmp_path / "net.pt"
     training = {"optimizer": {"step": torch.tensor(3), "moments": [torch.ones(2)]}, "positions": 100, "rate": 1e-3}
     write_checkpoint(Checkpoint(model, training, {"elo": 12.5, "games": 3}), path)
@@ -116,7 +117,7 @@ def test_networks_are_found_by_name(folder: Path, monkeypatch: pytest.MonkeyPatc
     for name in ("small-s100", "small-s100.bin.gz", "small-s1", str(folder / "small-s100.bin.gz")):
         assert find_network(name) == folder / "small-s100.bin.gz"
     assert load_network(find_network("small-s200")).config.name == "b1c8"
-    with pytest.raises(ValueError, match=r"which network is 'small'\? It could be small-s100\.bin\.gz, small-s200\.pt"):
+    with pytest.raises(ValueError, match=r"name 'small' is ambiguous: it fits small-s100\.bin\.gz, small-s200\.pt"):
         find_network("small")
     for name in ("large", "", "/nowhere/small"):
         with pytest.raises(ValueError, match=f"no network {name!r}: no such file, and none in .*{folder}"):

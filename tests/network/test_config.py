@@ -2,14 +2,17 @@
 
 import json
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from random_networks import random_config
+from random_networks import random_config, with_auxiliary_heads
 
+from gtp_engine.base.errors import UserError
 from gtp_engine.network.config import parse_config, pooling_blocks
 from gtp_engine.network.plain import config_from_data, to_data
-from gtp_engine.network.schema import BottleneckBlockDesc, PoolingBlockDesc
+from gtp_engine.network.schema import BottleneckBlockDesc, ConvDesc, MatMulDesc, PoolingBlockDesc
+from gtp_engine.network.shapes import check_shapes
 
 
 @pytest.mark.parametrize(
@@ -48,7 +51,7 @@ def test_pooling_blocks_are_katagos(block_count: int, nested: bool, pooling: lis
     "name", ["", "b6", "c96", "b0c96", "b6c97", "b6c4", "b101c96", "b6c96-tanh", "B6C96", "b6c96 "]
 )
 def test_other_names_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"expected|no network is called"):
+    with pytest.raises(ValueError, match=r"expected 1 to 100|unknown architecture"):
         parse_config(name)
 
 
@@ -73,8 +76,19 @@ def test_data_that_are_no_config_are_refused() -> None:
             config_from_data(changed)
 
 
-def test_blocks_that_are_no_blocks_are_refused() -> None:
-    data: dict[str, Any] = to_data(parse_config("b1c8"))
-    data["trunk"]["blocks"] = [data["trunk"]["conv"]]
-    with pytest.raises(ValueError, match=r"TrunkDesc\.blocks cannot be"):
-        config_from_data(data)
+def test_parts_of_another_kind_are_refused() -> None:
+    for part, field in (("trunk", "blocks"), ("value", "auxiliary")):
+        data: dict[str, Any] = to_data(parse_config("b1c8"))
+        data[part][field] = [data["value"]["bias"]]
+        with pytest.raises(ValueError, match=rf"Desc\.{field} cannot be"):
+            config_from_data(data)
+
+
+def test_heads_that_only_help_to_learn_are_part_of_the_data() -> None:
+    config = with_auxiliary_heads(parse_config("b1c8"))
+    check_shapes(config)
+    assert config_from_data(json.loads(json.dumps(to_data(config)))) == config
+    assert config.without_auxiliary_heads().value.auxiliary == ()
+    for wrong in (MatMulDesc("moves_left", 5, 1), ConvDesc("played", 1, 1, 5, 1)):
+        with pytest.raises(UserError, match=f"the input of {wrong.name} has 5 channels"):
+            check_shapes(replace(config, value=replace(config.value, auxiliary=(wrong,))))

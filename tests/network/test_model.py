@@ -3,7 +3,7 @@
 import pytest
 import torch
 from compiled import EACH_WAY, WAYS
-from random_networks import random_model
+from random_networks import random_model, with_auxiliary_heads
 from reference_outputs import predict
 from torch import Tensor
 from torch.nn import functional
@@ -59,9 +59,29 @@ def test_all_ways_give_the_same(version: int, seed: int, way: str) -> None:
     model = random_model(version, seed)
     inputs = position(9, 9, 2)
     with torch.no_grad():
-        expected, found = model(*inputs), WAYS[way](model.stored())(*inputs, full_board=True)
-        for one, other in zip(expected[:4], found[:4], strict=True):
+        expected, found = model(*inputs).raw, WAYS[way](model.stored())(*inputs, full_board=True)
+        for one, other in zip(expected, found, strict=True):
             assert torch.allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+def test_auxiliary_heads_change_nothing_else() -> None:
+    """They come last when weights are drawn, and what plays does not have them."""
+    config = parse_config("b2c16")
+    usual = Model(config).initialise(torch.Generator().manual_seed(1))
+    model = Model(with_auxiliary_heads(config)).initialise(torch.Generator().manual_seed(1))
+    inputs = position(5, 7, 2)
+    with torch.no_grad():
+        outputs = model.eval()(*inputs)
+        assert {name: tuple(output.shape) for name, output in outputs.auxiliary.items()} == {
+            "of_position": (1, 2),
+            "of_point": (1, 1, 35),
+        }
+        for one, other in zip(outputs.raw, usual.eval()(*inputs).raw, strict=True):
+            assert torch.equal(one, other)
+    stored, expected = model.stored(), usual.stored()
+    assert stored.config == expected.config
+    assert stored.values.keys() == expected.values.keys()
+    assert Model.from_stored(stored)(*inputs).auxiliary == {}
 
 
 def test_prepared_networks_have_no_batch_norms() -> None:
@@ -75,7 +95,8 @@ def test_metadata_are_asked_for() -> None:
     planes, scalars, metadata = position(5, 5, 1)
     with pytest.raises(ValueError, match="needs metadata"):
         model(planes, scalars)
-    assert not torch.equal(model(planes, scalars, metadata).value, model(planes, scalars, 0 * metadata).value)
+    first, second = model(planes, scalars, metadata).raw, model(planes, scalars, 0 * metadata).raw
+    assert not torch.equal(first.value, second.value)
 
 
 def test_statistics_of_a_batch_norm_are_those_of_the_board() -> None:
@@ -101,19 +122,20 @@ def test_statistics_of_a_batch_norm_are_those_of_the_board() -> None:
 def test_a_fresh_network_learns(name: str, full_board: bool) -> None:
     """It learns eight positions by heart; all of its parameters get gradients."""
     torch.manual_seed(1)
-    model = Model(parse_config(name)).initialise()
+    model = Model(with_auxiliary_heads(parse_config(name))).initialise()
     optimizer = torch.optim.Adam(model.parameters(), 5e-3)
     batch = [torch.cat(parts) for parts in zip(*(position(5, 5, seed) for seed in range(8)), strict=True)]
     moves, winners = torch.arange(8) * 3, torch.arange(8) % 2
     losses = []
     for _ in range(40):
-        raw = model(batch[0], batch[1], full_board=full_board)
+        raw, auxiliary = model(batch[0], batch[1], full_board=full_board)
         loss = sum(functional.cross_entropy(raw.policy[:, channel], moves) for channel in range(2))
         loss = (
             loss
             + functional.cross_entropy(raw.value, winners)
             + raw.scores.square().mean()
             + raw.ownership.square().mean()
+            + sum(output.square().mean() for output in auxiliary.values())
         )
         optimizer.zero_grad()
         loss.backward()
@@ -129,7 +151,7 @@ def test_fresh_networks_start_near_uniform_and_alive() -> None:
         model = Model(parse_config(name)).initialise().eval()
         planes, scalars, _ = position(9, 9, 5)
         with torch.no_grad():
-            raw = model(planes, scalars)
+            raw = model(planes, scalars).raw
             predicted = predict(raw, model.config, torch.ones(1, 82, dtype=torch.bool), scalars)
             tip = model.trunk(planes, scalars, None, Board(planes, True))
         assert 0.1 < float(tip.std()) < 10
@@ -146,7 +168,7 @@ def test_illegal_moves_and_impossible_ends_have_no_probability() -> None:
     scalars[1, 6] = 1  # superko, area
     scalars[2, 6] = scalars[2, 9] = 1  # superko, territory
     assert no_result_possible(scalars).tolist() == [True, False, True]
-    raw = model(planes.repeat(3, 1, 1, 1), scalars)
+    raw = model(planes.repeat(3, 1, 1, 1), scalars).raw
     predicted = predict(raw, model.config, legal, scalars, optimism=0.2)
     assert torch.allclose(predicted.policy.sum(1), torch.ones(3))
     assert bool((predicted.policy[~legal] == 0).all())

@@ -22,7 +22,8 @@ from gtp_engine.game.coords import BLACK, WHITE, point_of_index
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.network.library import load_network
-from gtp_engine.network.model import Model
+from gtp_engine.network.model import Model, ModelOutputs
+from gtp_engine.network.stored import RawOutputs
 from gtp_engine.sgf import GameRecord
 from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.data.loader import Samples
@@ -269,7 +270,7 @@ def test_a_student_that_equals_its_teacher_has_nothing_to_learn(monkeypatch: pyt
     (judgement,) = teaching.judgements_of(rows, game.area)
     batch = Samples(pack([label_of(game, judgement, 1, "tiny")])).batch(np.zeros(1, np.intp), np.zeros(1))
     with torch.inference_mode():
-        raw = model(batch.planes.float(), batch.scalars, full_board=True)
+        raw = model(batch.planes.float(), batch.scalars, full_board=True).raw
         off = {name: loss.of_row.item() for name, loss in distances(raw, batch, model.config).items()}
     assert off["off_policy"] < 1e-4 and off["off_winrate"] < 1e-4 and off["off_lead"] < 1e-3
     assert off["off_ownership"] < 0.5 / 127
@@ -278,7 +279,7 @@ def test_a_student_that_equals_its_teacher_has_nothing_to_learn(monkeypatch: pyt
         tensors = [(tensor.clone() + shift * torch.linspace(0, 1, tensor.numel()).view_as(tensor)) for tensor in raw]
         for tensor in tensors:
             tensor.requires_grad_()
-        found = losses(type(raw)(*tensors), batch, model.config)
+        found = losses(ModelOutputs(RawOutputs(*tensors), {}), batch, model.config)
         found.pop("errors", None)  # they are the student's own
         total(found, LossWeights()).backward()
         return [float(tensor.grad.abs().max()) for tensor in tensors if tensor.grad is not None]

@@ -22,6 +22,7 @@ from gtp_engine.network.library import load_network
 from gtp_engine.network.model import Model
 from gtp_engine.sgf import GameRecord
 from gtp_engine.training import limit, record_run
+from gtp_engine.training import run as learning_run
 from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.data.sgf_dataset import find_source_files, read_sgf_dataset
 from gtp_engine.training.data.shards import read_notes
@@ -101,7 +102,7 @@ def test_from_records_to_a_network_that_plays(games: Path, tmp_path: Path) -> No
     batch = torch.zeros(1, 22, 9, 9)
     batch[:, 0] = 1
     with torch.inference_mode():
-        assert torch.isfinite(network(batch, torch.zeros(1, 19)).policy).all()
+        assert torch.isfinite(network(batch, torch.zeros(1, 19)).raw.policy).all()
     _, checkpoint = RunFolder(out).load()
     assert checkpoint is not None and checkpoint.training is not None and checkpoint.training["samples"] == 960
     assert "done" in run(*arguments)  # nothing is left to do
@@ -158,7 +159,7 @@ def test_a_name_that_is_not_utf_8_is_one_line(tmp_path: Path) -> None:
 
 def test_a_wrong_network_is_reported_at_once(games: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["learn", str(games), "--out", str(tmp_path / "run"), "--config", "large"])
-    assert result.exit_code == 1 and "no network is called 'large'" in result.output
+    assert result.exit_code == 1 and "unknown architecture 'large'" in result.output
     assert not (tmp_path / "run").exists()
 
 
@@ -333,6 +334,25 @@ def test_a_run_in_pieces_equals_one_in_one(games: Path, tmp_path: Path, monkeypa
     between = [line for line in measured if line not in whole]  # a measurement at the end of the first piece
     assert [(line["samples"], "validation" in line) for line in between] == [(7 * 32, True)]
     one, other = (RunFolder(folder).network("b1c8") for folder in (tmp_path / "whole", pieces))
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_a_network_that_takes_long_to_write_is_written_rarely(
+    games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning_run, "_SAVE_SECONDS", 0.0)
+    write, save = Mock(wraps=write_katago_file), Mock()
+    monkeypatch.setattr(record_run, "write_katago_file", write)
+    for name, interval, times in (("often", 0, 21), ("rarely", 10**9, 2)):
+        monkeypatch.setattr(record_run, "_LEAST_INTERVAL", interval)
+        run = new_run(tmp_path / name, games)
+        monkeypatch.setattr(run.folder, "save", save)
+        assert run.go()
+        assert save.call_count == 21, "after each of 20 steps, and at the end"
+        assert write.call_count == times
+        write.reset_mock()
+        save.reset_mock()
+    one, other = (RunFolder(tmp_path / name).network("b1c8") for name in ("often", "rarely"))
     assert one.read_bytes() == other.read_bytes()
 
 

@@ -77,7 +77,7 @@ def test_the_winner_is_learned_for_the_side_to_move() -> None:
     batch = samples.batch(np.arange(20), np.zeros(20))
     with torch.inference_mode():
         network = learner.averaged_network([next(loader)])
-        raw = network(batch.planes.float(), batch.scalars, full_board=True)
+        raw = network(batch.planes.float(), batch.scalars, full_board=True).raw
     black_wins = raw.value[:, 0] > raw.value[:, 1]
     assert black_wins.tolist() == [True, False] * 10
     assert torch.equal(raw.scores[:, 0] > 0, black_wins)
@@ -135,9 +135,9 @@ def test_the_averaged_network_has_statistics_of_its_own() -> None:
     assert not network.training and first.momentum == BatchNorm.momentum
     batch = next(loader)
     with torch.inference_mode():
-        measured = network(batch.planes.float(), batch.scalars, full_board=True)
+        measured = network(batch.planes.float(), batch.scalars, full_board=True).raw
         network.train()
-        by_batch = network(batch.planes.float(), batch.scalars, full_board=True)
+        by_batch = network(batch.planes.float(), batch.scalars, full_board=True).raw
     assert (measured.policy - by_batch.policy).abs().mean() < 0.1  # trained and played alike
     assert not torch.equal(network.policy.out_conv.weight[0], network.policy.out_conv.weight[1])
     playing = playing_network(network)  # its optimistic policy equals the policy

@@ -107,7 +107,7 @@ def test_window_grows_ever_slower() -> None:
         ("[cycle]\nseed = 18446744073709551616", r", line 2: invalid seed 184\d+: expected a whole number from 0 to"),
         ("[learn]\nsamples = 0", r"^samples and epochs in \[learn\] are both 0: nothing would be learned"),
         ("[search]\nfull_share = 0", r", line 2: invalid full_share 0: expected a number from 0.01 to 1"),
-        ("[cycle]\nnetwork = 'b6'", r"no network is called 'b6'"),
+        ("[cycle]\nnetwork = 'b6'", r"unknown architecture 'b6'"),
         ("\nlearnt = 3", r", line 2: unknown setting 'learnt' outside of the sections: did you mean 'learn'\?"),
         ("version = 7", r", line 1: settings of version 7; this program reads version 1. Start a new run"),
         (

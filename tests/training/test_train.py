@@ -380,7 +380,7 @@ def test_the_error_for_a_state_of_another_version_names_what_to_do(finished: Run
     folder = RunFolder(tmp_path / "run")
     folder.create(miniature.settings())
     torch.save(data, folder.state_file)
-    assert "of another version" in (output := train(folder.path, status=1))
+    assert "written by another version" in (output := train(folder.path, status=1))
     assert "--from" in output
     folder.state_file.write_bytes(finished.state_file.read_bytes()[:-100])
     output = train(folder.path, status=1)

@@ -27,7 +27,7 @@ from ..row import (
 from .priors import write_priors
 from .rollout import MAX_CANDIDATES, count_area, play_rollout, score_offset
 
-ROLLOUTS_PER_EVALUATION = 4  # at equal time 1 plays weaker (priors cost half a rollout), 8 alike
+ROLLOUTS_PER_EVALUATION = 4  # at equal time 1 is weaker (priors cost half a rollout), 8 is as strong
 BATCH_SIZE = 16
 # Two threads gain from chunks of a millisecond and more: this many rollouts, counted in points of their boards.
 _CHUNK = 3000

@@ -91,7 +91,7 @@ def find_source_files(sources: Sequence[Path]) -> list[SourceFiles]:
 
     Raises:
         FileNotFoundError: A source does not exist.
-        SgfError: A source is not a folder, and not a file with games.
+        SgfError: A source is neither a folder nor a file with games.
     """
     files: list[tuple[Path, str]] = []
     for source in sources:
@@ -201,7 +201,7 @@ def has_other_filters(folder: Path, filters: Filters) -> bool:
 
 
 def _are_of(notes: Mapping[str, Any], filters: Filters) -> bool:
-    """Whether a shard was made with these filters; shards of older versions do not tell, and are taken for it."""
+    """Whether a shard was made with these filters; shards of older versions do not record them, and are accepted."""
     return bool(notes.get("filters", filters.to_data()) == filters.to_data())
 
 

@@ -47,7 +47,7 @@ _PLOTS = (
     Plot("Held-back games: policy loss", "nats", ("validation.policy",)),
     Plot("Held-back games: value loss", "nats", ("validation.value",)),
     Plot("Held-back games: ownership loss", "nats", ("validation.ownership",)),
-    Plot("Held-back games: right choices", "%", ("validation.top1", "validation.top5", "validation.winner"), 100),
+    Plot("Held-back games: accuracy", "%", ("validation.top1", "validation.top5", "validation.winner"), 100),
     Plot("Off the teacher: policy", "nats", ("validation.off_policy",)),
     Plot("Off the teacher", "0 to 1", ("validation.off_winrate", "validation.off_ownership")),
     Plot("Length of games", "moves", ("length",)),
