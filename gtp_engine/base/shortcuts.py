@@ -12,10 +12,10 @@ from numba.core.targetconfig import TargetConfig
 
 def install() -> None:
     """Makes numba take the shortcuts."""
-    base.BaseContext.get_abi_sizeof = _remembered_sizes(base.BaseContext.get_abi_sizeof)
-    postproc.PostProcessor.run = _without_live_variables(postproc.PostProcessor.run)
-    codegen.CPUCodeLibrary._optimize_functions = _optimize_functions
-    TargetConfig.__hash__, TargetConfig.__eq__ = _hash_of_flags, _flags_are_equal
+    base.BaseContext.get_abi_sizeof = _remembered_sizes(base.BaseContext.get_abi_sizeof)  # type: ignore[method-assign]
+    postproc.PostProcessor.run = _without_live_variables(postproc.PostProcessor.run)  # type: ignore[method-assign]
+    codegen.CPUCodeLibrary._optimize_functions = _optimize_functions  # type: ignore[method-assign]
+    TargetConfig.__hash__, TargetConfig.__eq__ = _hash_of_flags, _flags_are_equal  # type: ignore[method-assign]
 
 
 def _remembered_sizes(find: Callable[..., int]) -> Callable[..., int]:
