@@ -14,7 +14,7 @@ from .options import GameOptions, SearchOptions
 from .play_options import PlayOptions
 
 if TYPE_CHECKING:
-    from ..terminal.loading import SavedGame
+    from ..play.loading import SavedGame
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ def saved_game(context: click.Context, options: PlayOptions, game: GameOptions, 
         raise click.UsageError("name a FILE or use --resume, not both")
     if is_given(context, "handicap"):
         raise click.UsageError("--handicap is for new games: a saved game has its own handicap")
-    from ..terminal.loading import find_game, latest_unfinished, open_game
+    from ..play.loading import find_game, latest_unfinished, open_game
 
     path = latest_unfinished(folder) if options.file is None else find_game(options.file, folder)
     rules = game.rules if is_given(context, "rules") else None
