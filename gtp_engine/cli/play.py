@@ -17,7 +17,7 @@ from .saved_game import saved_game, with_opponent
 
 if TYPE_CHECKING:
     from ..play.engine import Engine
-    from ..terminal.loading import SavedGame
+    from ..play.loading import SavedGame
 
 # A first game takes ten minutes on 9x9, and two hours on 19x19.
 _DEFAULTS = {"board_size": "9"}

@@ -14,7 +14,7 @@ from .options import GameOptions, SearchOptions
 from .play_options import PlayOptions
 
 if TYPE_CHECKING:
-    from ..terminal.loading import SavedGame
+    from ..play.loading import SavedGame
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ def saved_game(context: click.Context, options: PlayOptions, game: GameOptions, 
         if options.move is not None:
             raise click.UsageError("--move needs a saved game: name its FILE, or add --resume")
         return None
-    from ..terminal.loading import open_game
+    from ..play.loading import open_game
 
     rules = game.rules if is_given(context, "rules") else None
     komi = game.komi if is_given(context, "komi") else None
@@ -49,7 +49,7 @@ def _path(context: click.Context, options: PlayOptions, folder: Path) -> Path | 
     `resume = true` in the user's configuration gives way to a FILE or the options of a new game on the command line,
     and to a new game if there is none to continue.
     """
-    from ..terminal.loading import find_game, latest_unfinished, unfinished_games
+    from ..play.loading import find_game, latest_unfinished, unfinished_games
 
     resumes = options.resume and is_given(context, "resume")
     if options.file is not None and is_given(context, "resume"):

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Literal
 
 from ..base.errors import UserError
+from ..base.fields import Range, parse_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +30,15 @@ def check_level(level: Level) -> None:
     """Raises UserError if a level is invalid."""
     if level != "max" and not (isinstance(level, int) and 1 <= level <= HIGHEST):
         raise UserError(f"invalid level {level!r}: expected 1 to {HIGHEST}, or max")
+
+
+def parse_level(text: str) -> Level:
+    """Returns the level that a text names.
+
+    Raises:
+        UserError: It names none.
+    """
+    return "max" if text.lower() == "max" else int(parse_number("level", text, Range(1, HIGHEST, whole=True)))
 
 
 def visits_at(level: Level, *, with_network: bool) -> int | None:

@@ -17,15 +17,15 @@ from ..base.fields import parse_word
 from ..base.jit import is_cold
 from ..base.messages import plural
 from ..base.system import wait_for
-from ..game.coords import BLACK, PASS, WHITE, colour_letter, colour_name, opponent, parse_vertex
+from ..game.coords import BLACK, WHITE, colour_name, parse_vertex
 from ..game.diagram import Marks
-from ..game.scoring import Score, area_map, final_score
+from ..game.scoring import area_map
 from ..play.engine import Decision, Engine
-from ..play.levels import HIGHEST
+from ..play.levels import HIGHEST, parse_level
+from ..play.loading import HUMAN, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
+from ..play.played_game import PlayedGame
 from ..search.report import SearchReport
-from ..sgf import GameRecord
 from .board import SIDE_WIDTH, board_view, side_width
-from .loading import HUMAN, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
 from .panel import (
     candidate_marks,
     candidate_table,
@@ -38,9 +38,8 @@ from .panel import (
     side_lines,
     territory_marks,
 )
-from .saving import GameFile
 from .screen import Screen
-from .words import COMMANDS, SHOWN_VALUES, parse_level, parse_line
+from .words import COMMANDS, SHOWN_VALUES, parse_line
 
 T = TypeVar("T")
 
@@ -78,23 +77,15 @@ class TerminalGame:
     ) -> None:
         self._engine = engine
         self._screen = screen
-        self._humans = humans
-        self._folder = folder
-        self._save_comments = comments
+        self._played = PlayedGame(engine, humans=humans, folder=folder, comments=comments, saved=saved)
         self._shown = shown
         self._quit = False
         self.review_path: Path | None = None
         self._begin(saved)
 
     def _begin(self, saved: SavedGame | None) -> None:
-        """Prepares for the game on the engine's board: a new one, or a saved one."""
-        self._result: str | None = None
-        self._dead: set[int] = set()  # in the count of a finished game
+        """Prepares for showing a new game, or a saved one."""
         self._is_saved: bool | None = None  # of a finished game
-        self._date = saved.date if saved and saved.is_own else None
-        self._comments = dict(saved.comments) if saved else {}  # by move number
-        self._loaded_moves = list(saved.game.moves) if saved else []
-        self._file = GameFile(self._folder, self._label(), saved.path if saved and saved.is_own else None)
         self._opening = "type a move such as D4, or help" if saved is None else saved.in_words()
 
     def run(self) -> bool:
@@ -138,16 +129,16 @@ class TerminalGame:
         if self._engine.ready.done():
             self._engine.ready.result()  # an error that came up while the first moves were played
         game = self._engine.game
-        if self._result:
+        if self._played.result:
             self._finish()
             self._ask("game over> ")
         elif game.is_over:
             self._score()
-        elif game.to_move in self._humans:
+        elif game.to_move in self._played.humans:
             self._ask(f"{colour_name(game.to_move)}> ")
         else:
             self._engine_move()
-        if self._result and not self._screen.is_interactive:
+        if self._played.result and not self._screen.is_interactive:
             self._quit = True
 
     def _ask(self, question: str) -> None:
@@ -170,43 +161,34 @@ class TerminalGame:
     def _command_play(self, name: str) -> None:
         self._check_not_over()
         game = self._engine.game
-        point = parse_vertex(name, game.width, game.height)
-        colour = game.to_move
-        if not game.is_legal(point) and point != PASS:
-            game.copy().play(colour, point)  # raises the reason, unless it is superko
-            raise UserError(f"illegal move: {game.vertex(point)} repeats an earlier position")
-        self._engine.play(colour, point)
-        self._save_quietly()
-        if not game.is_over and (len(self._humans) == 2 or self._screen.redraws):
+        self._change(lambda: self._played.play(parse_vertex(name, game.width, game.height)))
+        if not game.is_over and (len(self._played.humans) == 2 or self._screen.redraws):
             self._show()
 
     def _check_not_over(self) -> None:
-        if self._result:
+        if self._played.result:
             raise UserError(f"the game is over; {_CHOICES_AFTER_GAME}")
 
     def _engine_move(self) -> None:
         colour = self._engine.game.to_move
         decision: Decision = self._wait(self._engine.genmove(), f"{colour_name(colour)} is thinking; Ctrl-C: move now")
         if decision.resign:
-            self._result = f"{colour_letter(opponent(colour))}+R"
+            self._played.resign()
             self._print(f"{colour_name(colour)} resigns")
             return
-        self._engine.commit(decision)
-        if self._save_comments and decision.report is not None:
-            self._comments[len(self._engine.game.moves)] = decision.report.as_comment()
-        self._save_quietly()
+        self._change(lambda: self._played.commit(decision))
         self._show()
         self._screen.print(engine_move_line(self._engine.game, decision.report, self._shown))
 
     def _score(self) -> None:
         """Scores the game after two passes and shows dead stones, territory and the result."""
-        self._dead = self._wait(self._engine.dead_stones(), "scoring")
-        self._result = str(Score(final_score(self._engine.game, self._dead)))
+        dead = self._wait(self._engine.dead_stones(), "scoring")
+        self._played.count(dead)
         self._show_count()
 
     def _show_count(self) -> None:
         """Shows the dead stones and the territory that the count of a finished game rests on."""
-        game, dead = self._engine.game, self._dead
+        game, dead = self._engine.game, self._played.dead
         self._show(Marks(dead=frozenset(dead), territory=area_map(game, dead)))
         if dead:
             names = sorted(game.vertex(point) for point in dead)
@@ -218,22 +200,11 @@ class TerminalGame:
         self._command_play("pass")
 
     def _command_undo(self, _: str) -> None:
-        game = self._engine.game
-        message = ""
-        if self._result and self._result.endswith("+R") and game.to_move in self._humans:
-            message = "the resignation is taken back"
-        elif not any(move.colour in self._humans for move in game.moves):
-            raise UserError("you have no move to take back")
-        else:
-            self._engine.undo()
-            while game.to_move not in self._humans:
-                self._engine.undo()
-        self._result = self._is_saved = None
-        self._comments = {number: text for number, text in self._comments.items() if number <= len(game.moves)}
-        self._save_quietly()
+        was_only_resignation = self._change(self._played.undo)
+        self._is_saved = None
         self._show()
-        if message:
-            self._print(message)
+        if was_only_resignation:
+            self._print("the resignation is taken back")
 
     def _command_hint(self, _: str) -> None:
         report = self._report()
@@ -258,9 +229,9 @@ class TerminalGame:
         self._print(f"win rate {report.winrate:.0%}, {plural(report.visits, 'visit')}, {report.seconds:.1f} s", "dim")
 
     def _command_score(self, _: str) -> None:
-        if self._result and self._engine.game.is_over:
+        if self._played.result and self._engine.game.is_over:
             self._show_count()
-            self._print(f"{result_in_words(self._result)} ({self._result})")
+            self._print(f"{result_in_words(self._played.result)} ({self._played.result})")
             return
         report = self._report(ownership=True)
         self._show(territory_marks(self._engine.game, report))
@@ -286,7 +257,7 @@ class TerminalGame:
         if self._screen.is_interactive and not self._confirm("resign the game?"):
             self._print("the game continues")
             return
-        self._result = f"{colour_letter(opponent(self._engine.game.to_move))}+R"
+        self._played.resign()
 
     def _confirm(self, question: str) -> bool:
         answer = self._screen.ask(f"{question} [y/N] ")
@@ -295,40 +266,37 @@ class TerminalGame:
     def _command_save(self, name: str) -> None:
         if not name:
             raise UserError("missing file name: type, for example, save game.sgf")
-        if not self._file.save_as(self._record(), name):
-            raise UserError(self._file.error)
-        self._is_saved = True if self._result else None
-        self._print(f"saved to {self._file.path}")
+        if not self._played.file.save_as(self._played.record(), name):
+            raise UserError(self._played.file.error)
+        self._is_saved = True if self._played.result else None
+        self._print(f"saved to {self._played.file.path}")
 
     def _command_load(self, name: str) -> None:
         if not name:
             self._list_games()
             return
-        self._load(find_game(name, self._folder))
+        self._load(find_game(name, self._played.folder))
 
     def _list_games(self) -> None:
-        others = (path for path in unfinished_games(self._folder) if path != self._file.path)
+        others = (path for path in unfinished_games(self._played.folder) if path != self._played.file.path)
         paths = list(itertools.islice(others, _LISTED))
         if not paths:
-            raise UserError(f"no unfinished game in {self._folder}; for another file, type load FILE")
+            raise UserError(f"no unfinished game in {self._played.folder}; for another file, type load FILE")
         self._print("unfinished games, the latest first; type load and one of these names:")
         self._print("\n".join(f"  {path.name}" for path in paths))
 
     def _command_resume(self, _: str) -> None:
-        self._load(latest_unfinished(self._folder, other_than=self._file.path))
+        self._load(latest_unfinished(self._played.folder, other_than=self._played.file.path))
 
     def _load(self, path: Path) -> None:
         saved = open_game(path)
         self._keep()
-        if saved.opponent is not None:
-            self._engine.settings = replace(self._engine.settings, level=saved.opponent.level)
-        self._engine.load(saved.game)
-        self._humans = saved.humans
+        self._played.load(saved)
         self._begin_another(saved)
 
     def _command_new(self, _: str) -> None:
         self._keep()
-        self._engine.load(self._record().to_game(0))  # the same board, handicap, komi and rules
+        self._played.restart()
         self._begin_another(None)
 
     def _begin_another(self, saved: SavedGame | None) -> None:
@@ -339,11 +307,11 @@ class TerminalGame:
         self._print(self._opening, "dim")
 
     def _command_review(self, _: str) -> None:
-        if not self._result:
+        if not self._played.result:
             raise UserError("the game is not over: resign or pass first; `gtp_engine review FILE` reviews any game")
-        if not (self._is_saved and self._file.path and self._engine.game.moves):
+        if not (self._is_saved and self._played.file.path and self._engine.game.moves):
             raise UserError("there is no saved game to review")
-        self.review_path = self._file.path
+        self.review_path = self._played.file.path
         self._quit = True
 
     def _command_help(self, _: str) -> None:
@@ -373,34 +341,14 @@ class TerminalGame:
 
     # Saving the game.
 
-    def _label(self) -> str:
-        """Returns the board and the opponent for the name of a new file."""
-        level = self._engine.settings.level
-        players = "two-players" if len(self._humans) == 2 else "engine" if level == "max" else f"engine-level-{level}"
-        return f"{self._engine.width}x{self._engine.height}-{players}"
-
-    def _record(self) -> GameRecord:
-        names = {colour: HUMAN if colour in self._humans else self._engine.name for colour in (BLACK, WHITE)}
-        return GameRecord.from_game(
-            self._engine.game,
-            black=names[BLACK],
-            white=names[WHITE],
-            result=self._result or "",
-            date=self._date,
-            comments=self._comments,
-        )
-
-    def _save_quietly(self) -> None:
-        """Saves after a move; reports only the first failure, because the next move tries again."""
-        failed_before = self._file.error is not None
-        if not self._file.save(self._record()) and not failed_before:
-            self._print(f"{self._file.error}; the game continues, type 'save FILE' to save it elsewhere", "yellow")
-
-    @property
-    def _has_content(self) -> bool:
-        """Whether there is anything to save: moves, unless they are those of a file that stays as it is."""
-        moves = self._engine.game.moves
-        return bool(moves) and (self._file.path is not None or moves != self._loaded_moves or self._result is not None)
+    def _change(self, change: Callable[[], T]) -> T:
+        """Makes a change, which saves; reports only the first failure of saving, because the next move tries again."""
+        failed_before = self._played.file.error is not None
+        changed = change()
+        error = self._played.file.error
+        if error and not failed_before:
+            self._print(f"{error}; the game continues, type 'save FILE' to save it elsewhere", "yellow")
+        return changed
 
     def _keep(self) -> None:
         """Saves the game before another one takes its place.
@@ -408,51 +356,51 @@ class TerminalGame:
         Raises:
             UserError: It cannot be saved.
         """
-        if self._has_content and not self._file.save(self._record()):
-            raise UserError(f"{self._file.error}; this game would be lost: type save FILE first")
+        if not self._played.save():
+            raise UserError(f"{self._played.file.error}; this game would be lost: type save FILE first")
 
     def _finish(self) -> bool:
         """Shows the result and saves for the last time, once; offers another file as long as saving fails."""
         if self._is_saved is None:
             self._is_saved = self._finish_now()
             self._quit = self._quit or not self._is_saved
-            if self._result and self._screen.is_interactive and not self._quit:
+            if self._played.result and self._screen.is_interactive and not self._quit:
                 self._print(_CHOICES_AFTER_GAME, "dim")
         return self._is_saved
 
     def _finish_now(self) -> bool:
-        if self._result:
-            self._print(f"{result_in_words(self._result)} ({self._result})", "bold")
-        if not self._has_content:
+        if self._played.result:
+            self._print(f"{result_in_words(self._played.result)} ({self._played.result})", "bold")
+        if not self._played.has_content:
             return True
         try:
-            saved = self._file.save(self._record()) or self._save_elsewhere()
+            saved = self._played.save() or self._save_elsewhere()
         except KeyboardInterrupt:
             saved = False
         if saved:
-            self._print(f"saved to {self._file.path}", "dim")
+            self._print(f"saved to {self._played.file.path}", "dim")
             self._print_next_command()
         else:
             self._print("not saved; the record is:", "yellow")
-            sys.stdout.write(self._record().to_sgf() + "\n")
+            sys.stdout.write(self._played.record().to_sgf() + "\n")
         return saved
 
     def _print_next_command(self) -> None:
         """Shows how to come back to the saved game, unless the next prompt offers it."""
-        path = shlex.quote(str(self._file.path))
-        if not self._result:
+        path = shlex.quote(str(self._played.file.path))
+        if not self._played.result:
             self._print(f"to continue: gtp_engine play {path}", "dim")
         elif not self._screen.is_interactive:
             self._print(f"to find the mistakes: gtp_engine review {path}", "dim")
 
     def _save_elsewhere(self) -> bool:
         while True:
-            self._print(str(self._file.error), "yellow")
+            self._print(str(self._played.file.error), "yellow")
             line = self._screen.ask("save FILE, or quit to exit without saving> ")
             if line is None or line.lower() == "quit":
                 return False
             word, _, name = line.partition(" ")
-            if word.lower() == "save" and name and self._file.save_as(self._record(), name.strip()):
+            if word.lower() == "save" and name and self._played.file.save_as(self._played.record(), name.strip()):
                 return True
 
     # Showing.
@@ -465,11 +413,11 @@ class TerminalGame:
 
     def _names(self) -> dict[int, str]:
         """Returns the players' names next to the board."""
-        if len(self._humans) == 2:
+        if len(self._played.humans) == 2:
             return {BLACK: HUMAN, WHITE: HUMAN}
         level = self._engine.settings.level
         engine = "engine" if level == "max" else f"engine, level {level}"
-        return {colour: "you" if colour in self._humans else engine for colour in (BLACK, WHITE)}
+        return {colour: "you" if colour in self._played.humans else engine for colour in (BLACK, WHITE)}
 
     def _print(self, text: str, style: str = "") -> None:
         """Shows a message; its lines stay whole, however long."""

@@ -3,9 +3,8 @@
 import re
 
 from ..base.errors import UserError
-from ..base.fields import Range, did_you_mean, parse_number
+from ..base.fields import did_you_mean
 from ..game.coords import PASS, parse_sgf_point, point_at, vertex
-from ..play.levels import HIGHEST, Level
 
 COMMANDS = {
     "pass": "pass; two passes in a row end the game",
@@ -76,15 +75,6 @@ def parse_line(line: str, width: int, height: int) -> tuple[str, str]:
     if argument and " " not in usage:
         raise UserError(f"{usage!r} accepts no argument: {argument.strip()[:_SHOWN]!r}")
     return command, argument.strip()
-
-
-def parse_level(text: str) -> Level:
-    """Returns the level that a text names.
-
-    Raises:
-        UserError: It names none.
-    """
-    return "max" if text.lower() == "max" else int(parse_number("level", text, Range(1, HIGHEST, whole=True)))
 
 
 def _not_understood(line: str, width: int, height: int) -> UserError:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gtp_engine.play.levels import check_level, choose_at, visits_at
+from gtp_engine.base.errors import UserError
+from gtp_engine.play.levels import check_level, choose_at, parse_level, visits_at
 from gtp_engine.search.report import MoveReport, SearchReport
 
 
@@ -57,3 +58,9 @@ def test_the_higher_the_level_the_nearer_to_the_best_move():
 def test_other_levels_are_refused(level):
     with pytest.raises(ValueError, match="invalid level"):
         check_level(level)
+
+
+def test_levels() -> None:
+    assert (parse_level("3"), parse_level("MAX")) == (3, "max")
+    with pytest.raises(UserError, match="invalid level '11': expected a whole number from 1 to 10"):
+        parse_level("11")

@@ -4,7 +4,7 @@ import pytest
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.terminal.play import TerminalGame
-from gtp_engine.terminal.words import ALIASES, COMMANDS, parse_level, parse_line
+from gtp_engine.terminal.words import ALIASES, COMMANDS, parse_line
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,3 @@ def test_every_word_leads_to_a_command() -> None:
     words = [word for words in ALIASES.values() for word in words]
     assert len(words) == len(set(words))
     assert not names & set(words)
-
-
-def test_levels() -> None:
-    assert (parse_level("3"), parse_level("MAX")) == (3, "max")
-    with pytest.raises(UserError, match="invalid level '11': expected a whole number from 1 to 10"):
-        parse_level("11")

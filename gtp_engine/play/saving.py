@@ -1,4 +1,4 @@
-"""The file of a game in the terminal, written after every move so that a killed program loses nothing."""
+"""The file of a game that is being played, written after every move so that a killed program loses nothing."""
 
 import itertools
 import time

@@ -9,8 +9,8 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS, parse_rules
+from gtp_engine.play.loading import Opponent, find_game, latest_unfinished, open_game, unfinished_games
 from gtp_engine.sgf import GameRecord, write_sgf
-from gtp_engine.terminal.loading import Opponent, find_game, latest_unfinished, open_game, unfinished_games
 
 
 def record(moves: str = "C3 E5", **fields: object) -> GameRecord:

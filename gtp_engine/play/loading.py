@@ -10,9 +10,8 @@ from ..base.messages import plural
 from ..game.coords import BLACK, WHITE
 from ..game.game import Game
 from ..game.rules import Rules
-from ..play.levels import Level
 from ..sgf import GameRecord, SgfError, read_sgf
-from .words import parse_level
+from .levels import Level, parse_level
 
 HUMAN = "human"  # the name that `play` gives human players in its records
 _PROGRAM = "gtp_engine"
