@@ -88,7 +88,7 @@ FLOORS = [
     {"search"},
     {"play"},
     {"games"},
-    {"gtp", "analysis", "terminal", "training"},
+    {"gtp", "analysis", "terminal", "training", "web"},
     {"cli"},
 ]
 

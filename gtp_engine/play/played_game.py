@@ -18,9 +18,11 @@ from .saving import GameFile
 if TYPE_CHECKING:
     from ..game.game import Game
 
+HANDICAP_KOMI = 0.5  # with handicap stones, unless another one is asked for: it only excludes draws
+
 
 class PlayedGame:
-    """The game on the engine's board. `load` and `restart` begin another one.
+    """The game on the engine's board. `load`, `begin` and `restart` put another one in its place.
 
     Attributes:
         engine: The engine, with the position.
@@ -126,15 +128,15 @@ class PlayedGame:
         self.file.save(self.record())
         return only_resignation
 
-    def resign(self) -> None:
-        """Ends the game by resignation of the player to move, and saves it.
+    def resign(self, colour: int | None = None) -> None:
+        """Ends the game by the resignation of a player, by default of the one to move, and saves it.
 
         Raises:
             UserError: The game is over.
         """
         if self.result:
             raise UserError("the game is over")
-        self.result = f"{colour_letter(opponent(self.game.to_move))}+R"
+        self.result = f"{colour_letter(opponent(colour or self.game.to_move))}+R"
         self.save()
 
     def count(self, dead: Iterable[int]) -> None:
@@ -177,10 +179,15 @@ class PlayedGame:
         self.humans = saved.humans
         self._begin(saved)
 
+    def begin(self, game: "Game", humans: frozenset[int]) -> None:
+        """Begins a new game instead of this one, from a position, with people playing these colours."""
+        self.engine.load(game)
+        self.humans = humans
+        self._begin(None)
+
     def restart(self) -> None:
         """Begins a new game with the same board, handicap, komi, rules and players."""
-        self.engine.load(self.record().to_game(0))
-        self._begin(None)
+        self.begin(self.record().to_game(0), self.humans)
 
     def _label(self) -> str:
         """Returns the board and the opponent for the name of a new file."""

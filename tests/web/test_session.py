@@ -1,0 +1,179 @@
+"""The session of a game in the browser, without a server."""
+
+import time
+from pathlib import Path
+
+import pytest
+from web.conftest import Desk
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.play.engine import Engine, EngineSettings
+from gtp_engine.sgf import read_sgf
+
+NEW = {
+    "width": 7,
+    "height": 7,
+    "colour": "white",
+    "level": 1,
+    "seconds": None,
+    "visits": 4,
+    "handicap": 0,
+    "komi": None,
+    "rules": "japanese",
+}
+
+
+def test_the_engine_answers_a_move_and_both_are_on_disk(desk: Desk, tmp_path: Path) -> None:
+    desk.play("C3")
+    assert desk.published[-1]["task"]["kind"] == "move" and not desk.published[-1]["isYourTurn"]
+    desk.wait()
+    state = desk.published[-1]
+    assert state["moves"] == 2 and state["isYourTurn"] and state["lastMove"]["colour"] == "white"
+    assert state["stones"][2][2] == "X" and sum(row.count("O") for row in state["stones"]) == 1
+    (file,) = tmp_path.glob("*.sgf")
+    assert len(read_sgf(file).moves) == 2 and state["file"] == file.name
+
+
+def test_every_state_is_the_whole_one(desk: Desk) -> None:
+    desk.play("C3")
+    desk.wait()
+    assert desk.published[-1] == desk.session.state()
+    assert desk.published[-1]["board"].startswith("<svg ")
+
+
+@pytest.mark.parametrize(
+    ("message", "problem"),
+    [
+        ({"type": "play", "point": "C3", "after": 1}, "the game has moved on"),
+        ({"type": "play", "point": "K9", "after": 0}, "invalid vertex 'K9'"),
+        ({"type": "play", "point": 7, "after": 0}, "invalid point"),
+        ({"type": "play", "point": "C3"}, "invalid after"),
+        ({"type": "undo"}, "you have no move to take back"),
+        ({"type": "line", "move": "C3"}, "the search has no line for 'C3'"),
+        ({"type": "resume", "game": "../../etc/passwd"}, "no unfinished game"),
+        ({"type": "nonsense"}, "unknown type 'nonsense'"),
+        ({"type": "new", **NEW, "width": 99}, "invalid width"),
+        ({"type": "new", **NEW, "rules": "chess"}, "invalid rules"),
+        ({"type": "new", **NEW, "level": 11}, "invalid level"),
+        ({"type": "new", **NEW, "visits": 10**9}, "invalid number of visits"),
+        ({"type": "new", **NEW, "seconds": "1"}, "invalid time"),
+        ({"type": "new", **NEW, "handicap": 9}, "invalid number of stones"),
+        ({"type": "new"}, "invalid width"),
+    ],
+)
+def test_what_cannot_be_done_changes_nothing(desk: Desk, message: dict[str, object], problem: str) -> None:
+    before = desk.session.state()
+    with pytest.raises(UserError, match=problem):
+        desk.session.receive(message)
+    assert desk.session.state() == before
+
+
+def test_illegal_moves_are_refused(desk: Desk) -> None:
+    desk.play("C3")
+    with pytest.raises(UserError, match="it is the engine's turn"):
+        desk.play("B2")
+    desk.wait()
+    with pytest.raises(UserError, match="C3 is occupied"):
+        desk.play("C3")
+
+
+def test_undo_while_the_engine_thinks_drops_its_answer(engine: Engine, tmp_path: Path) -> None:
+    desk = Desk(engine, tmp_path)
+    desk.wait(engine.ready.done)
+    engine.settings = EngineSettings(network="uniform", threads=1, seconds=60.0)
+    desk.play("C3")
+    begun = time.monotonic()
+    desk.send("undo")
+    desk.play("B2")
+    desk.send("stop")
+    desk.wait()
+    assert time.monotonic() - begun < 30  # neither search has used its minute
+    assert desk.vertices[0] == "B2" and len(desk.vertices) == 2
+
+
+def test_a_hint_has_lines_and_a_move_ends_it(desk: Desk) -> None:
+    desk.send("hint")
+    desk.wait()
+    report = desk.published[-1]["report"]
+    assert report["kind"] == "hint" and report["moves"]
+    best = report["moves"][0]
+    answer = desk.send("line", move=best["vertex"])
+    assert answer is not None and answer["board"] != desk.published[-1]["board"]
+    desk.send("hint")
+    desk.play("C3")
+    assert desk.published[-1]["report"] is None and desk.published[-1]["task"]["kind"] == "move"
+    desk.wait()
+    assert desk.published[-1]["report"] is None
+
+
+def test_the_score_shows_ownership(desk: Desk) -> None:
+    desk.send("score")
+    desk.wait()
+    assert 'class="ownership"' in desk.published[-1]["board"]
+    assert desk.published[-1]["report"]["kind"] == "score"
+
+
+def test_two_passes_are_counted(engine: Engine, tmp_path: Path) -> None:
+    desk = Desk(engine, tmp_path, frozenset((BLACK, WHITE)))
+    for point in ("B3", "D3", "B2", "D2", "B4", "D4", "B1", "D1", "B5", "D5", "C3", "pass", "pass"):
+        desk.play(point)
+    assert desk.published[-1]["task"]["kind"] == "count"
+    desk.wait()
+    result = desk.published[-1]["result"]
+    assert result["by"] == "points" and result["winner"] == "white"  # 11 against 10 points and komi
+    (file,) = tmp_path.glob("*.sgf")
+    assert read_sgf(file).result == f"W+{result['points']:g}"
+    with pytest.raises(UserError, match="the game is over"):
+        desk.play("A1")
+    desk.send("undo")
+    assert desk.published[-1]["result"] is None and len(desk.vertices) == 12
+
+
+def test_a_person_may_resign_while_the_engine_thinks(desk: Desk) -> None:
+    desk.play("C3")
+    desk.send("resign")
+    assert desk.published[-1]["result"] == {"winner": "white", "by": "resignation", "points": 0.0}
+    assert desk.session.task is None
+
+
+def test_a_new_game_keeps_the_one_before(desk: Desk, tmp_path: Path) -> None:
+    desk.play("C3")
+    desk.wait()
+    desk.send("new", **NEW)
+    assert desk.published[-1]["task"]["kind"] == "move"  # the engine is Black
+    desk.wait()
+    state = desk.published[-1]
+    assert (state["width"], state["rules"], state["level"], state["komi"]) == (7, "japanese", 1, 7.0)
+    assert state["moves"] == 1 and state["humans"] == ["white"]
+    assert len(list(tmp_path.glob("*.sgf"))) == 2
+
+
+def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path) -> None:
+    desk.play("C3")
+    desk.wait()
+    answer = desk.send("games")
+    assert answer == {"type": "games", "games": []}  # the present one is not offered
+    name = next(tmp_path.glob("*.sgf")).stem
+    desk.send("new", **{**NEW, "colour": "black"})
+    assert desk.send("games") == {"type": "games", "games": [name]}
+    desk.send("resume", game=name)
+    desk.wait()
+    assert desk.vertices[0] == "C3" and desk.published[-1]["file"] == f"{name}.sgf"
+
+
+def test_handicap_stones_are_on_the_board(desk: Desk) -> None:
+    desk.send("new", **{**NEW, "colour": "both", "handicap": 2})
+    state = desk.published[-1]
+    assert state["handicap"] == 2 and state["komi"] == 0.5 and state["toMove"] == "white"
+
+
+def test_a_failed_search_is_shown_and_not_repeated(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.wait(desk.engine.ready.done)
+    refused = desk.engine.raw_evaluations()  # this evaluator has none: a future with an error
+    monkeypatch.setattr(desk.engine, "genmove", lambda: refused)
+    desk.play("C3")
+    desk.wait()
+    assert desk.published[-1]["problem"] and desk.published[-1]["task"] is None
+    desk.send("undo")
+    assert desk.published[-1]["problem"] is None
