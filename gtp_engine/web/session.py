@@ -15,19 +15,26 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from ..base.errors import EXPECTED, UserError, answer_text
+from ..base.fields import parse_word
 from ..base.messages import plural
 from ..game.coords import BLACK, colour_name, opponent
+from ..game.game import Game
 from ..play.engine import DEFAULT_SECONDS, Decision
 from ..play.loading import open_game, unfinished_games
 from ..play.played_game import PlayedGame
 from ..search.report import SearchReport
 from ..search.request import Limits
-from .messages import new_game_of, text_of, whole_number
+from .messages import new_game_of, text_of, visits_of, whole_number
+from .networks import network_choices
 from .view import board_of, state_of
 
 T = TypeVar("T")
 Document = dict[str, Any]
 
+_OF_THE_GAME = ("move", "count")  # kinds of tasks that go on while an earlier position is shown
+LAYERS = ("candidates", "ownership", "policy")
+# Reports a second are enough to watch, and cost little beside the search.
+_REPORT_SECONDS = 0.25
 _LISTED = 20  # unfinished games that a page offers
 logger = logging.getLogger(__name__)
 
@@ -37,7 +44,7 @@ class Task:
     """What the engine is doing.
 
     Attributes:
-        kind: "move", "count", "hint" or "score".
+        kind: "move", "count", "hint", "score" or "analysis".
         started: When it was asked for, by `time.monotonic()`.
     """
 
@@ -51,8 +58,13 @@ class Session:
     Attributes:
         played: The game.
         task: What the engine is doing; None if nothing.
-        report: The last search of the present position that is to be shown; None if there is none.
-        shown: What is shown of the report: "hint", "score", or "" for nothing.
+        networks: What `EngineSettings.network` is for each network that a page may choose.
+        place: The number of moves that have been played on the board that is shown.
+        report: The last search of that position that is to be shown; None if there is none.
+        shown: What the report is for: "hint", "score", "analysis", or "" for nothing.
+        layer: What an analysis draws on the board, one of `LAYERS`.
+        analysis_visits: Visits after which an analysis ends; None while nothing is analysed.
+        values: Black's win rate and lead by the number of moves played, as far as they have been searched.
         last_report: The search behind the engine's last move.
         problem: What has gone wrong on the engine's side, in one line; None if nothing.
     """
@@ -74,6 +86,11 @@ class Session:
         self._publish = publish
         self._call = call
         self.task: Task | None = None
+        self.place = len(played.game.moves)
+        self.layer = LAYERS[0]
+        self.networks = network_choices()
+        self.analysis_visits: int | None = None
+        self.values: dict[int, tuple[float, float]] = {}
         self.report: SearchReport | None = None
         self.last_report: SearchReport | None = None
         self.shown = ""
@@ -82,9 +99,13 @@ class Session:
             "play": self._play,
             "undo": self._undo,
             "resign": self._resign,
-            "hint": lambda _: self._search("hint"),
-            "score": lambda _: self._search("score"),
+            "hint": lambda _: self._ask("hint"),
+            "score": lambda _: self._ask("score"),
             "stop": self._stop,
+            "go": self._go,
+            "analyse": self._analyse,
+            "layer": self._choose_layer,
+            "network": self._choose_network,
             "new": self._new,
             "resume": self._resume,
         }
@@ -95,6 +116,18 @@ class Session:
     def is_ready(self) -> bool:
         """Whether the engine is compiled and has its network."""
         return self.played.engine.ready.done()
+
+    @property
+    def is_latest(self) -> bool:
+        """Whether the position of the game itself is shown, and not an earlier one."""
+        return self.place == len(self.played.game.moves)
+
+    def position(self) -> Game:
+        """Returns the position that is shown."""
+        game = self.played.game.copy()
+        while len(game.moves) > self.place:
+            game.undo()
+        return game
 
     def state(self) -> Document:
         """Returns all that a page shows."""
@@ -133,6 +166,8 @@ class Session:
 
     def _play(self, message: Mapping[str, Any]) -> None:
         number = len(self.played.game.moves)
+        if not self.is_latest:
+            raise UserError("an earlier position is shown: go to the last move to play on")
         if whole_number(message, "after", 0, number + 1) != number:
             raise UserError("the game has moved on: this move was made on an earlier position")
         if not self.played.is_humans_turn:
@@ -146,6 +181,7 @@ class Session:
             raise UserError("you have no move to take back")
         self._cancel()
         self.played.undo()
+        self.values = {place: value for place, value in self.values.items() if place <= len(self.played.game.moves)}
         self._changed()
 
     def _resign(self, _: Mapping[str, Any]) -> None:
@@ -157,6 +193,38 @@ class Session:
         """Ends the search at once; what it has found counts."""
         self.played.engine.stop()
 
+    def _go(self, message: Mapping[str, Any]) -> None:
+        """Shows the position after a number of moves; the game stays as it is."""
+        place = whole_number(message, "move", 0, len(self.played.game.moves))
+        if self.task is not None and self.task.kind not in _OF_THE_GAME:
+            self._cancel()
+        self.place = place
+        self.report, self.shown = None, ""
+        self._go_on()
+
+    def _analyse(self, message: Mapping[str, Any]) -> None:
+        """Begins to analyse whatever is shown, or ends that."""
+        self.analysis_visits = visits_of(message)
+        if self.task is not None and self.task.kind not in _OF_THE_GAME:
+            self._cancel()
+        if self.analysis_visits is None and self.shown == "analysis":
+            self.report, self.shown = None, ""
+        self._go_on()
+
+    def _choose_layer(self, message: Mapping[str, Any]) -> None:
+        self.layer = parse_word("layer", message.get("layer"), LAYERS)
+        self.publish()
+
+    def _choose_network(self, message: Mapping[str, Any]) -> None:
+        """Has the engine use another network, for its moves and for analyses."""
+        chosen = parse_word("network", message.get("network"), self.networks)
+        engine = self.played.engine
+        engine.settings = replace(engine.settings, network=self.networks[chosen])
+        self._cancel()
+        engine.load(engine.game)
+        self.values.clear()
+        self._began()
+
     def _new(self, message: Mapping[str, Any]) -> None:
         new = new_game_of(message)
         self._keep()
@@ -164,6 +232,7 @@ class Session:
         engine.settings = replace(engine.settings, level=new.level, seconds=new.seconds, visits=new.visits)
         self._cancel()
         self.played.begin(new.game, new.humans)
+        self.values.clear()
         self._began()
 
     def _resume(self, message: Mapping[str, Any]) -> None:
@@ -175,6 +244,7 @@ class Session:
         self._keep()
         self._cancel()
         self.played.load(saved)
+        self.values.clear()
         self._began()
 
     def _unfinished(self) -> list[Any]:
@@ -202,21 +272,26 @@ class Session:
     def _changed(self) -> None:
         """Follows a change of the game: nothing that was asked or found about the position before holds."""
         self._cancel()
+        self.place = len(self.played.game.moves)
         self.report, self.shown, self.problem = None, "", None
         self._go_on()
 
     def _go_on(self) -> None:
         """Has the engine do what comes next, and shows the state."""
         played = self.played
-        if played.result is None and played.game.is_over:
-            self._begin("count", played.engine.dead_stones(), self._counted)
-        elif played.result is None and not played.is_humans_turn:
-            self._begin("move", played.engine.genmove(), self._decided)
+        if self.task is None and self.problem is None:
+            if played.result is None and played.game.is_over:
+                self._begin("count", played.engine.dead_stones(), self._counted)
+            elif played.result is None and not played.is_humans_turn:
+                self._begin("move", played.engine.genmove(), self._decided)
+            elif self.analysis_visits is not None:
+                self._search("analysis", Limits(visits=self.analysis_visits))
         self.publish()
 
-    def _begin(self, kind: str, future: "Future[T]", finish: Callable[[T], None]) -> None:
+    def _begin(self, kind: str, future: "Future[T]", finish: Callable[[T], None]) -> Task:
         task = self.task = Task(kind)
         future.add_done_callback(lambda done: self._call(lambda: self._finished(task, done, finish)))
+        return task
 
     def _finished(self, task: Task, future: "Future[T]", finish: Callable[[T], None]) -> None:
         if task is not self.task:
@@ -238,29 +313,48 @@ class Session:
     def _decided(self, decision: Decision) -> None:
         self.played.commit(decision)
         self.last_report = decision.report
+        if decision.report is not None:
+            self._note(decision.report, len(self.played.game.moves) - (not decision.resign))
         self._changed()
 
     def _counted(self, dead: set[int]) -> None:
         self.played.count(dead)
         self._changed()
 
-    def _search(self, kind: str) -> None:
+    def _ask(self, kind: str) -> None:
         """Searches as long as for a move, at full strength whatever the level."""
-        if self.played.result:
-            raise UserError("the game is over")
-        if not self.played.is_humans_turn:
+        if self.task is not None and self.task.kind in _OF_THE_GAME:
             raise UserError("the engine is thinking: ask when it is your turn")
         self._cancel()
-        engine, settings = self.played.engine, self.played.engine.settings
+        settings = self.played.engine.settings
         seconds = DEFAULT_SECONDS if settings.visits is None and settings.seconds is None else settings.seconds
-        request = engine.request(ownership=True, limits=Limits(settings.visits, seconds))
+        self._search(kind, Limits(settings.visits, seconds))
+        self.publish()
+
+    def _search(self, kind: str, limits: Limits) -> None:
+        """Searches the position that is shown; what has been found is shown meanwhile if it is an analysis."""
+        engine = self.played.engine
+        place = self.place
 
         def show(report: SearchReport) -> None:
             self.report, self.shown = report, kind
+            self._note(report, place)
             self.publish()
 
-        self._begin(kind, engine.analyze(request), show)
-        self.publish()
+        def show_soon(report: SearchReport) -> None:
+            self._call(lambda: show(report) if self.task is task else None)
+
+        options: dict[str, Any] = {"ownership": True, "limits": limits}
+        if kind == "analysis":
+            options |= {"on_report": show_soon, "interval": _REPORT_SECONDS}
+        request = replace(engine.request(**options), game=self.position())
+        task = self._begin(kind, engine.analyze(request), show)
+
+    def _note(self, report: SearchReport, place: int) -> None:
+        """Keeps what a search of the position after a number of moves has found, for the graph."""
+        is_black = report.to_move == BLACK
+        winrate = report.winrate if is_black else 1 - report.winrate
+        self.values[place] = (winrate, report.lead if is_black else -report.lead)
 
     def _line(self, message: Mapping[str, Any]) -> Document:
         """Returns the board with the main line of one of the moves of the report."""

@@ -7,35 +7,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..game.coords import BLACK, PASS, WHITE, colour_name, opponent
-from ..game.drawing import BoardDrawing
+from ..game.drawing import BoardDrawing, Candidate
 from ..game.game import Game
 from ..game.rules import rules_name
 from ..game.scoring import area_map
 from ..play.engine import DEFAULT_SECONDS
 from ..search.report import SearchReport
+from .networks import chosen_network
 
 if TYPE_CHECKING:
     from .session import Session
 
 _PIXELS = 1000  # the drawing's own size, which the page's style replaces
 _LISTED = 9  # candidates
+_PRIORS, _LEAST_PRIOR = 40, 0.005  # drawn at most, and from which on
+_PRIOR_COLOUR = (120, 130, 235)  # of a certain move: red, green, blue
 
 
 def state_of(session: "Session") -> dict[str, Any]:
     """Returns everything that a page shows."""
     played, engine = session.played, session.played.engine
-    game, settings = played.game, played.engine.settings
+    game, settings = session.position(), played.engine.settings
     timed = settings.visits is None and settings.seconds is None
     return {
         "type": "state",
         "board": board_of(session),
         "width": game.width,
         "height": game.height,
-        "moves": len(game.moves),
+        "moves": len(played.game.moves),
+        "place": session.place,
         "lastMove": _last_move(game),
         "toMove": colour_name(game.to_move),
         "humans": [colour_name(colour) for colour in sorted(played.humans)],
-        "isYourTurn": played.result is None and not game.is_over and played.is_humans_turn,
+        "isYourTurn": session.is_latest and played.result is None and not game.is_over and played.is_humans_turn,
+        "isOver": played.result is not None,
         "captures": {colour_name(colour): game.captures(colour) for colour in (BLACK, WHITE)},
         "komi": game.komi,
         "rules": rules_name(game.rules) or "other",
@@ -50,6 +55,13 @@ def state_of(session: "Session") -> dict[str, Any]:
         "dead": sorted(game.vertex(point) for point in played.dead),
         "stones": _stones_in_rows(game),
         "report": _report_of(session),
+        "layer": session.layer,
+        "analysisVisits": session.analysis_visits,
+        "curve": [
+            [place, round(winrate, 3), round(lead, 1)] for place, (winrate, lead) in sorted(session.values.items())
+        ],
+        "network": chosen_network(settings.network),
+        "networks": list(session.networks),
         "opinion": _opinion_of(session.last_report),
         "file": played.file.path.name if played.file.path else None,
         "problem": session.problem or played.file.error,
@@ -63,17 +75,31 @@ def board_of(session: "Session", line: Sequence[int] = ()) -> str:
         session: The session, which says what else is drawn: candidates, territory, dead stones.
         line: Points to play on from there, as numbered stones.
     """
-    game, report = session.played.game, session.report
+    game, report = session.position(), session.report
     if line:
         return _board_with_line(game, line)
-    if session.played.result and game.is_over:
+    if session.played.result and session.is_latest and game.is_over and report is None:
         owners = area_map(game, session.played.dead)
         return game.to_svg(pixels=_PIXELS, ownership=(owners == BLACK) * 1.0 - (owners == WHITE) * 1.0)
     if report is None or not session.shown:
         return game.to_svg(pixels=_PIXELS)
-    if session.shown == "score":
+    layer = {"score": "ownership", "hint": "hint"}.get(session.shown, session.layer)
+    if layer == "ownership":
         return report.to_svg(pixels=_PIXELS, candidates=())
-    return report.to_svg(pixels=_PIXELS, ownership=None, candidates=report.candidates()[:1])
+    candidates = {"hint": report.candidates()[:1], "policy": _priors(report)}.get(layer, report.candidates())
+    return report.to_svg(pixels=_PIXELS, ownership=None, candidates=candidates)
+
+
+def _priors(report: SearchReport) -> list[Candidate]:
+    """Returns the priors as discs, darker the larger they are, with their percentages."""
+    discs = []
+    for vertex, prior in report.policy.top(_PRIORS):
+        if prior < _LEAST_PRIOR:
+            break
+        share = prior**0.5  # so that small ones differ too
+        colour = "#" + "".join(f"{round(255 + share * (full - 255)):02x}" for full in _PRIOR_COLOUR)
+        discs.append(Candidate(vertex, colour, (f"{100 * prior:.0f}",)))
+    return discs
 
 
 def _board_with_line(game: Game, line: Sequence[int]) -> str:

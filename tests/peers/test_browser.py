@@ -165,6 +165,50 @@ def test_the_score_shows_ownership(page: Any) -> None:
     playwright.expect(page.locator("#opinion")).to_contain_text("estimate")
 
 
+def test_an_analysis_is_live_and_can_be_stopped(page: Any) -> None:
+    click(page, "E5")
+    wait_for_status(page, "your turn")
+    page.click("#analyse")
+    page.locator("#candidates tbody button").first.wait_for()
+    assert page.get_attribute("#analyse", "aria-pressed") == "true"
+    assert page.locator("#drawing .candidates circle").count() > 0
+    page.locator("#graph .winrate").wait_for(state="attached")
+    page.click("#analyse")
+    playwright.expect(page.locator("#candidates")).to_be_hidden()
+    page.click("#analyse")
+
+
+def test_layers_of_an_analysis(page: Any) -> None:
+    page.click("#analyse")
+    page.locator("#drawing .candidates circle").first.wait_for()
+    page.click("#settings summary")
+    page.select_option("#layer", "ownership")
+    page.locator("#drawing .ownership rect").first.wait_for()
+    page.select_option("#layer", "policy")
+    page.locator("#drawing .candidates circle").first.wait_for()
+
+
+def test_stepping_through_the_game(page: Any) -> None:
+    click(page, "E5")
+    wait_for_status(page, "your turn")
+    page.click("#previous")
+    wait_for_status(page, "Position after move 1 of 2")
+    assert (stones(page, "black"), stones(page, "white")) == (1, 0)
+    page.keyboard.press("ArrowLeft")
+    wait_for_status(page, "Position after move 0 of 2")
+    page.keyboard.press("End")
+    wait_for_status(page, "your turn")
+
+
+def test_another_network(page: Any) -> None:
+    page.click("#settings summary")
+    page.select_option("#network", "auto")
+    click(page, "E5")
+    wait_for_status(page, "your turn")
+    page.select_option("#network", "none")
+    playwright.expect(page.locator("#network")).to_have_value("none")
+
+
 def test_a_new_game(page: Any) -> None:
     begin(page, size="13", colour="both", handicap="4", rules="japanese", seconds="1")
     playwright.expect(page.locator("#facts")).to_have_text("Komi 0.5, Japanese rules, move 0")

@@ -168,6 +168,76 @@ def test_handicap_stones_are_on_the_board(desk: Desk) -> None:
     assert state["handicap"] == 2 and state["komi"] == 0.5 and state["toMove"] == "white"
 
 
+def test_an_analysis_is_shown_while_it_runs_and_follows_the_game(desk: Desk) -> None:
+    desk.send("analyse", visits=100_000)
+    desk.wait(lambda: desk.session.report is not None)
+    state = desk.published[-1]
+    assert state["task"]["kind"] == "analysis" and state["report"]["moves"] and state["isYourTurn"]
+    desk.play("C3")
+    desk.wait(lambda: desk.session.task is not None and desk.session.task.kind == "analysis")
+    desk.wait(lambda: desk.session.report is not None)
+    assert len(desk.vertices) == 2
+    assert [place for place, *_ in desk.published[-1]["curve"]] == [0, 1, 2]
+    desk.send("analyse", visits=None)
+    assert desk.session.task is None and desk.published[-1]["report"] is None
+
+
+def test_an_analysis_ends_after_its_visits(desk: Desk) -> None:
+    desk.send("analyse", visits=50)
+    desk.wait()
+    assert desk.published[-1]["report"]["visits"] == 50
+
+
+def test_layers_change_the_board(desk: Desk) -> None:
+    desk.send("analyse", visits=50)
+    desk.wait()
+    boards = {}
+    for layer in ("candidates", "ownership", "policy"):
+        desk.send("layer", layer=layer)
+        boards[layer] = desk.published[-1]["board"]
+    assert len(set(boards.values())) == 3
+    assert 'class="ownership"' in boards["ownership"]
+
+
+def test_earlier_positions_are_shown_and_analysed_but_not_played_on(desk: Desk) -> None:
+    desk.play("C3")
+    desk.wait()
+    desk.send("go", move=1)
+    state = desk.published[-1]
+    assert (state["place"], state["moves"], state["isYourTurn"]) == (1, 2, False)
+    assert sum(row.count("O") for row in state["stones"]) == 0
+    with pytest.raises(UserError, match="an earlier position is shown"):
+        desk.play("B2")
+    desk.send("analyse", visits=30)
+    desk.wait()
+    assert desk.published[-1]["report"]["toMove"] == "white"
+    with pytest.raises(UserError, match="invalid move"):
+        desk.send("go", move=3)
+    desk.send("undo")
+    assert desk.published[-1]["place"] == 0
+
+
+def test_looking_back_leaves_the_engine_thinking(engine: Engine, tmp_path: Path) -> None:
+    desk = Desk(engine, tmp_path)
+    desk.wait(engine.ready.done)
+    desk.play("C3")
+    desk.send("go", move=0)
+    assert desk.session.task is not None and desk.session.task.kind == "move"
+    desk.wait()
+    assert len(desk.vertices) == 2 and desk.published[-1]["place"] == 2
+
+
+def test_only_networks_that_are_offered_can_be_chosen(desk: Desk) -> None:
+    desk.play("C3")
+    desk.wait()
+    with pytest.raises(UserError, match="invalid network"):
+        desk.send("network", network="/etc/passwd")
+    desk.send("network", network="none")
+    desk.wait(desk.engine.ready.done)
+    state = desk.published[-1]
+    assert state["network"] == "none" and state["moves"] == 2
+
+
 def test_a_failed_search_is_shown_and_not_repeated(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.wait(desk.engine.ready.done)
     refused = desk.engine.raw_evaluations()  # this evaluator has none: a future with an error

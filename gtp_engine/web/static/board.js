@@ -22,8 +22,9 @@ export class Board {
     element.addEventListener("keydown", (event) => this.key(event));
   }
 
-  // Shows a drawing. colour: of the stone that may be played now, or null; stones: rows of ".", "X" and "O".
-  show(svg, {width, height, stones, colour}) {
+  // Shows a drawing. colour: of the stone that may be played now, or null; stones: rows of ".", "X" and "O";
+  // isPreview: whether the drawing has stones that are not played.
+  show(svg, {width, height, stones, colour, isPreview}) {
     if (svg !== this.svg) {
       this.svg = svg;
       const read = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
@@ -35,7 +36,7 @@ export class Board {
       this.overlay.setAttribute("viewBox", read.getAttribute("viewBox"));
     }
     if (width !== this.width || height !== this.height) this.cursor = null;
-    Object.assign(this, {width, height, stones, colour});
+    Object.assign(this, {width, height, stones, colour, isPreview});
     this.element.classList.toggle("yours", colour !== null);
     this.sent = null;
     this.draw();
@@ -95,7 +96,7 @@ export class Board {
   draw() {
     const parts = [];
     if (this.sent) parts.push(this.ghost(this.sent, "sent"));
-    else if (this.colour && this.hovered && this.isEmpty(this.hovered)) parts.push(this.ghost(this.hovered, "near"));
+    else if (this.colour && !this.isPreview && this.hovered && this.isEmpty(this.hovered)) parts.push(this.ghost(this.hovered, "near"));
     if (this.cursor) {
       const [x, y] = this.centre(this.cursor), side = this.cell * 0.9;
       parts.push(shape("rect", {class: "cursor", x: x - side / 2, y: y - side / 2, width: side, height: side, rx: 2}));

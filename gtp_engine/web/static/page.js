@@ -1,9 +1,13 @@
 // The page: shows the state that the program sends, and sends what the user asks for.
 import {Board} from "./board.js";
 import {Connection} from "./connection.js";
+import {Graph} from "./graph.js";
 import {begin, number, percent, text, use} from "./words.js";
 
 const RULES = ["chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor", "ing"];
+const LAYERS = ["candidates", "ownership", "policy"];
+const VISITS = [100, 500, 2000, 10000, 50000];
+const USUAL_VISITS = 2000;
 const HIGHEST_LEVEL = 10;
 const CLOCK_STEP = 200;  // milliseconds
 const find = (selector) => document.querySelector(selector);
@@ -12,12 +16,14 @@ const words = {".": "empty", X: "black", O: "white"};
 let state = null;
 let received = 0;  // when the state came, for the clock
 let announced = "";
+let line = null;  // the candidate whose line is on the board
 
 const board = new Board(find("#board"), {
   onPoint: (vertex) => play(vertex),
   onCursor: (vertex, stone) => announce(`${vertex}, ${text(words[stone])}`),
   onHover: (vertex) => showLine(vertex),
 });
+const graph = new Graph(find("#graph"), (place) => go(place));
 await begin(find("#language"));
 fillForm();
 const connection = new Connection({onMessage: receive, onChange: (isOpen) => { find("#connection").hidden = isOpen; }});
@@ -52,6 +58,23 @@ function play(vertex) {
   send({type: "play", point: vertex, after: state.moves});
 }
 
+function go(place) {
+  if (place >= 0 && place <= state.moves) send({type: "go", move: place});
+}
+
+function analyse(isOn) { send({type: "analyse", visits: isOn ? Number(find("#analysis-visits").value) : null}); }
+
+const steps = {first: () => 0, previous: () => state.place - 1, next: () => state.place + 1, last: () => state.moves};
+for (const [id, place] of Object.entries(steps)) find(`#${id}`).addEventListener("click", () => go(place()));
+const keys = {Home: "first", ArrowLeft: "previous", ArrowRight: "next", End: "last"};
+document.addEventListener("keydown", (event) => {
+  const isFree = !event.target.closest("input, select, textarea, dialog, #board");
+  if (event.key in keys && isFree && !event.ctrlKey && !event.altKey && !event.metaKey) go(steps[keys[event.key]]());
+});
+find("#analyse").addEventListener("click", () => analyse(state.analysisVisits === null));
+find("#analysis-visits").addEventListener("change", () => state.analysisVisits === null || analyse(true));
+find("#layer").addEventListener("change", (event) => send({type: "layer", layer: event.target.value}));
+find("#network").addEventListener("change", (event) => send({type: "network", network: event.target.value}));
 for (const kind of ["undo", "hint", "score", "stop"]) find(`#${kind}`).addEventListener("click", () => send({type: kind}));
 find("#pass").addEventListener("click", () => play("pass"));
 find("#resign").addEventListener("click", () => find("#resign-dialog").showModal());
@@ -94,6 +117,9 @@ function fillForm() {
   form.level.replaceChildren(...levels, new Option(text("fullStrength"), "max"));
   form.handicap.replaceChildren(...[0, 2, 3, 4, 5, 6, 7, 8, 9].map((stones) => new Option(number(stones), stones)));
   form.rules.replaceChildren(...RULES.map((name) => new Option(text(`rules-${name}`), name)));
+  find("#layer").replaceChildren(...LAYERS.map((name) => new Option(text(`layer-${name}`), name)));
+  const visits = Number(find("#analysis-visits").value) || USUAL_VISITS;
+  find("#analysis-visits").replaceChildren(...VISITS.map((count) => new Option(number(count), count, false, count === visits)));
   form.komi.placeholder = text("usual");
   for (const [name, value] of Object.entries(kept)) form[name].value = value;
 }
@@ -120,14 +146,19 @@ function showGames(names) {
 
 function show() {
   if (!state) return;
-  line = null;
-  draw(state.board);
+  showAgain();
   const isTheirs = state.isYourTurn, busy = state.task && state.task.kind;
   find("#pass").disabled = !isTheirs;
-  find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null;
+  find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null && busy !== "analysis";
   find("#undo").disabled = state.moves === 0;
-  find("#stop").disabled = busy === null || busy === "count";
+  find("#stop").disabled = busy === null || busy === "count" || busy === "analysis";
   find("#stop").textContent = text(busy === "hint" || busy === "score" ? "stop" : "moveNow");
+  find("#first").disabled = find("#previous").disabled = state.place === 0;
+  find("#next").disabled = find("#last").disabled = state.place === state.moves;
+  find("#analyse").setAttribute("aria-pressed", state.analysisVisits !== null);
+  find("#curve").hidden = state.curve.length < 2;
+  graph.show(state);
+  showSettings();
   find("#resign").disabled = state.result !== null || state.moves === 0;
   showPlayers();
   showStatus();
@@ -138,8 +169,15 @@ function show() {
   complain(state.problem);
 }
 
+function showSettings() {
+  find("#layer").value = state.layer;
+  const names = state.networks.includes(state.network) ? state.networks : [state.network, ...state.networks];
+  const labels = {auto: text("network-auto"), none: text("network-none")};
+  find("#network").replaceChildren(...names.map((name) => new Option(labels[name] || name, name, false, name === state.network)));
+}
+
 function draw(svg) {
-  board.show(svg, {...state, colour: state.isYourTurn && svg === state.board ? state.toMove : null});
+  board.show(svg, {...state, colour: state.isYourTurn ? state.toMove : null, isPreview: svg !== state.board});
 }
 
 function showPlayers() {
@@ -176,9 +214,10 @@ function showStatus() {
 
 function statusText() {
   const colour = text(state.toMove);
-  if (state.result) return resultText(state.result);
+  if (state.result && state.place === state.moves) return resultText(state.result);
   if (!state.isReady && state.task) return text("compiling");
-  if (state.task) return text({move: "thinking", count: "counting", hint: "searching", score: "searching"}[state.task.kind], {colour});
+  if (state.place < state.moves) return text("earlier", {place: number(state.place), moves: number(state.moves)});
+  if (state.task && state.task.kind !== "analysis") return text({move: "thinking", count: "counting", hint: "searching", score: "searching"}[state.task.kind], {colour});
   return state.humans.length === 2 ? text("toMove", {colour}) : text("yourTurn", {colour});
 }
 
@@ -188,38 +227,60 @@ function resultText({winner, by, points}) {
 }
 
 function showReport() {
-  const report = state.report, opinion = report || state.opinion;
+  const report = state.report, opinion = report || (state.place === state.moves ? state.opinion : null);
   find("#report").hidden = !opinion;
   if (!opinion) return;
   const points = Math.abs(opinion.lead);
   const lead = points < 0.5 ? text("close") : text("leads", {colour: text(opinion.leader), points: number(points, 1)});
   const winrate = text("winRateOf", {colour: text(opinion.toMove), winrate: percent(opinion.winrate)});
-  const label = report ? text(report.kind === "hint" ? "hintIs" : "estimate", {move: report.moves.length ? report.moves[0].vertex : ""}) : text("engineThinks");
+  const labels = {hint: "hintIs", score: "estimate", analysis: "analysis"};
+  const label = report ? text(labels[report.kind], {move: report.moves.length ? report.moves[0].vertex : ""}) : text("engineThinks");
   find("#opinion").textContent = [label, lead, winrate, text("visitsDone", {visits: number(opinion.visits)})].join(" · ");
-  find("#candidates").hidden = !report;
-  find("#candidates tbody").replaceChildren(...(report ? report.moves.map(candidateRow) : []));
+  const moves = report && report.kind !== "score" ? report.moves : [];
+  find("#candidates").hidden = moves.length === 0;
+  showCandidates(moves);
 }
 
-function candidateRow(move) {
+// Rows stay the same elements, so that neither the focus nor the pointer loses them while an analysis runs.
+function showCandidates(moves) {
+  const body = find("#candidates tbody");
+  while (body.rows.length > moves.length) body.lastElementChild.remove();
+  while (body.rows.length < moves.length) body.append(candidateRow());
+  moves.forEach((move, index) => {
+    const [first, ...others] = body.rows[index].cells;
+    first.firstElementChild.textContent = move.vertex;
+    first.firstElementChild.title = move.line.join(" ");
+    const values = [percent(move.winrate), number(move.lead, 1), number(move.visits)];
+    others.forEach((cell, column) => { cell.textContent = values[column]; });
+  });
+}
+
+function candidateRow() {
   const row = document.createElement("tr"), button = document.createElement("button");
   button.type = "button";
-  button.textContent = move.vertex;
-  button.title = move.line.join(" ");
-  for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => showLine(move.vertex));
+  for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => showLine(button.textContent));
   for (const event of ["blur", "pointerleave"]) button.addEventListener(event, () => showLine(null));
-  button.addEventListener("click", () => play(move.vertex));
+  button.addEventListener("click", () => play(button.textContent));
   row.insertCell().append(button);
-  for (const value of [percent(move.winrate), number(move.lead, 1), number(move.visits)]) row.insertCell().textContent = value;
+  for (let column = 0; column < 3; column++) row.insertCell();
   return row;
 }
 
-let line = null;  // the candidate whose line is on the board
+function candidate(vertex) {
+  return state && state.report && state.report.moves.some((move) => move.vertex === vertex) ? vertex : null;
+}
 
 function showLine(vertex) {
-  const moves = state && state.report ? state.report.moves : [];
-  const wanted = moves.some((move) => move.vertex === vertex) ? vertex : null;
+  const wanted = candidate(vertex);
   if (wanted === line) return;
   line = wanted;
+  if (line) connection.send({type: "line", move: line});
+  else if (state) draw(state.board);
+}
+
+// After a new state: the line of the same candidate, which may have changed, or the position.
+function showAgain() {
+  line = line && candidate(line);
   if (line) connection.send({type: "line", move: line});
   else draw(state.board);
 }
