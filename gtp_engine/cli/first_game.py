@@ -1,24 +1,21 @@
 """The game that `gtp_engine play` and `gtp_engine web` begin with: a new one, or a saved one."""
 
-import logging
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ..base.errors import UserError
 from .command import is_given
-from .engine_settings import engine_settings, network_file
+from .engine_settings import engine_settings
 from .options import GameOptions, SearchOptions
 from .play_options import PlayersOptions
+from .saved_game import saved_game, with_opponent
 
 if TYPE_CHECKING:
     from ..play.engine import Engine
     from ..play.loading import SavedGame
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -39,19 +36,33 @@ class FirstGame:
 
 
 def first_game(
-    context: click.Context, options: PlayersOptions, game: GameOptions, search: SearchOptions, folder: Path
+    context: click.Context,
+    options: PlayersOptions,
+    game: GameOptions,
+    search: SearchOptions,
+    folder: Path,
+    *,
+    shows_finished: bool = False,
 ) -> FirstGame:
     """Returns the game that the options ask for.
+
+    Args:
+        context: The command's context, which knows which options are given.
+        options: Who plays, and which saved game.
+        game: The board and the rules of a new game.
+        search: How the engine searches.
+        folder: The folder of saved games.
+        shows_finished: Whether a saved game may be a finished one, which people then play on for both sides.
 
     Raises:
         click.UsageError: Options contradict each other.
         UserError: There is no such saved game, it cannot be continued, or a value is invalid.
     """
-    saved = _saved_game(context, options, game, folder)
+    saved = saved_game(context, options, game, folder, shows_finished)
     humans = _humans(options.colour, search.seed)
     if saved is None:
         return FirstGame(_new_engine(search, game, options.handicap), humans, None, search)
-    search = _with_opponent(context, search, saved)
+    search = with_opponent(context, search, saved)
     humans = humans if is_given(context, "colour") else saved.humans
     return FirstGame(_engine_with(search, saved), humans, saved, search)
 
@@ -87,55 +98,3 @@ def _engine_with(search: SearchOptions, saved: "SavedGame") -> "Engine":
     engine = Engine(engine_settings(search), width=game.width, height=game.height, rules=game.rules, komi=game.komi)
     engine.load(game)
     return engine
-
-
-def _saved_game(context: click.Context, options: PlayersOptions, game: GameOptions, folder: Path) -> "SavedGame | None":
-    """Returns the saved game to continue, or None for a new game.
-
-    Raises:
-        click.UsageError: Options contradict each other.
-        UserError: There is no such game, or it cannot be continued.
-    """
-    if options.file is None and not options.resume:
-        if options.move is not None:
-            raise click.UsageError("--move needs a saved game: name its FILE, or add --resume")
-        return None
-    if options.file is not None and options.resume:
-        raise click.UsageError("name a FILE or use --resume, not both")
-    if is_given(context, "handicap"):
-        raise click.UsageError("--handicap is for new games: a saved game has its own handicap")
-    from ..play.loading import find_game, latest_unfinished, open_game
-
-    path = latest_unfinished(folder) if options.file is None else find_game(options.file, folder)
-    rules = game.rules if is_given(context, "rules") else None
-    komi = game.komi if is_given(context, "komi") else None
-    saved = open_game(path, move=options.move, rules=rules, komi=komi)
-    size = (saved.game.width, saved.game.height)
-    if is_given(context, "board_size") and size != (game.width, game.height):
-        wanted = f"{game.width}x{game.height}"
-        raise UserError(f"{path}: the game is on {size[0]}x{size[1]}, not on {wanted}; leave out --board-size")
-    return saved
-
-
-def _with_opponent(context: click.Context, search: SearchOptions, saved: "SavedGame") -> SearchOptions:
-    """Returns the options with the saved game's level and network, unless the command line has others."""
-    from ..evaluate.choices import AUTO, ROLLOUTS
-    from ..network.library import default_network, network_name
-
-    opponent = saved.opponent
-    if opponent is None:
-        return search
-    if not is_given(context, "level"):
-        search = replace(search, level=opponent.level)
-    if is_given(context, "network"):
-        return search
-    usual = default_network(saved.game.width, saved.game.height)
-    if opponent.network == (usual and network_name(usual)):
-        return replace(search, network=AUTO)
-    network = opponent.network or ROLLOUTS
-    try:
-        network_file(network)
-    except UserError as error:
-        logger.warning(f"{error}; the saved game continues with --network {search.network}")
-        return search
-    return replace(search, network=network)

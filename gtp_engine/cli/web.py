@@ -39,13 +39,14 @@ def web(
     the program.
 
     With FILE or --resume a saved game continues with its board, komi, rules, handicap and players, as with `play`.
+    Another game record, also a finished one, is shown: step through it, analyse it, and play on from any position.
 
     \b
     Examples:
       gtp_engine web                                   9x9, you are Black
       gtp_engine web --board-size 19 --level 3         19x19 against a weaker opponent
       gtp_engine web --resume                          continue the last game
-      gtp_engine web game.sgf --move 40                play on from move 40 of a game
+      gtp_engine web game.sgf                          show and analyse a game
       gtp_engine web --no-browser --port 9000          only print the address
     """
     from ..base.folders import games_dir
@@ -56,7 +57,7 @@ def web(
     players = PlayersOptions(**values)
     folder = players.sgf_dir or games_dir()
     server = Server(port)
-    first = first_game(context, players, game, search, folder)
+    first = first_game(context, players, game, search, folder, shows_finished=True)
     wait_for(first.engine.board_ready)
     interrupts.note(server.stop)
     signal.signal(signal.SIGTERM, lambda number, frame: server.stop())

@@ -70,6 +70,10 @@ class PlayedGame:
         """The position with its history."""
         return self.engine.game
 
+    def comment(self, place: int) -> str:
+        """Returns the comment of the position after a number of moves, "" for none."""
+        return self._comments.get(place, "")
+
     @property
     def is_humans_turn(self) -> bool:
         """Whether a person plays the next move."""

@@ -17,13 +17,15 @@ from typing import Any, TypeVar
 from ..base.errors import EXPECTED, UserError, answer_text
 from ..base.fields import parse_word
 from ..base.messages import plural
-from ..game.coords import BLACK, colour_name, opponent
+from ..game.coords import BLACK, EMPTY, PASS, WHITE, colour_name, opponent, point_at, xy
 from ..game.game import Game
+from ..game.regions import find_regions
 from ..play.engine import DEFAULT_SECONDS, Decision
-from ..play.loading import open_game, unfinished_games
+from ..play.loading import open_game, open_record, unfinished_games
 from ..play.played_game import PlayedGame
 from ..search.report import SearchReport
 from ..search.request import Limits
+from ..sgf import read_sgf
 from .messages import new_game_of, text_of, visits_of, whole_number
 from .networks import network_choices
 from .view import board_of, state_of
@@ -31,6 +33,7 @@ from .view import board_of, state_of
 T = TypeVar("T")
 Document = dict[str, Any]
 
+_BOTH = frozenset((BLACK, WHITE))
 _OF_THE_GAME = ("move", "count")  # kinds of tasks that go on while an earlier position is shown
 LAYERS = ("candidates", "ownership", "policy")
 # Reports a second are enough to watch, and cost little beside the search.
@@ -108,6 +111,9 @@ class Session:
             "network": self._choose_network,
             "new": self._new,
             "resume": self._resume,
+            "open": self._open,
+            "branch": self._branch,
+            "dead": self._dispute,
         }
         self.played.engine.ready.add_done_callback(lambda _: self._call(self._ready))
         self._go_on()
@@ -189,6 +195,21 @@ class Session:
         self.played.resign(game.to_move if self.played.is_humans_turn else opponent(game.to_move))
         self._changed()
 
+    def _dispute(self, message: Mapping[str, Any]) -> None:
+        """Counts again with the stones of one chain dead instead of alive, or the other way round."""
+        played = self.played
+        if played.result is None or not played.game.is_over:
+            raise UserError("the game has not been counted")
+        point = played.game.point(text_of(message, "point"))
+        if point == PASS:
+            raise UserError("there is no stone")
+        column, row = xy(point, played.game.width)
+        part = next(part for part in find_regions(played.game.stones()) if (row, column) in part.cells)
+        if part.colour == EMPTY:
+            raise UserError("there is no stone")
+        played.count(played.dead ^ {point_at(x, y, played.game.width) for y, x in part.cells})
+        self.publish()
+
     def _stop(self, _: Mapping[str, Any]) -> None:
         """Ends the search at once; what it has found counts."""
         self.played.engine.stop()
@@ -245,6 +266,27 @@ class Session:
         self._cancel()
         self.played.load(saved)
         self.values.clear()
+        self._began()
+
+    def _open(self, message: Mapping[str, Any]) -> None:
+        """Shows a record; its file is not changed, and what is played on is saved as a new game."""
+        record = read_sgf(text_of(message, "sgf").encode("utf-8", "replace"))
+        saved = replace(open_record(record), humans=_BOTH)
+        self._keep()
+        self._cancel()
+        self.played.load(saved)
+        self.values.clear()
+        self._began()
+
+    def _branch(self, message: Mapping[str, Any]) -> None:
+        """Begins a new game against the engine from the position that is shown."""
+        game = self.position()
+        if game.is_over:
+            raise UserError("both players have passed here: choose an earlier position")
+        self._keep()
+        self._cancel()
+        self.played.begin(game, frozenset((game.to_move,)))
+        self.values = {place: value for place, value in self.values.items() if place <= len(game.moves)}
         self._began()
 
     def _unfinished(self) -> list[Any]:
@@ -377,7 +419,7 @@ class Session:
         if not margin:
             return {"winner": None, "by": "draw", "points": 0.0}
         by = "resignation" if margin == "R" else "points"
-        colour = colour_name(BLACK if winner == "B" else opponent(BLACK))
+        colour = colour_name(BLACK if winner == "B" else WHITE)
         return {"winner": colour, "by": by, "points": 0.0 if margin == "R" else float(margin)}
 
     def title(self) -> str:

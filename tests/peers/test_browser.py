@@ -119,7 +119,7 @@ def test_the_keyboard_is_enough(page: Any) -> None:
     playwright.expect(page.locator("#facts")).to_contain_text("move 2")
     wait_for_status(page, "your turn")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.id") == "pass"
+    assert page.evaluate("document.activeElement.id") == "first"
 
 
 def test_controls_have_names(page: Any) -> None:
@@ -209,6 +209,41 @@ def test_another_network(page: Any) -> None:
     playwright.expect(page.locator("#network")).to_have_value("none")
 
 
+RECORD = "(;GM[1]SZ[9]KM[5.5]C[the start];B[ee];W[cc]C[well played];B[gc])"
+
+
+def test_a_record_is_opened_by_drag_and_drop(page: Any) -> None:
+    drop = """text => {
+        const data = new DataTransfer();
+        data.items.add(new File([text], "game.sgf"));
+        document.querySelector("#board").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true}));
+    }"""
+    page.evaluate(drop, RECORD)
+    playwright.expect(page.locator("#facts")).to_contain_text("Komi 5.5")
+    assert (stones(page, "black"), stones(page, "white")) == (2, 1)
+    page.click("#previous")
+    playwright.expect(page.locator("#comment")).to_have_text("well played")
+
+
+def test_a_record_is_pasted_and_played_on(page: Any) -> None:
+    page.click("#open")
+    page.fill("#open-text", RECORD)
+    page.click("#open-now")
+    wait_for_status(page, "White to move")
+    page.click("#previous")
+    page.click("#branch")
+    wait_for_status(page, "your turn (Black)")
+    click(page, "G3")
+    playwright.expect(page.locator("#facts")).to_contain_text("move 4")
+
+
+def test_what_is_no_record_is_one_clear_line(page: Any) -> None:
+    page.click("#open")
+    page.fill("#open-text", "hello")
+    page.click("#open-now")
+    playwright.expect(page.locator("#problem")).to_contain_text("no SGF game found")
+
+
 def test_a_new_game(page: Any) -> None:
     begin(page, size="13", colour="both", handicap="4", rules="japanese", seconds="1")
     playwright.expect(page.locator("#facts")).to_have_text("Komi 0.5, Japanese rules, move 0")
@@ -226,6 +261,9 @@ def test_two_people_finish_a_game(page: Any) -> None:
     wait_for_status(page, "White to move")
     page.click("#pass")
     wait_for_status(page, "wins by")
+    before = page.inner_text("#status")
+    click(page, "G5")
+    page.wait_for_function("before => document.querySelector('#status').innerText !== before", arg=before)
 
 
 def test_resigning_asks_back(page: Any) -> None:

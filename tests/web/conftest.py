@@ -53,4 +53,6 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture
 def desk(engine: Engine, tmp_path: Path) -> Desk:
-    return Desk(engine, tmp_path)
+    desk = Desk(engine, tmp_path)
+    desk.wait(engine.ready.done)
+    return desk

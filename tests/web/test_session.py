@@ -115,6 +115,7 @@ def test_the_score_shows_ownership(desk: Desk) -> None:
 
 
 def test_two_passes_are_counted(engine: Engine, tmp_path: Path) -> None:
+    engine.set_rules("tromp-taylor")  # under which no stones are dead until somebody says so
     desk = Desk(engine, tmp_path, frozenset((BLACK, WHITE)))
     for point in ("B3", "D3", "B2", "D2", "B4", "D4", "B1", "D1", "B5", "D5", "C3", "pass", "pass"):
         desk.play(point)
@@ -126,6 +127,15 @@ def test_two_passes_are_counted(engine: Engine, tmp_path: Path) -> None:
     assert read_sgf(file).result == f"W+{result['points']:g}"
     with pytest.raises(UserError, match="the game is over"):
         desk.play("A1")
+    assert desk.published[-1]["dead"] == []
+    desk.send("dead", point="D1")  # White's only chain; then the whole board is Black's
+    state = desk.published[-1]
+    assert state["result"] == {"winner": "black", "by": "points", "points": 18.0} and len(state["dead"]) == 5
+    assert read_sgf(file).result == "B+18"
+    desk.send("dead", point="D5")
+    assert desk.published[-1]["result"] == result
+    with pytest.raises(UserError, match="there is no stone"):
+        desk.send("dead", point="A1")
     desk.send("undo")
     assert desk.published[-1]["result"] is None and len(desk.vertices) == 12
 
@@ -236,6 +246,44 @@ def test_only_networks_that_are_offered_can_be_chosen(desk: Desk) -> None:
     desk.wait(desk.engine.ready.done)
     state = desk.published[-1]
     assert state["network"] == "none" and state["moves"] == 2
+
+
+RECORD = "(;GM[1]SZ[9]KM[5.5]RU[Japanese]PB[Ann]PW[Ben]RE[W+R]C[the start];B[ee];W[cc]C[well played];B[gc])"
+
+
+def test_a_record_is_opened_and_stepped_through(desk: Desk, tmp_path: Path) -> None:
+    desk.send("open", sgf=RECORD)
+    state = desk.published[-1]
+    assert (state["width"], state["komi"], state["rules"], state["moves"]) == (9, 5.5, "japanese", 3)
+    assert state["humans"] == ["black", "white"] and state["isYourTurn"] and state["result"] is None
+    desk.send("go", move=2)
+    assert desk.published[-1]["comment"] == "well played"
+    assert list(tmp_path.iterdir()) == []  # opening saves nothing
+    desk.send("go", move=3)
+    desk.play("G3")
+    (file,) = tmp_path.glob("*.sgf")
+    assert len(read_sgf(file).moves) == 4
+
+
+@pytest.mark.parametrize("sgf", ["", "no game", "(;GM[1]SZ[9];B[zz])", "(;GM[2])", "(;SZ[99])"])
+def test_what_is_no_record_is_refused(desk: Desk, sgf: str) -> None:
+    before = desk.session.state()
+    with pytest.raises(UserError):
+        desk.send("open", sgf=sgf)
+    assert desk.session.state() == before
+
+
+def test_a_game_against_the_engine_from_any_position(desk: Desk, tmp_path: Path) -> None:
+    desk.send("open", sgf=RECORD)
+    desk.send("go", move=2)
+    desk.send("branch")
+    state = desk.published[-1]
+    assert (state["moves"], state["humans"], state["task"]) == (2, ["black"], None)
+    desk.play("G3")
+    desk.wait()
+    assert len(desk.vertices) == 4
+    (file,) = tmp_path.glob("*.sgf")
+    assert len(read_sgf(file).moves) == 4
 
 
 def test_a_failed_search_is_shown_and_not_repeated(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

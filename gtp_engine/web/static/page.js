@@ -9,6 +9,7 @@ const LAYERS = ["candidates", "ownership", "policy"];
 const VISITS = [100, 500, 2000, 10000, 50000];
 const USUAL_VISITS = 2000;
 const HIGHEST_LEVEL = 10;
+const LARGEST_FILE = 1 << 20;  // bytes of a record, a tenth of which is a large one
 const CLOCK_STEP = 200;  // milliseconds
 const find = (selector) => document.querySelector(selector);
 const words = {".": "empty", X: "black", O: "white"};
@@ -54,7 +55,8 @@ function send(message) {
 }
 
 function play(vertex) {
-  if (state.result) return;
+  if (state.isCounted) send({type: "dead", point: vertex});
+  if (state.isOver) return;
   send({type: "play", point: vertex, after: state.moves});
 }
 
@@ -84,6 +86,50 @@ find("#really-resign").addEventListener("click", () => {
 });
 find("#new").addEventListener("click", () => find("#new-dialog").showModal());
 find("#resume").addEventListener("click", () => send({type: "games"}));
+find("#branch").addEventListener("click", () => send({type: "branch"}));
+find("#open").addEventListener("click", () => {
+  find("#open-file").value = find("#open-text").value = "";
+  find("#open-dialog").showModal();
+});
+find("#open-now").addEventListener("click", async () => {
+  const [file] = find("#open-file").files;
+  find("#open-dialog").close();
+  if (file) openFile(file);
+  else if (find("#open-text").value.trim()) openText(find("#open-text").value);
+});
+document.addEventListener("paste", (event) => {
+  const pasted = event.clipboardData.getData("text/plain");
+  if (!event.target.closest("input, textarea") && /\(\s*;/.test(pasted)) openText(pasted);
+});
+for (const kind of ["dragover", "dragleave", "drop"]) {
+  document.addEventListener(kind, (event) => {
+    event.preventDefault();
+    document.body.classList.toggle("dropping", kind === "dragover");
+    const [file] = kind === "drop" ? event.dataTransfer.files : [];
+    if (file) openFile(file);
+  });
+}
+
+async function openFile(file) {
+  if (file.size > LARGEST_FILE) complain(text("tooLarge", {file: file.name}));
+  else openText(decode(await file.arrayBuffer()));
+}
+
+// Records name their character set in CA; those that name none are in UTF-8, or else in Latin-1.
+function decode(buffer) {
+  const latin = new TextDecoder("latin1").decode(buffer);
+  const named = /CA\s*\[\s*([\w.:-]+)/.exec(latin);
+  for (const name of [named && named[1], "utf-8"]) {
+    try {
+      if (name) return new TextDecoder(name, {fatal: name === "utf-8"}).decode(buffer);
+    } catch { /* an unknown name, or bytes that are not in this character set */ }
+  }
+  return latin;
+}
+
+// The record travels as UTF-8, whatever its file was written in.
+function openText(sgf) { send({type: "open", sgf: sgf.replace(/CA\s*\[[^\]]*\]/, "CA[UTF-8]")}); }
+
 find("#language").addEventListener("change", async (event) => {
   await use(event.target.value);
   fillForm();
@@ -159,6 +205,10 @@ function show() {
   find("#curve").hidden = state.curve.length < 2;
   graph.show(state);
   showSettings();
+  find("#board-help").textContent = text(state.isCounted ? "countHelp" : "boardHelp");
+  find("#comment").textContent = state.comment;
+  find("#comment").hidden = !state.comment;
+  find("#branch").hidden = state.place === state.moves && state.humans.length < 2 && !state.isOver;
   find("#resign").disabled = state.result !== null || state.moves === 0;
   showPlayers();
   showStatus();

@@ -1,0 +1,94 @@
+"""The saved game that `gtp_engine play` and `gtp_engine web` continue, and the options that it decides."""
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..base.errors import UserError
+from .command import is_given
+from .engine_settings import network_file
+from .options import GameOptions, SearchOptions
+from .play_options import PlayersOptions
+
+if TYPE_CHECKING:
+    from ..game.rules import Rules
+    from ..play.loading import SavedGame
+
+logger = logging.getLogger(__name__)
+
+
+def saved_game(
+    context: click.Context, options: PlayersOptions, game: GameOptions, folder: Path, shows_finished: bool
+) -> "SavedGame | None":
+    """Returns the saved game to continue, or None for a new game.
+
+    Args:
+        context: The command's context, which knows which options are given.
+        options: Who plays, and which saved game.
+        game: The options about the board and the rules.
+        folder: The folder of saved games.
+        shows_finished: Whether it may be a finished one, which people then play on for both sides.
+
+    Raises:
+        click.UsageError: Options contradict each other.
+        UserError: There is no such game, or it cannot be continued.
+    """
+    if options.file is None and not options.resume:
+        if options.move is not None:
+            raise click.UsageError("--move needs a saved game: name its FILE, or add --resume")
+        return None
+    if options.file is not None and options.resume:
+        raise click.UsageError("name a FILE or use --resume, not both")
+    if is_given(context, "handicap"):
+        raise click.UsageError("--handicap is for new games: a saved game has its own handicap")
+    from ..play.loading import find_game, latest_unfinished, open_game
+
+    path = latest_unfinished(folder) if options.file is None else find_game(options.file, folder)
+    rules = game.rules if is_given(context, "rules") else None
+    komi = game.komi if is_given(context, "komi") else None
+    saved = _finished_game(path, rules, komi) if shows_finished and options.move is None else None
+    saved = saved or open_game(path, move=options.move, rules=rules, komi=komi)
+    size = (saved.game.width, saved.game.height)
+    if is_given(context, "board_size") and size != (game.width, game.height):
+        wanted = f"{game.width}x{game.height}"
+        raise UserError(f"{path}: the game is on {size[0]}x{size[1]}, not on {wanted}; leave out --board-size")
+    return saved
+
+
+def _finished_game(path: Path, rules: "Rules | None", komi: float | None) -> "SavedGame | None":
+    """Returns a finished game with people on both sides; None for an unfinished one."""
+    from ..game.coords import BLACK, WHITE
+    from ..play.loading import is_finished, open_record
+    from ..sgf import read_sgf
+
+    record = read_sgf(path)
+    if not is_finished(record):
+        return None
+    return replace(open_record(record, path, rules=rules, komi=komi), humans=frozenset((BLACK, WHITE)))
+
+
+def with_opponent(context: click.Context, search: SearchOptions, saved: "SavedGame") -> SearchOptions:
+    """Returns the options with the saved game's level and network, unless the command line has others."""
+    from ..evaluate.choices import AUTO, ROLLOUTS
+    from ..network.library import default_network, network_name
+
+    opponent = saved.opponent
+    if opponent is None:
+        return search
+    if not is_given(context, "level"):
+        search = replace(search, level=opponent.level)
+    if is_given(context, "network"):
+        return search
+    usual = default_network(saved.game.width, saved.game.height)
+    if opponent.network == (usual and network_name(usual)):
+        return replace(search, network=AUTO)
+    network = opponent.network or ROLLOUTS
+    try:
+        network_file(network)
+    except UserError as error:
+        logger.warning(f"{error}; the saved game continues with --network {search.network}")
+        return search
+    return replace(search, network=network)
