@@ -45,6 +45,8 @@ class SavedGame:
         opponent: The engine that played it; None if `play` did not save it, or for two humans.
         is_own: Whether `play` saved it, and it is continued from its end: saving may then update the file.
         date: The date of the record.
+        players: The names in the record by colour, "" for none.
+        result: The result in the record, "" for none.
     """
 
     path: Path | None
@@ -54,6 +56,8 @@ class SavedGame:
     opponent: Opponent | None
     is_own: bool
     date: str
+    players: dict[int, str]
+    result: str
 
     def in_words(self) -> str:
         """Returns a line about what is continued, and whether its file is updated."""
@@ -120,6 +124,8 @@ def open_record(
         opponent=_opponent(record),
         is_own=path is not None and _is_own(record) and not is_finished(record) and len(game.moves) == count,
         date=record.date,
+        players={BLACK: record.black, WHITE: record.white},
+        result=record.result.strip(),
     )
 
 

@@ -30,6 +30,7 @@ class PlayedGame:
         folder: The folder of new files.
         file: The game's file. After a method that changes the game its `error` tells whether it could be saved.
         result: The result as SGF writes it ("W+3.5", "B+R", "0"); None while the game goes on.
+        saved: The saved game that it continues; None for a new one.
         dead: The points of the stones that the count of a finished game removes.
     """
 
@@ -58,6 +59,7 @@ class PlayedGame:
         self._begin(saved)
 
     def _begin(self, saved: SavedGame | None) -> None:
+        self.saved = saved
         self.result: str | None = None
         self.dead: set[int] = set()
         self._date = saved.date if saved and saved.is_own else None

@@ -12,6 +12,7 @@ from ..game.game import Game
 from ..game.rules import rules_name
 from ..game.scoring import area_map
 from ..play.engine import DEFAULT_SECONDS
+from ..play.loading import HUMAN
 from ..search.report import SearchReport
 from .networks import chosen_network
 
@@ -38,6 +39,8 @@ def state_of(session: "Session") -> dict[str, Any]:
         "place": session.place,
         "lastMove": _last_move(game),
         "toMove": colour_name(game.to_move),
+        "names": _names(session),
+        "recordedResult": played.saved.result if played.saved else "",
         "comment": played.comment(session.place),
         "humans": [colour_name(colour) for colour in sorted(played.humans)],
         "isYourTurn": session.is_latest and played.result is None and not game.is_over and played.is_humans_turn,
@@ -90,6 +93,13 @@ def board_of(session: "Session", line: Sequence[int] = ()) -> str:
         return report.to_svg(pixels=_PIXELS, candidates=())
     candidates = {"hint": report.candidates()[:1], "policy": _priors(report)}.get(layer, report.candidates())
     return report.to_svg(pixels=_PIXELS, ownership=None, candidates=candidates)
+
+
+def _names(session: "Session") -> dict[str, str]:
+    """Returns the names of the people in a record that is continued; without those that have none."""
+    saved = session.played.saved
+    players = {} if saved is None else saved.players
+    return {colour_name(colour): name for colour, name in players.items() if name and name != HUMAN}
 
 
 def _priors(report: SearchReport) -> list[Candidate]:

@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.peer,
     pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
 ]
-LIMIT = 120  # seconds; the first start may compile the core
+LIMIT = 60  # seconds; the first start may compile the core
 WEB = [sys.executable, "-m", "gtp_engine", "web", "--no-browser", "--port", "0", "--network", "none", "--threads", "1"]
 SIZES = {1280: 800, 360: 740}
 
@@ -77,6 +77,12 @@ def click(page: Any, vertex: str, size: int = 9) -> None:
     page.mouse.click(box["x"] + unit * (27 + 20 * column), box["y"] + unit * (27 + 20 * row))
 
 
+def play_first_move(page: Any) -> None:
+    """Plays a move, and waits for the engine's answer."""
+    click(page, "E5")
+    playwright.expect(page.locator("#facts")).to_contain_text("move 2", timeout=LIMIT * 1000)
+
+
 def stones(page: Any, colour: str) -> int:
     return int(page.locator(f"#drawing .{colour} circle").count())
 
@@ -94,8 +100,7 @@ def begin(page: Any, **choices: str) -> None:
 
 
 def test_a_click_is_answered_by_the_engine(page: Any, tmp_path: Path) -> None:
-    click(page, "E5")
-    playwright.expect(page.locator("#facts")).to_contain_text("move 2")
+    play_first_move(page)
     wait_for_status(page, "your turn")
     assert (stones(page, "black"), stones(page, "white")) == (1, 1)
     (file,) = tmp_path.glob("*.sgf")
@@ -132,16 +137,14 @@ def test_controls_have_names(page: Any) -> None:
 
 
 def test_undo_takes_both_moves_back(page: Any) -> None:
-    click(page, "E5")
-    playwright.expect(page.locator("#facts")).to_contain_text("move 2")
+    play_first_move(page)
     page.click("#undo")
     playwright.expect(page.locator("#facts")).to_contain_text("move 0")
     assert stones(page, "black") + stones(page, "white") == 0
 
 
 def test_an_occupied_point_is_one_clear_line(page: Any) -> None:
-    click(page, "E5")
-    playwright.expect(page.locator("#facts")).to_contain_text("move 2")
+    play_first_move(page)
     click(page, "E5")
     playwright.expect(page.locator("#problem")).to_have_text("illegal move: E5 is occupied")
 
@@ -158,16 +161,14 @@ def test_a_hint_shows_candidates_and_their_lines(page: Any) -> None:
 
 
 def test_the_score_shows_ownership(page: Any) -> None:
-    click(page, "E5")
-    wait_for_status(page, "your turn")
+    play_first_move(page)
     page.click("#score")
     page.locator("#drawing .ownership").wait_for(state="attached")
     playwright.expect(page.locator("#opinion")).to_contain_text("estimate")
 
 
 def test_an_analysis_is_live_and_can_be_stopped(page: Any) -> None:
-    click(page, "E5")
-    wait_for_status(page, "your turn")
+    play_first_move(page)
     page.click("#analyse")
     page.locator("#candidates tbody button").first.wait_for()
     assert page.get_attribute("#analyse", "aria-pressed") == "true"
@@ -189,8 +190,7 @@ def test_layers_of_an_analysis(page: Any) -> None:
 
 
 def test_stepping_through_the_game(page: Any) -> None:
-    click(page, "E5")
-    wait_for_status(page, "your turn")
+    play_first_move(page)
     page.click("#previous")
     wait_for_status(page, "Position after move 1 of 2")
     assert (stones(page, "black"), stones(page, "white")) == (1, 0)
@@ -203,8 +203,7 @@ def test_stepping_through_the_game(page: Any) -> None:
 def test_another_network(page: Any) -> None:
     page.click("#settings summary")
     page.select_option("#network", "auto")
-    click(page, "E5")
-    wait_for_status(page, "your turn")
+    play_first_move(page)
     page.select_option("#network", "none")
     playwright.expect(page.locator("#network")).to_have_value("none")
 
@@ -244,6 +243,18 @@ def test_what_is_no_record_is_one_clear_line(page: Any) -> None:
     playwright.expect(page.locator("#problem")).to_contain_text("no SGF game found")
 
 
+@pytest.mark.parametrize("language", ["es", "zh", "ar"])
+def test_other_languages(page: Any, language: str) -> None:
+    play_first_move(page)
+    page.select_option("#language", language)
+    page.wait_for_function("code => document.documentElement.lang === code", arg=language)
+    assert page.get_attribute("html", "dir") == ("rtl" if language == "ar" else "ltr")
+    page.click("#analyse")
+    page.locator("#candidates tbody button").first.wait_for()
+    page.reload()
+    page.wait_for_function("code => document.documentElement.lang === code", arg=language)
+
+
 def test_a_new_game(page: Any) -> None:
     begin(page, size="13", colour="both", handicap="4", rules="japanese", seconds="1")
     playwright.expect(page.locator("#facts")).to_have_text("Komi 0.5, Japanese rules, move 0")
@@ -267,8 +278,7 @@ def test_two_people_finish_a_game(page: Any) -> None:
 
 
 def test_resigning_asks_back(page: Any) -> None:
-    click(page, "E5")
-    wait_for_status(page, "your turn")
+    play_first_move(page)
     page.click("#resign")
     page.click("#resign-dialog .cancel")
     wait_for_status(page, "your turn")
@@ -278,8 +288,7 @@ def test_resigning_asks_back(page: Any) -> None:
 
 
 def test_a_reload_shows_the_game_again(page: Any) -> None:
-    click(page, "E5")
-    playwright.expect(page.locator("#facts")).to_contain_text("move 2")
+    play_first_move(page)
     page.reload()
     playwright.expect(page.locator("#facts")).to_contain_text("move 2")
     assert "key=" not in page.url
@@ -295,8 +304,7 @@ def test_tabs_show_the_same_game(page: Any) -> None:
 
 
 def test_a_game_is_resumed(page: Any) -> None:
-    click(page, "E5")
-    playwright.expect(page.locator("#facts")).to_contain_text("move 2")
+    play_first_move(page)
     begin(page, size="9", colour="black")
     playwright.expect(page.locator("#facts")).to_contain_text("move 0")
     page.click("#resume")
@@ -305,8 +313,7 @@ def test_a_game_is_resumed(page: Any) -> None:
 
 
 def test_the_record_is_downloaded(page: Any) -> None:
-    click(page, "E5")
-    wait_for_status(page, "your turn")
+    play_first_move(page)
     with page.expect_download() as download:
         page.click("#save")
     assert Path(download.value.path()).read_text().startswith("(;")

@@ -256,6 +256,7 @@ def test_a_record_is_opened_and_stepped_through(desk: Desk, tmp_path: Path) -> N
     state = desk.published[-1]
     assert (state["width"], state["komi"], state["rules"], state["moves"]) == (9, 5.5, "japanese", 3)
     assert state["humans"] == ["black", "white"] and state["isYourTurn"] and state["result"] is None
+    assert state["names"] == {"black": "Ann", "white": "Ben"} and state["recordedResult"] == "W+R"
     desk.send("go", move=2)
     assert desk.published[-1]["comment"] == "well played"
     assert list(tmp_path.iterdir()) == []  # opening saves nothing

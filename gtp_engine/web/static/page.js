@@ -196,7 +196,7 @@ function show() {
   const isTheirs = state.isYourTurn, busy = state.task && state.task.kind;
   find("#pass").disabled = !isTheirs;
   find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null && busy !== "analysis";
-  find("#undo").disabled = state.moves === 0;
+  find("#undo").disabled = state.moves === 0 || state.place < state.moves;
   find("#stop").disabled = busy === null || busy === "count" || busy === "analysis";
   find("#stop").textContent = text(busy === "hint" || busy === "score" ? "stop" : "moveNow");
   find("#first").disabled = find("#previous").disabled = state.place === 0;
@@ -209,12 +209,13 @@ function show() {
   find("#comment").textContent = state.comment;
   find("#comment").hidden = !state.comment;
   find("#branch").hidden = state.place === state.moves && state.humans.length < 2 && !state.isOver;
-  find("#resign").disabled = state.result !== null || state.moves === 0;
+  find("#resign").disabled = state.result !== null || state.moves === 0 || state.place < state.moves;
   showPlayers();
   showStatus();
   showReport();
   const rules = RULES.includes(state.rules) ? text(`rules-${state.rules}`) : state.rules;
   find("#facts").textContent = text("facts", {komi: number(state.komi, state.komi % 1 ? 1 : 0), rules, moves: number(state.moves)});
+  find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: state.recordedResult}) : "";
   find("#file").textContent = state.file ? text("savedAs", {file: state.file}) : "";
   complain(state.problem);
 }
@@ -235,7 +236,8 @@ function showPlayers() {
   for (const player of document.querySelectorAll(".player")) {
     const colour = player.dataset.colour;
     const isHuman = state.humans.includes(colour);
-    const name = isHuman ? text(state.humans.length === 2 ? "human" : "you") : text("engineAt", {level});
+    const person = state.humans.length === 2 ? state.names[colour] || text("human") : text("you");
+    const name = isHuman ? person : text("engineAt", {level});
     player.querySelector(".name").textContent = `${text(colour)} · ${name}`;
     player.querySelector(".captures").textContent = text("captured", {stones: number(state.captures[colour])});
     player.classList.toggle("turn", state.result === null && state.toMove === colour);

@@ -1,5 +1,5 @@
 // The page's texts: one file for each language, with the same names.
-const LANGUAGES = {en: "English"};
+const LANGUAGES = {en: "English", es: "Español", zh: "中文", ar: "العربية"};
 const STORED = "gtp_engine language";
 
 let words = {};
