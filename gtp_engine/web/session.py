@@ -28,13 +28,14 @@ from ..search.request import Limits
 from ..sgf import read_sgf
 from .messages import new_game_of, text_of, visits_of, whole_number
 from .networks import network_choices
+from .values import JUDGED_VISITS, Loss, Values
 from .view import board_of, state_of
 
 T = TypeVar("T")
 Document = dict[str, Any]
 
 _BOTH = frozenset((BLACK, WHITE))
-_OF_THE_GAME = ("move", "count")  # kinds of tasks that go on while an earlier position is shown
+_OF_THE_GAME = ("judgement", "move", "count")  # kinds of tasks that go on while an earlier position is shown
 LAYERS = ("candidates", "ownership", "policy")
 # Reports a second are enough to watch, and cost little beside the search.
 _REPORT_SECONDS = 0.25
@@ -47,7 +48,8 @@ class Task:
     """What the engine is doing.
 
     Attributes:
-        kind: "move", "count", "hint", "score" or "analysis".
+        kind: "move", "count", "hint", "score" or "analysis"; "judgement" and "preparation" for judging a person's move,
+            after it and before it.
         started: When it was asked for, by `time.monotonic()`.
     """
 
@@ -67,7 +69,8 @@ class Session:
         shown: What the report is for: "hint", "score", "analysis", or "" for nothing.
         layer: What an analysis draws on the board, one of `LAYERS`.
         analysis_visits: Visits after which an analysis ends; None while nothing is analysed.
-        values: Black's win rate and lead by the number of moves played, as far as they have been searched.
+        values: What has been found about the positions.
+        is_teaching: Whether moves that lose points are marked.
         last_report: The search behind the engine's last move.
         problem: What has gone wrong on the engine's side, in one line; None if nothing.
     """
@@ -93,7 +96,9 @@ class Session:
         self.layer = LAYERS[0]
         self.networks = network_choices()
         self.analysis_visits: int | None = None
-        self.values: dict[int, tuple[float, float]] = {}
+        self.values = Values()
+        self.is_teaching = False
+        self._tried: int | None = None
         self.report: SearchReport | None = None
         self.last_report: SearchReport | None = None
         self.shown = ""
@@ -108,6 +113,7 @@ class Session:
             "go": self._go,
             "analyse": self._analyse,
             "layer": self._choose_layer,
+            "teach": self._teach,
             "network": self._choose_network,
             "new": self._new,
             "resume": self._resume,
@@ -187,7 +193,7 @@ class Session:
             raise UserError("you have no move to take back")
         self._cancel()
         self.played.undo()
-        self.values = {place: value for place, value in self.values.items() if place <= len(self.played.game.moves)}
+        self.values.forget(after=len(self.played.game.moves))
         self._changed()
 
     def _resign(self, _: Mapping[str, Any]) -> None:
@@ -232,6 +238,11 @@ class Session:
             self.report, self.shown = None, ""
         self._go_on()
 
+    def _teach(self, message: Mapping[str, Any]) -> None:
+        """Begins or ends marking the moves that lose points."""
+        self.is_teaching = message.get("on") is True
+        self._go_on()
+
     def _choose_layer(self, message: Mapping[str, Any]) -> None:
         self.layer = parse_word("layer", message.get("layer"), LAYERS)
         self.publish()
@@ -243,7 +254,7 @@ class Session:
         engine.settings = replace(engine.settings, network=self.networks[chosen])
         self._cancel()
         engine.load(engine.game)
-        self.values.clear()
+        self.values.forget()
         self._began()
 
     def _new(self, message: Mapping[str, Any]) -> None:
@@ -253,7 +264,7 @@ class Session:
         engine.settings = replace(engine.settings, level=new.level, seconds=new.seconds, visits=new.visits)
         self._cancel()
         self.played.begin(new.game, new.humans)
-        self.values.clear()
+        self.values.forget()
         self._began()
 
     def _resume(self, message: Mapping[str, Any]) -> None:
@@ -265,7 +276,7 @@ class Session:
         self._keep()
         self._cancel()
         self.played.load(saved)
-        self.values.clear()
+        self.values.forget()
         self._began()
 
     def _open(self, message: Mapping[str, Any]) -> None:
@@ -275,7 +286,7 @@ class Session:
         self._keep()
         self._cancel()
         self.played.load(saved)
-        self.values.clear()
+        self.values.forget()
         self._began()
 
     def _branch(self, message: Mapping[str, Any]) -> None:
@@ -286,7 +297,7 @@ class Session:
         self._keep()
         self._cancel()
         self.played.begin(game, frozenset((game.to_move,)))
-        self.values = {place: value for place, value in self.values.items() if place <= len(game.moves)}
+        self.values.forget(after=len(game.moves))
         self._began()
 
     def _unfinished(self) -> list[Any]:
@@ -316,6 +327,7 @@ class Session:
         self._cancel()
         self.place = len(self.played.game.moves)
         self.report, self.shown, self.problem = None, "", None
+        self._tried = None
         self._go_on()
 
     def _go_on(self) -> None:
@@ -324,6 +336,8 @@ class Session:
         if self.task is None and self.problem is None:
             if played.result is None and played.game.is_over:
                 self._begin("count", played.engine.dead_stones(), self._counted)
+            elif self._has_to_judge():
+                self._judge()
             elif played.result is None and not played.is_humans_turn:
                 self._begin("move", played.engine.genmove(), self._decided)
             elif self.analysis_visits is not None:
@@ -352,11 +366,35 @@ class Session:
             self.task = None
             self.played.engine.stop()
 
+    def _has_to_judge(self) -> bool:
+        """Whether the position of the game is to be searched, so that a move before or after it can be judged."""
+        place = len(self.played.game.moves)
+        is_open = self.played.result is None and self.is_latest and self._tried != place
+        return self.is_teaching and is_open and not self.values.is_judged(place)
+
+    def _judge(self) -> None:
+        place = self._tried = len(self.played.game.moves)
+        engine = self.played.engine
+
+        def note(report: SearchReport) -> None:
+            self.values.note(report, place)
+            self._go_on()
+
+        kind = "preparation" if self.played.is_humans_turn else "judgement"
+        self._begin(kind, engine.analyze(engine.request(limits=Limits(visits=JUDGED_VISITS))), note)
+
+    def loss(self) -> Loss | None:
+        """Returns what the last move of a person before the position that is shown has lost, while teaching."""
+        game = self.position()
+        while game.moves and game.moves[-1].colour not in self.played.humans:
+            game.undo()
+        return self.values.loss(game) if self.is_teaching else None
+
     def _decided(self, decision: Decision) -> None:
         self.played.commit(decision)
         self.last_report = decision.report
         if decision.report is not None:
-            self._note(decision.report, len(self.played.game.moves) - (not decision.resign))
+            self.values.note(decision.report, len(self.played.game.moves) - (not decision.resign))
         self._changed()
 
     def _counted(self, dead: set[int]) -> None:
@@ -380,7 +418,7 @@ class Session:
 
         def show(report: SearchReport) -> None:
             self.report, self.shown = report, kind
-            self._note(report, place)
+            self.values.note(report, place)
             self.publish()
 
         def show_soon(report: SearchReport) -> None:
@@ -391,12 +429,6 @@ class Session:
             options |= {"on_report": show_soon, "interval": _REPORT_SECONDS}
         request = replace(engine.request(**options), game=self.position())
         task = self._begin(kind, engine.analyze(request), show)
-
-    def _note(self, report: SearchReport, place: int) -> None:
-        """Keeps what a search of the position after a number of moves has found, for the graph."""
-        is_black = report.to_move == BLACK
-        winrate = report.winrate if is_black else 1 - report.winrate
-        self.values[place] = (winrate, report.lead if is_black else -report.lead)
 
     def _line(self, message: Mapping[str, Any]) -> Document:
         """Returns the board with the main line of one of the moves of the report."""

@@ -62,11 +62,11 @@ def state_of(session: "Session") -> dict[str, Any]:
         "report": _report_of(session),
         "layer": session.layer,
         "analysisVisits": session.analysis_visits,
-        "curve": [
-            [place, round(winrate, 3), round(lead, 1)] for place, (winrate, lead) in sorted(session.values.items())
-        ],
+        "curve": session.values.curve(),
         "network": chosen_network(settings.network),
         "networks": list(session.networks),
+        "isTeaching": session.is_teaching,
+        "loss": _loss_of(session),
         "opinion": _opinion_of(session.last_report),
         "file": played.file.path.name if played.file.path else None,
         "problem": session.problem or played.file.error,
@@ -83,16 +83,26 @@ def board_of(session: "Session", line: Sequence[int] = ()) -> str:
     game, report = session.position(), session.report
     if line:
         return _board_with_line(game, line)
+    loss = session.loss()
+    labels = {loss.point: f"{loss.points:.0f}"} if loss and loss.point != PASS and game.stone_at(loss.point) else {}
+    options: dict[str, Any] = {"pixels": _PIXELS, "labels": labels}
     if session.played.result and session.is_latest and game.is_over and report is None:
         owners = area_map(game, session.played.dead)
-        return game.to_svg(pixels=_PIXELS, ownership=(owners == BLACK) * 1.0 - (owners == WHITE) * 1.0)
+        return game.to_svg(**options, ownership=(owners == BLACK) * 1.0 - (owners == WHITE) * 1.0)
     if report is None or not session.shown:
-        return game.to_svg(pixels=_PIXELS)
+        return game.to_svg(**options)
     layer = {"score": "ownership", "hint": "hint"}.get(session.shown, session.layer)
     if layer == "ownership":
-        return report.to_svg(pixels=_PIXELS, candidates=())
+        return report.to_svg(**options, candidates=())
     candidates = {"hint": report.candidates()[:1], "policy": _priors(report)}.get(layer, report.candidates())
-    return report.to_svg(pixels=_PIXELS, ownership=None, candidates=candidates)
+    return report.to_svg(**options, ownership=None, candidates=candidates)
+
+
+def _loss_of(session: "Session") -> dict[str, Any] | None:
+    loss, game = session.loss(), session.played.game
+    if loss is None:
+        return None
+    return {"move": game.vertex(loss.point), "points": round(loss.points, 1), "best": loss.best}
 
 
 def _names(session: "Session") -> dict[str, str]:

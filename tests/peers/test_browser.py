@@ -255,6 +255,13 @@ def test_other_languages(page: Any, language: str) -> None:
     page.wait_for_function("code => document.documentElement.lang === code", arg=language)
 
 
+def test_the_engine_answers_while_it_marks_mistakes(page: Any) -> None:
+    page.click("#settings summary")
+    page.check("#teach")
+    play_first_move(page)
+    wait_for_status(page, "your turn")
+
+
 def test_a_new_game(page: Any) -> None:
     begin(page, size="13", colour="both", handicap="4", rules="japanese", seconds="1")
     playwright.expect(page.locator("#facts")).to_have_text("Komi 0.5, Japanese rules, move 0")

@@ -10,6 +10,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.play.engine import Engine, EngineSettings
 from gtp_engine.sgf import read_sgf
+from gtp_engine.web.values import JUDGED_VISITS, Value
 
 NEW = {
     "width": 7,
@@ -285,6 +286,31 @@ def test_a_game_against_the_engine_from_any_position(desk: Desk, tmp_path: Path)
     assert len(desk.vertices) == 4
     (file,) = tmp_path.glob("*.sgf")
     assert len(read_sgf(file).moves) == 4
+
+
+def test_a_move_that_loses_points_is_marked(desk: Desk) -> None:
+    desk.send("teach", on=True)
+    desk.wait()
+    assert desk.published[-1]["loss"] is None
+    values = desk.session.values._values
+    desk.play("A1")
+    desk.wait()
+    assert len(desk.vertices) == 2 and set(values) == {0, 1, 2}
+    values[0], values[1] = Value(0.5, 2.0, JUDGED_VISITS, "C3"), Value(0.4, -1.5, JUDGED_VISITS, "C3")
+    desk.session.publish()
+    assert desk.published[-1]["loss"] == {"move": "A1", "points": 3.5, "best": "C3"}
+    assert '<g class="labels"' in desk.published[-1]["board"] and ">4</text></g>" in desk.published[-1]["board"]
+    desk.send("teach", on=False)
+    assert desk.published[-1]["loss"] is None
+
+
+def test_a_judgement_that_is_cut_short_does_not_keep_the_engine_from_moving(engine: Engine, tmp_path: Path) -> None:
+    desk = Desk(engine, tmp_path)
+    desk.wait(engine.ready.done)
+    desk.send("teach", on=True)
+    desk.play("C3")
+    desk.send("stop")
+    desk.wait(lambda: len(desk.vertices) == 2)
 
 
 def test_a_failed_search_is_shown_and_not_repeated(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,6 +75,7 @@ document.addEventListener("keydown", (event) => {
 });
 find("#analyse").addEventListener("click", () => analyse(state.analysisVisits === null));
 find("#analysis-visits").addEventListener("change", () => state.analysisVisits === null || analyse(true));
+find("#teach").addEventListener("change", (event) => send({type: "teach", on: event.target.checked}));
 find("#layer").addEventListener("change", (event) => send({type: "layer", layer: event.target.value}));
 find("#network").addEventListener("change", (event) => send({type: "network", network: event.target.value}));
 for (const kind of ["undo", "hint", "score", "stop"]) find(`#${kind}`).addEventListener("click", () => send({type: kind}));
@@ -193,11 +194,11 @@ function showGames(names) {
 function show() {
   if (!state) return;
   showAgain();
-  const isTheirs = state.isYourTurn, busy = state.task && state.task.kind;
+  const isTheirs = state.isYourTurn, busy = isBackground() ? null : state.task && state.task.kind;
   find("#pass").disabled = !isTheirs;
-  find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null && busy !== "analysis";
+  find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null;
   find("#undo").disabled = state.moves === 0 || state.place < state.moves;
-  find("#stop").disabled = busy === null || busy === "count" || busy === "analysis";
+  find("#stop").disabled = busy === null || busy === "count";
   find("#stop").textContent = text(busy === "hint" || busy === "score" ? "stop" : "moveNow");
   find("#first").disabled = find("#previous").disabled = state.place === 0;
   find("#next").disabled = find("#last").disabled = state.place === state.moves;
@@ -205,6 +206,7 @@ function show() {
   find("#curve").hidden = state.curve.length < 2;
   graph.show(state);
   showSettings();
+  showLoss();
   find("#board-help").textContent = text(state.isCounted ? "countHelp" : "boardHelp");
   find("#comment").textContent = state.comment;
   find("#comment").hidden = !state.comment;
@@ -216,11 +218,23 @@ function show() {
   const rules = RULES.includes(state.rules) ? text(`rules-${state.rules}`) : state.rules;
   find("#facts").textContent = text("facts", {komi: number(state.komi, state.komi % 1 ? 1 : 0), rules, moves: number(state.moves)});
   find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: state.recordedResult}) : "";
-  find("#file").textContent = state.file ? text("savedAs", {file: state.file}) : "";
+  // The isolates keep the parts of the name in order within Arabic.
+  find("#file").textContent = state.file ? text("savedAs", {file: `\u2066${state.file}\u2069`}) : "";
   complain(state.problem);
 }
 
+// Whether what the engine does leaves the board to the player.
+function isBackground() { return state.task !== null && ["analysis", "preparation"].includes(state.task.kind); }
+
+function showLoss() {
+  const loss = state.loss;
+  const said = loss && text("lost", {move: loss.move, points: number(loss.points, 1), best: loss.best});
+  if (find("#loss").textContent !== (said || "")) find("#loss").textContent = said || "";
+  find("#loss").hidden = !loss;
+}
+
 function showSettings() {
+  find("#teach").checked = state.isTeaching;
   find("#layer").value = state.layer;
   const names = state.networks.includes(state.network) ? state.networks : [state.network, ...state.networks];
   const labels = {auto: text("network-auto"), none: text("network-none")};
@@ -269,7 +283,7 @@ function statusText() {
   if (state.result && state.place === state.moves) return resultText(state.result);
   if (!state.isReady && state.task) return text("compiling");
   if (state.place < state.moves) return text("earlier", {place: number(state.place), moves: number(state.moves)});
-  if (state.task && state.task.kind !== "analysis") return text({move: "thinking", count: "counting", hint: "searching", score: "searching"}[state.task.kind], {colour});
+  if (state.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching"}[state.task.kind], {colour});
   return state.humans.length === 2 ? text("toMove", {colour}) : text("yourTurn", {colour});
 }
 
