@@ -90,7 +90,7 @@ FLOORS = [
     {"search"},
     {"play"},
     {"games"},
-    {"gtp", "analysis", "terminal", "training"},
+    {"gtp", "analysis", "terminal", "training", "web"},
     {"cli"},
 ]
 

@@ -22,6 +22,7 @@ from gtp_engine.base.system import EXIT_INTERRUPTED, configure_process
 COMMANDS = {
     "gtp": "Speak GTP on standard input and output (for Sabaki, GoGui, Lizzie, servers).",
     "play": "Play against the engine in the terminal.",
+    "web": "Play against the engine in the browser.",
     "analysis": "Speak KataGo's JSON analysis protocol (for KaTrain, review scripts).",
     "review": "Find the mistakes in a game record.",
     "selfplay": "Play the engine against itself and save the games.",
@@ -110,6 +111,7 @@ def main() -> None:
     Examples:
       gtp_engine play                              a game on 9x9, you are Black
       gtp_engine play --board-size 19 --level 3    19x19 against a weaker opponent
+      gtp_engine web                               the same in the browser
       gtp_engine gtp --seconds 10                  for a GUI, 10 s per move
       gtp_engine review game.sgf                   find the mistakes in a game
       gtp_engine doctor                            what to enter in Sabaki, GoGui, Lizzie

@@ -1,29 +1,20 @@
 """`gtp_engine play`: a game in the terminal."""
 
-import random
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ..base import interrupts
 from ..base.system import EXIT_INTERRUPTED
 from .closing import close_engine
-from .command import command, is_given, reporting_options
-from .engine_settings import engine_settings
+from .command import command, reporting_options
+from .first_game import first_game
 from .options import GameOptions, SearchOptions
-from .play_options import PlayOptions, play_options
-from .saved_game import saved_game, with_opponent
-
-if TYPE_CHECKING:
-    from ..play.engine import Engine
-    from ..play.loading import SavedGame
-
-# A first game takes ten minutes on 9x9, and two hours on 19x19.
-_DEFAULTS = {"board_size": "9"}
+from .play_options import DEFAULTS, PlayOptions, play_options
 
 
-@command(common=("board-size", "colour", "handicap", "level"), context_settings={"default_map": _DEFAULTS})
+@command(common=("board-size", "colour", "handicap", "level"), context_settings={"default_map": DEFAULTS})
 @play_options
 @click.pass_context
 def play(context: click.Context, game: GameOptions, search: SearchOptions, **values: Any) -> None:
@@ -55,24 +46,19 @@ def play(context: click.Context, game: GameOptions, search: SearchOptions, **val
 
     options = PlayOptions(**values)
     folder = options.sgf_dir or games_dir()
-    saved = saved_game(context, options, game, folder)
-    humans = _humans(options.colour, search.seed)
-    if saved is not None:
-        search = with_opponent(context, search, saved)
-        humans = humans if is_given(context, "colour") else saved.humans
-    engine = _new_engine(search, game, options.handicap) if saved is None else _engine_with(search, saved)
+    first = first_game(context, options, game, search, folder)
     screen = Screen(redraw=options.redraw)
     review_path, status = None, 1
     interrupts.raise_again()
     try:
         played = TerminalGame(
-            engine,
+            first.engine,
             screen,
-            humans=humans,
+            humans=first.humans,
             folder=folder,
             comments=options.comments,
             shown=options.shown,
-            saved=saved,
+            saved=first.saved,
         )
         status = 0 if played.run() else 1
         review_path = played.review_path
@@ -80,40 +66,8 @@ def play(context: click.Context, game: GameOptions, search: SearchOptions, **val
         status = EXIT_INTERRUPTED
     finally:
         screen.close()
-        close_engine(engine, status)
-    context.exit(_review(review_path, search, engine.parameters.profile) if review_path else status)
-
-
-def _humans(colour: str, seed: int | None) -> frozenset[int]:
-    """Returns the colours that humans play."""
-    from ..game.coords import BLACK, WHITE, parse_colour
-
-    if colour == "both":
-        return frozenset((BLACK, WHITE))
-    return frozenset((random.Random(seed).choice((BLACK, WHITE)) if colour == "random" else parse_colour(colour),))
-
-
-def _new_engine(search: SearchOptions, game: GameOptions, handicap: int | None) -> "Engine":
-    """Returns an engine with a new game."""
-    from ..game.handicap import fixed_handicap_points
-    from ..play.engine import Engine
-
-    stones = fixed_handicap_points(handicap, game.width, game.height) if handicap else []
-    komi = 0.5 if game.komi is None and handicap else game.komi
-    engine = Engine(engine_settings(search), width=game.width, height=game.height, rules=game.rules, komi=komi)
-    if stones:
-        engine.place_handicap(stones)
-    return engine
-
-
-def _engine_with(search: SearchOptions, saved: "SavedGame") -> "Engine":
-    """Returns an engine with a saved game."""
-    from ..play.engine import Engine
-
-    game = saved.game
-    engine = Engine(engine_settings(search), width=game.width, height=game.height, rules=game.rules, komi=game.komi)
-    engine.load(game)
-    return engine
+        close_engine(first.engine, status)
+    context.exit(_review(review_path, first.search, first.engine.parameters.profile) if review_path else status)
 
 
 def _review(path: Path, search: SearchOptions, profile: str) -> int:

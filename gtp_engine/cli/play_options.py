@@ -1,4 +1,4 @@
-"""The options of `gtp_engine play`."""
+"""The options of `gtp_engine play`, which `gtp_engine web` shares as far as they are about the game."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,12 +13,14 @@ from .command import options
 from .option_types import WholeNumber
 from .options import game_options, search_options
 
+# A first game takes ten minutes on 9x9, and two hours on 19x19.
+DEFAULTS = {"board_size": "9"}
 COLOURS = ("black", "white", "random", "both")
 
 
 @dataclass(frozen=True)
-class PlayOptions:
-    """The options of `play` in addition to those of game and search; None if an option without a default is not given.
+class PlayersOptions:
+    """Who plays, and which saved game; None if an option without a default is not given.
 
     Attributes:
         file: The saved game to continue: a path, or a name in the folder of saved games.
@@ -28,8 +30,6 @@ class PlayOptions:
         handicap: The number of handicap stones.
         sgf_dir: The folder of saved games.
         comments: Whether to save the engine's win rate, score and main line with its moves.
-        shown: One of `SHOWN_VALUES`.
-        redraw: Whether to redraw the board in place.
     """
 
     file: str | None
@@ -39,11 +39,22 @@ class PlayOptions:
     handicap: int | None
     sgf_dir: Path | None
     comments: bool
+
+
+@dataclass(frozen=True)
+class PlayOptions(PlayersOptions):
+    """The options of `play` in addition to those of game and search.
+
+    Attributes:
+        shown: One of `SHOWN_VALUES`.
+        redraw: Whether to redraw the board in place.
+    """
+
     shown: str
     redraw: bool
 
 
-_OPTIONS: tuple[str | Callable[..., Any], ...] = (
+GAME_ENTRIES: tuple[str | Callable[..., Any], ...] = (
     click.argument("file", required=False),
     "Game",
     click.option(
@@ -60,6 +71,8 @@ _OPTIONS: tuple[str | Callable[..., Any], ...] = (
     click.option("--move", type=WholeNumber(0), help="Continue the saved game after its move N."),
     shared.games_folder_option("Folder for saved games."),
     click.option("--comments", is_flag=True, help="Save the engine's win rate, score and main line with its moves."),
+)
+_DISPLAY: tuple[str | Callable[..., Any], ...] = (
     "Display",
     click.option(
         "--show",
@@ -73,10 +86,9 @@ _OPTIONS: tuple[str | Callable[..., Any], ...] = (
         default=True,
         help="Redraw the board in place if the terminal can, or print each position below the last.",
     ),
-    search_options(seconds="5", level=True),
 )
 
 
 def play_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options to a command; it receives `game`, `search` and the keywords of PlayOptions."""
-    return options(*_OPTIONS)(function)
+    return options(*GAME_ENTRIES, *_DISPLAY, search_options(seconds="5", level=True))(function)

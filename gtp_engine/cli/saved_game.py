@@ -1,4 +1,4 @@
-"""The saved game that `gtp_engine play` continues, and the options that it decides."""
+"""The saved game that `gtp_engine play` and `gtp_engine web` continue, and the options that it decides."""
 
 import logging
 from dataclasses import replace
@@ -11,16 +11,26 @@ from ..base.errors import UserError
 from .command import is_given
 from .engine_settings import network_file
 from .options import GameOptions, SearchOptions
-from .play_options import PlayOptions
+from .play_options import PlayersOptions
 
 if TYPE_CHECKING:
+    from ..game.rules import Rules
     from ..play.loading import SavedGame
 
 logger = logging.getLogger(__name__)
 
 
-def saved_game(context: click.Context, options: PlayOptions, game: GameOptions, folder: Path) -> "SavedGame | None":
+def saved_game(
+    context: click.Context, options: PlayersOptions, game: GameOptions, folder: Path, shows_finished: bool
+) -> "SavedGame | None":
     """Returns the saved game to continue, or None for a new game.
+
+    Args:
+        context: The command's context, which knows which options are given.
+        options: Who plays, and which saved game.
+        game: The options about the board and the rules.
+        folder: The folder of saved games.
+        shows_finished: Whether it may be a finished one, which people then play on for both sides.
 
     Raises:
         click.UsageError: Options contradict each other.
@@ -35,7 +45,8 @@ def saved_game(context: click.Context, options: PlayOptions, game: GameOptions, 
 
     rules = game.rules if is_given(context, "rules") else None
     komi = game.komi if is_given(context, "komi") else None
-    saved = open_game(path, move=options.move, rules=rules, komi=komi)
+    saved = _finished_game(path, rules, komi) if shows_finished and options.move is None else None
+    saved = saved or open_game(path, move=options.move, rules=rules, komi=komi)
     size = (saved.game.width, saved.game.height)
     if is_given(context, "board_size") and size != (game.width, game.height):
         wanted = f"{game.width}x{game.height}"
@@ -43,7 +54,7 @@ def saved_game(context: click.Context, options: PlayOptions, game: GameOptions, 
     return saved
 
 
-def _path(context: click.Context, options: PlayOptions, folder: Path) -> Path | None:
+def _path(context: click.Context, options: PlayersOptions, folder: Path) -> Path | None:
     """Returns the file of the saved game to continue, or None for a new game.
 
     `resume = true` in the user's configuration gives way to a FILE or the options of a new game on the command line,
@@ -62,6 +73,18 @@ def _path(context: click.Context, options: PlayOptions, folder: Path) -> Path | 
         return latest_unfinished(folder)
     begins_new = any(is_given(context, option) for option in ("handicap", "board_size"))
     return next(unfinished_games(folder), None) if options.resume and not begins_new else None
+
+
+def _finished_game(path: Path, rules: "Rules | None", komi: float | None) -> "SavedGame | None":
+    """Returns a finished game with people on both sides; None for an unfinished one."""
+    from ..game.coords import BLACK, WHITE
+    from ..play.loading import is_finished, open_record
+    from ..sgf import read_sgf
+
+    record = read_sgf(path)
+    if not is_finished(record):
+        return None
+    return replace(open_record(record, path, rules=rules, komi=komi), humans=frozenset((BLACK, WHITE)))
 
 
 def with_opponent(context: click.Context, search: SearchOptions, saved: "SavedGame") -> SearchOptions:

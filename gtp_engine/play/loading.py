@@ -38,22 +38,26 @@ class SavedGame:
     """A saved game, up to the move after which it continues.
 
     Attributes:
-        path: Its file.
+        path: Its file; None for a record that is in no file.
         game: The position with its history, komi and rules.
         humans: The colours that humans play: those of the record, or the player to move if it names none.
         comments: The comments by the number of the move in `game`.
         opponent: The engine that played it; None if `play` did not save it, or for two humans.
         is_own: Whether `play` saved it, and it is continued from its end: saving may then update the file.
         date: The date of the record.
+        players: The names in the record by colour, "" for none.
+        result: The result in the record, "" for none.
     """
 
-    path: Path
+    path: Path | None
     game: Game
     humans: frozenset[int]
     comments: dict[int, str]
     opponent: Opponent | None
     is_own: bool
     date: str
+    players: dict[int, str]
+    result: str
 
     def in_words(self) -> str:
         """Returns a line about what is continued, and whether its file is updated."""
@@ -77,14 +81,38 @@ def open_game(
         OSError: The file cannot be read.
     """
     record = read_sgf(path)
-    count = len(record.moves)
-    if move is None and _is_finished(record):
+    if move is None and is_finished(record):
+        count = len(record.moves)
         raise UserError(
             f"{path}: the game is finished ({record.result}); --move N continues it after move N, 0 to {count}, "
             "and `gtp_engine review` finds the mistakes"
         )
+    return open_record(record, path, move=move, rules=rules, komi=komi)
+
+
+def open_record(
+    record: GameRecord,
+    path: Path | None = None,
+    *,
+    move: int | None = None,
+    rules: Rules | None = None,
+    komi: float | None = None,
+) -> SavedGame:
+    """Returns a record as a game to continue, also if it is finished.
+
+    Args:
+        record: The record.
+        path: Its file, if it is in one.
+        move: How many moves to keep; all if None.
+        rules: Rules instead of the record's.
+        komi: Komi instead of the record's.
+
+    Raises:
+        UserError: It cannot be replayed, or has fewer moves.
+    """
+    count = len(record.moves)
     if move is not None and move > count:
-        raise UserError(f"{path}: there is no move {move}, the game has {plural(count, 'move')}")
+        raise UserError(f"{path or record.source}: there is no move {move}, the game has {plural(count, 'move')}")
     game = record.to_game(move, rules=rules)
     if komi is not None:
         game.set_komi(komi)
@@ -94,8 +122,10 @@ def open_game(
         humans=_humans(record) or frozenset((game.to_move,)),
         comments=_comments(record, game, count if move is None else move),
         opponent=_opponent(record),
-        is_own=_is_own(record) and not _is_finished(record) and len(game.moves) == count,
+        is_own=path is not None and _is_own(record) and not is_finished(record) and len(game.moves) == count,
         date=record.date,
+        players={BLACK: record.black, WHITE: record.white},
+        result=record.result.strip(),
     )
 
 
@@ -135,7 +165,7 @@ def unfinished_games(folder: Path) -> Iterator[Path]:
             record = read_sgf(path)
         except (SgfError, OSError):
             continue
-        if _is_own(record) and not _is_finished(record):
+        if _is_own(record) and not is_finished(record):
             yield path
 
 
@@ -143,7 +173,8 @@ def _is_own(record: GameRecord) -> bool:
     return record.application.startswith(_PROGRAM) and HUMAN in (record.black, record.white)
 
 
-def _is_finished(record: GameRecord) -> bool:
+def is_finished(record: GameRecord) -> bool:
+    """Whether somebody has won the game of a record, or it was drawn."""
     return record.result.strip().lower() not in _UNFINISHED
 
 

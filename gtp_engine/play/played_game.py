@@ -18,9 +18,11 @@ from .saving import GameFile
 if TYPE_CHECKING:
     from ..game.game import Game
 
+HANDICAP_KOMI = 0.5  # with handicap stones, unless another one is asked for: it only excludes draws
+
 
 class PlayedGame:
-    """The game on the engine's board. `load` and `restart` begin another one.
+    """The game on the engine's board. `load`, `begin` and `restart` put another one in its place.
 
     Attributes:
         engine: The engine, with the position.
@@ -28,6 +30,7 @@ class PlayedGame:
         folder: The folder of new files.
         file: The game's file. After a method that changes the game its `error` tells whether it could be saved.
         result: The result as SGF writes it ("W+3.5", "B+R", "0"); None while the game goes on.
+        saved: The saved game that it continues; None for a new one.
         dead: The points of the stones that the count of a finished game removes.
     """
 
@@ -56,6 +59,7 @@ class PlayedGame:
         self._begin(saved)
 
     def _begin(self, saved: SavedGame | None) -> None:
+        self.saved = saved
         self.result: str | None = None
         self.dead: set[int] = set()
         self._date = saved.date if saved and saved.is_own else None
@@ -67,6 +71,10 @@ class PlayedGame:
     def game(self) -> "Game":
         """The position with its history."""
         return self.engine.game
+
+    def comment(self, place: int) -> str:
+        """Returns the comment of the position after a number of moves, "" for none."""
+        return self._comments.get(place, "")
 
     @property
     def is_humans_turn(self) -> bool:
@@ -126,15 +134,15 @@ class PlayedGame:
         self.file.save(self.record())
         return only_resignation
 
-    def resign(self) -> None:
-        """Ends the game by resignation of the player to move, and saves it.
+    def resign(self, colour: int | None = None) -> None:
+        """Ends the game by the resignation of a player, by default of the one to move, and saves it.
 
         Raises:
             UserError: The game is over.
         """
         if self.result:
             raise UserError("the game is over")
-        self.result = f"{colour_letter(opponent(self.game.to_move))}+R"
+        self.result = f"{colour_letter(opponent(colour or self.game.to_move))}+R"
         self.save()
 
     def count(self, dead: Iterable[int]) -> None:
@@ -177,10 +185,15 @@ class PlayedGame:
         self.humans = saved.humans
         self._begin(saved)
 
+    def begin(self, game: "Game", humans: frozenset[int]) -> None:
+        """Begins a new game instead of this one, from a position, with people playing these colours."""
+        self.engine.load(game)
+        self.humans = humans
+        self._begin(None)
+
     def restart(self) -> None:
         """Begins a new game with the same board, handicap, komi, rules and players."""
-        self.engine.load(self.record().to_game(0))
-        self._begin(None)
+        self.begin(self.record().to_game(0), self.humans)
 
     def _label(self) -> str:
         """Returns the board and the opponent for the name of a new file."""

@@ -1,0 +1,78 @@
+"""`gtp_engine web`: the game in a browser."""
+
+import signal
+import threading
+import webbrowser
+from typing import Any
+
+import click
+
+from ..base import interrupts
+from ..base.system import EXIT_INTERRUPTED
+from .closing import close_engine
+from .command import command, options
+from .first_game import first_game
+from .option_types import WholeNumber
+from .options import GameOptions, SearchOptions, search_options
+from .play_options import DEFAULTS, GAME_ENTRIES, PlayersOptions
+
+
+@command(common=("board-size", "colour", "handicap", "level"), context_settings={"default_map": DEFAULTS})
+@options(
+    *GAME_ENTRIES,
+    "Server",
+    click.option(
+        "--port", type=WholeNumber(0, 65535), show_default="8019, or the next free one", help="Port; 0: any free one."
+    ),
+    click.option("--browser/--no-browser", default=True, help="Open the page in the browser."),
+    search_options(seconds="5", level=True),
+)
+@click.pass_context
+def web(
+    context: click.Context, game: GameOptions, search: SearchOptions, port: int | None, browser: bool, **values: Any
+) -> None:
+    """Play in the browser.
+
+    Opens a page with the board; click a point to play there. The page can begin other games. The game is saved as SGF
+    after every move, in the same folder as those of `play`, and either command can continue it. All tabs with the page
+    show the same game. Only this computer can reach the page, with the key in the address that is printed. Ctrl-C ends
+    the program.
+
+    With FILE or --resume a saved game continues with its board, komi, rules, handicap and players, as with `play`.
+    Another game record, also a finished one, is shown: step through it, analyse it, and play on from any position.
+
+    \b
+    Examples:
+      gtp_engine web                                   9x9, you are Black
+      gtp_engine web --board-size 19 --level 3         19x19 against a weaker opponent
+      gtp_engine web --resume                          continue the last game
+      gtp_engine web game.sgf                          show and analyse a game
+      gtp_engine web --no-browser --port 9000          only print the address
+    """
+    from ..base.folders import games_dir
+    from ..base.system import wait_for
+    from ..play.played_game import PlayedGame
+    from ..web.server import Server
+
+    players = PlayersOptions(**values)
+    folder = players.sgf_dir or games_dir()
+    server = Server(port)
+    first = first_game(context, players, game, search, folder, shows_finished=True)
+    wait_for(first.engine.board_ready)
+    interrupts.note(server.stop)
+    signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
+    try:
+        played = PlayedGame(
+            first.engine, humans=first.humans, folder=folder, comments=players.comments, saved=first.saved
+        )
+        server.run(played, lambda: _show(server.address, browser))
+    finally:
+        close_engine(first.engine, EXIT_INTERRUPTED)
+    interrupts.check()
+
+
+def _show(address: str, browser: bool) -> None:
+    """Prints the address, and opens it in the browser, which may take a while."""
+    click.echo(f"The board is at {address}\nCtrl-C ends the program.")
+    if browser:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -1,0 +1,1 @@
+"""The game and the board in a browser."""

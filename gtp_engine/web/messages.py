@@ -1,0 +1,124 @@
+"""What a page may send: small JSON objects with a `type`, each checked before anything is done with it."""
+
+import json
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..base.errors import UserError
+from ..base.fields import Range, invalid, parse_number, parse_word
+from ..game.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, parse_colour
+from ..game.game import Game
+from ..game.handicap import fixed_handicap_points
+from ..game.rules import RULESETS
+from ..play.levels import HIGHEST, Level
+from ..play.played_game import HANDICAP_KOMI
+
+COLOURS = ("black", "white", "random", "both")
+# The page offers less; these bounds only keep a wrong message from starting a search of a week.
+_SECONDS, _VISITS = Range(0, 3600, above=True, noun="number of seconds"), Range(1, 1_000_000, whole=True)
+
+
+@dataclass(frozen=True)
+class NewGame:
+    """A game that a page wants to begin.
+
+    Attributes:
+        game: The position to begin from.
+        humans: The colours that people play.
+        level: The engine's level.
+        seconds: The longest time for a move of the engine; None for no limit but that of the visits.
+        visits: The largest number of visits for one; None for no limit.
+    """
+
+    game: Game
+    humans: frozenset[int]
+    level: Level
+    seconds: float | None
+    visits: int | None
+
+
+def parse_message(text: str | bytes) -> dict[str, Any]:
+    """Returns the object that a page has sent.
+
+    Raises:
+        UserError: It is not a JSON object with a text as its `type`.
+    """
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UserError("invalid message: it is not JSON") from None
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+        raise UserError("invalid message: expected an object with a type")
+    return message
+
+
+def text_of(message: Mapping[str, Any], name: str) -> str:
+    """Returns a text of a message.
+
+    Raises:
+        UserError: It is missing, or something else.
+    """
+    value = message.get(name)
+    if not isinstance(value, str):
+        raise invalid(name, value, "a text")
+    return value
+
+
+def whole_number(message: Mapping[str, Any], name: str, low: int, high: int) -> int:
+    """Returns a whole number of a message.
+
+    Raises:
+        UserError: It is missing, something else, or out of range.
+    """
+    return int(parse_number(name, message.get(name), Range(low, high, whole=True), from_text=False))
+
+
+def visits_of(message: Mapping[str, Any]) -> int | None:
+    """Returns the number of visits of a message; None if it has none.
+
+    Raises:
+        UserError: It is no number of visits.
+    """
+    value = message.get("visits")
+    return None if value is None else int(parse_number("number of visits", value, _VISITS, from_text=False))
+
+
+def new_game_of(message: Mapping[str, Any]) -> NewGame:
+    """Returns the game that a page wants to begin.
+
+    Raises:
+        UserError: A value is missing or invalid, or the values do not fit together.
+    """
+    width, height = (whole_number(message, name, MIN_SIZE, MAX_SIZE) for name in ("width", "height"))
+    handicap = whole_number(message, "handicap", 0, 9)
+    stones = fixed_handicap_points(handicap, width, height) if handicap else []
+    komi = message.get("komi")
+    if komi is None and handicap:
+        komi = HANDICAP_KOMI
+    if komi is not None:
+        komi = float(parse_number("komi", komi, Range(), from_text=False))
+    seconds = message.get("seconds")
+    game = Game(width, height, rules=parse_word("rules", message.get("rules"), RULESETS), komi=komi)
+    if stones:
+        game.place_handicap(stones)
+    return NewGame(
+        game,
+        _humans(parse_word("colour", message.get("colour"), COLOURS)),
+        _level(message.get("level")),
+        None if seconds is None else float(parse_number("time", seconds, _SECONDS, from_text=False)),
+        visits_of(message),
+    )
+
+
+def _level(value: object) -> Level:
+    if value == "max":
+        return "max"
+    return int(parse_number("level", value, Range(1, HIGHEST, whole=True), from_text=False))
+
+
+def _humans(colour: str) -> frozenset[int]:
+    if colour == "both":
+        return frozenset((BLACK, WHITE))
+    return frozenset((random.choice((BLACK, WHITE)) if colour == "random" else parse_colour(colour),))

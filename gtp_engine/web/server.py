@@ -1,0 +1,273 @@
+"""The server: the page and its files, and a WebSocket for each page that is open.
+
+Everything that is served is read from the package once, so no name that a client sends reaches the file system.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from importlib import resources
+from typing import Any
+
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application, HTTPError, RequestHandler
+from tornado.websocket import WebSocketClosedError, WebSocketHandler
+
+from ..base.errors import EXPECTED, UserError, answer_text
+from ..play.played_game import PlayedGame
+from .guard import Guard
+from .messages import parse_message
+from .session import Session
+
+PORT = 8019  # an arbitrary one; if it is in use, the next free one is taken
+_PORTS_TRIED = 20
+_LARGEST_MESSAGE = 2 << 20  # bytes; the largest game records in use have a tenth of it
+_LARGEST_REQUEST = 1 << 16  # bytes; pages send no bodies
+_MOST_PAGES = 50
+_PING_SECONDS = 20
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+}
+logger = logging.getLogger(__name__)
+
+
+class Server:
+    """A server for one session.
+
+    Attributes:
+        address: The address to open, with the key.
+    """
+
+    def __init__(self, port: int | None = None) -> None:
+        """Reserves a port.
+
+        Args:
+            port: The port, 0 for any free one; None for the usual one, or the next one that is free.
+
+        Raises:
+            UserError: The port is in use, or may not be used.
+        """
+        self._sockets, self.port = _bind(port)
+        self._guard = Guard(self.port)
+        self.address = self._guard.address
+        self._pages: set[_Socket] = set()
+        self._files = _read_files()
+        self._stopped = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.session: Session
+
+    def run(self, played: PlayedGame, opened: Callable[[], object]) -> None:
+        """Serves the game until `stop` is called.
+
+        Args:
+            played: The game.
+            opened: Called once pages can be opened.
+        """
+        asyncio.run(self.serve(played, opened))
+
+    async def serve(self, played: PlayedGame, opened: Callable[[], object]) -> None:
+        """Does what `run` does in a loop that runs already."""
+        self._loop = loop = asyncio.get_running_loop()
+        self.session = Session(played, self.publish, loop.call_soon_threadsafe)
+        routes: list[Any] = [(r"/socket", _Socket), (r"/game\.sgf", _Record), (r"/(.*)", _File)]
+        application = Application(
+            routes,
+            guard=self._guard,
+            server=self,
+            websocket_max_message_size=_LARGEST_MESSAGE,
+            websocket_ping_interval=_PING_SECONDS,
+            log_function=lambda handler: logger.debug("%s %s", handler.request.method, handler.request.path),
+        )
+        server = HTTPServer(application, max_body_size=_LARGEST_REQUEST, max_header_size=_LARGEST_REQUEST)
+        server.add_sockets(self._sockets)
+        opened()
+        try:
+            await self._stopped.wait()
+        finally:
+            self.session.close()
+            server.stop()
+            for page in list(self._pages):
+                page.close(1001, "the program has ended")
+            await asyncio.sleep(0)
+
+    def stop(self) -> None:
+        """Ends `run`; any thread may call it, and a handler of signals."""
+        if self._loop is None:
+            self._stopped.set()
+        else:
+            self._loop.call_soon_threadsafe(self._stopped.set)
+
+    def publish(self, document: dict[str, Any]) -> None:
+        """Sends a document to all pages. A page that is slow gets only the latest one when it is ready again."""
+        text = json.dumps(document)
+        for page in self._pages:
+            page.send_latest(text)
+
+    def file(self, name: str) -> tuple[str, bytes] | None:
+        """Returns the type and the content of a file of the page; None if there is none of this name."""
+        return self._files.get(name)
+
+    def join(self, page: "_Socket") -> bool:
+        """Shows the session on one more page; returns whether there is room."""
+        if len(self._pages) >= _MOST_PAGES:
+            return False
+        self._pages.add(page)
+        return True
+
+    def leave(self, page: "_Socket") -> None:
+        """Forgets a page that is closed."""
+        self._pages.discard(page)
+
+
+def _bind(port: int | None) -> tuple[list[Any], int]:
+    last: OSError | None = None
+    for candidate in [port] if port is not None else range(PORT, PORT + _PORTS_TRIED):
+        try:
+            sockets = bind_sockets(candidate, "127.0.0.1")
+            return sockets, sockets[0].getsockname()[1]
+        except OSError as error:
+            last = error
+    assert last is not None
+    tried = f"port {port}" if port is not None else f"the ports {PORT} to {PORT + _PORTS_TRIED - 1}"
+    raise UserError(f"cannot use {tried} of 127.0.0.1: {last.strerror}; choose another one with --port N")
+
+
+def _read_files() -> dict[str, tuple[str, bytes]]:
+    """Returns the files of the page by their names in addresses."""
+    files: dict[str, tuple[str, bytes]] = {}
+
+    def read(folder: Any, prefix: str) -> None:
+        for entry in folder.iterdir():
+            if entry.is_dir():
+                read(entry, f"{prefix}{entry.name}/")
+            elif (suffix := "." + entry.name.rpartition(".")[2]) in _TYPES:
+                files[prefix + entry.name] = _TYPES[suffix], entry.read_bytes()
+
+    read(resources.files(__package__) / "static", "")
+    files[""] = files.pop("index.html")
+    return files
+
+
+class _Handler(RequestHandler):
+    """A request that has to come from one of our pages."""
+
+    @property
+    def guard(self) -> Guard:
+        """The checks."""
+        guard: Guard = self.application.settings["guard"]
+        return guard
+
+    @property
+    def server(self) -> Server:
+        """The server."""
+        server: Server = self.application.settings["server"]
+        return server
+
+    def set_default_headers(self) -> None:
+        self.clear_header("Server")
+        for name, value in self.guard.headers().items():
+            self.set_header(name, value)
+
+    def prepare(self) -> Awaitable[None] | None:
+        if not self.guard.is_own_host(self.request.host):
+            raise HTTPError(403, "another host")
+        if not self.guard.is_key(self.get_cookie(self.guard.cookie)):
+            self.refuse()
+        return None
+
+    def refuse(self) -> None:
+        """Answers a request without the key."""
+        raise HTTPError(403, "no key")
+
+    def write_error(self, status_code: int, **_: Any) -> None:
+        texts = {403: "This page needs the address that `gtp_engine web` has printed, with its key.\n"}
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(texts.get(status_code, f"{status_code}\n"))
+
+
+class _File(_Handler):
+    """The page and its files."""
+
+    def refuse(self) -> None:
+        if self.request.path != "/" or not self.guard.is_key(self.get_query_argument("key", None)):
+            super().refuse()
+
+    def get(self, name: str) -> None:
+        if not name and self.get_query_arguments("key"):
+            if not self.guard.is_key(self.get_query_argument("key")):
+                super().refuse()
+            # The address with the key stays neither in the history nor in bookmarks.
+            self.set_cookie(self.guard.cookie, self.guard.key, httponly=True, samesite="Strict")
+            self.redirect("/")
+            return
+        found = self.server.file(name)
+        if found is None:
+            raise HTTPError(404)
+        self.set_header("Content-Type", found[0])
+        self.finish(found[1])
+
+
+class _Record(_Handler):
+    """The game as a file to download."""
+
+    def get(self) -> None:
+        session = self.server.session
+        self.set_header("Content-Type", "application/x-go-sgf; charset=utf-8")
+        self.set_header("Content-Disposition", f'attachment; filename="{session.title()}.sgf"')
+        self.finish(session.played.record().to_sgf())
+
+
+class _Socket(_Handler, WebSocketHandler):
+    """The connection of one page."""
+
+    def initialize(self) -> None:
+        self._sending: asyncio.Future[None] | None = None
+        self._waiting: str | None = None
+
+    def check_origin(self, origin: str) -> bool:
+        return self.guard.is_own_origin(origin)
+
+    def prepare(self) -> Awaitable[None] | None:
+        if "Origin" not in self.request.headers:  # no browser leaves it out
+            raise HTTPError(403, "no origin")
+        return super().prepare()
+
+    def open(self, *_: str, **__: str) -> None:
+        if not self.server.join(self):
+            self.close(1013, "too many pages")
+            return
+        self.send_latest(json.dumps(self.server.session.state()))
+
+    def on_message(self, message: str | bytes) -> None:
+        try:
+            answer = self.server.session.receive(parse_message(message))
+        except EXPECTED as error:
+            answer = {"type": "error", "text": answer_text(error)}
+        except Exception as error:
+            logger.exception("a message could not be handled")
+            answer = {"type": "error", "text": answer_text(error)}
+        if answer is not None:
+            self.write_message(json.dumps(answer))
+
+    def on_close(self) -> None:
+        self.server.leave(self)
+
+    def send_latest(self, text: str) -> None:
+        """Sends a document, or keeps it until the one before is on its way; a newer one replaces it."""
+        self._waiting = text
+        if self._sending is None or self._sending.done():
+            self._sending = asyncio.ensure_future(self._send())
+
+    async def _send(self) -> None:
+        try:
+            while self._waiting is not None:
+                text, self._waiting = self._waiting, None
+                await self.write_message(text)
+        except WebSocketClosedError:
+            self.server.leave(self)

@@ -1,0 +1,359 @@
+// The page: shows the state that the program sends, and sends what the user asks for.
+import {Board} from "./board.js";
+import {Connection} from "./connection.js";
+import {Graph} from "./graph.js";
+import {begin, number, percent, text, use} from "./words.js";
+
+const RULES = ["chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor", "ing"];
+const LAYERS = ["candidates", "ownership", "policy"];
+const VISITS = [100, 500, 2000, 10000, 50000];
+const USUAL_VISITS = 2000;
+const HIGHEST_LEVEL = 10;
+const LARGEST_FILE = 1 << 20;  // bytes of a record, a tenth of which is a large one
+const CLOCK_STEP = 200;  // milliseconds
+const find = (selector) => document.querySelector(selector);
+const words = {".": "empty", X: "black", O: "white"};
+
+let state = null;
+let received = 0;  // when the state came, for the clock
+let announced = "";
+let line = null;  // the candidate whose line is on the board
+
+const board = new Board(find("#board"), {
+  onPoint: (vertex) => play(vertex),
+  onCursor: (vertex, stone) => announce(`${vertex}, ${text(words[stone])}`),
+  onHover: (vertex) => showLine(vertex),
+});
+const graph = new Graph(find("#graph"), (place) => go(place));
+await begin(find("#language"));
+fillForm();
+const connection = new Connection({onMessage: receive, onChange: (isOpen) => { find("#connection").hidden = isOpen; }});
+
+function receive(message) {
+  if (message.type === "state") {
+    state = message;
+    received = performance.now();
+    show();
+  } else if (message.type === "line") {
+    if (message.move === line) draw(message.board);
+  } else if (message.type === "games") {
+    showGames(message.games);
+  } else if (message.type === "error") {
+    board.refused();
+    complain(message.text);
+  }
+}
+
+// What the user does.
+
+function send(message) {
+  complain(null);
+  if (!connection.send(message)) {
+    board.refused();
+    complain(text("connectionLost"));
+  }
+}
+
+function play(vertex) {
+  if (state.isCounted) send({type: "dead", point: vertex});
+  if (state.isOver) return;
+  send({type: "play", point: vertex, after: state.moves});
+}
+
+function go(place) {
+  if (place >= 0 && place <= state.moves) send({type: "go", move: place});
+}
+
+function analyse(isOn) { send({type: "analyse", visits: isOn ? Number(find("#analysis-visits").value) : null}); }
+
+const steps = {first: () => 0, previous: () => state.place - 1, next: () => state.place + 1, last: () => state.moves};
+for (const [id, place] of Object.entries(steps)) find(`#${id}`).addEventListener("click", () => go(place()));
+const keys = {Home: "first", ArrowLeft: "previous", ArrowRight: "next", End: "last"};
+document.addEventListener("keydown", (event) => {
+  const isFree = !event.target.closest("input, select, textarea, dialog, #board");
+  if (event.key in keys && isFree && !event.ctrlKey && !event.altKey && !event.metaKey) go(steps[keys[event.key]]());
+});
+find("#analyse").addEventListener("click", () => analyse(state.analysisVisits === null));
+find("#analysis-visits").addEventListener("change", () => state.analysisVisits === null || analyse(true));
+find("#teach").addEventListener("change", (event) => send({type: "teach", on: event.target.checked}));
+find("#layer").addEventListener("change", (event) => send({type: "layer", layer: event.target.value}));
+find("#network").addEventListener("change", (event) => send({type: "network", network: event.target.value}));
+for (const kind of ["undo", "hint", "score", "stop"]) find(`#${kind}`).addEventListener("click", () => send({type: kind}));
+find("#pass").addEventListener("click", () => play("pass"));
+find("#resign").addEventListener("click", () => find("#resign-dialog").showModal());
+find("#really-resign").addEventListener("click", () => {
+  find("#resign-dialog").close();
+  send({type: "resign"});
+});
+find("#new").addEventListener("click", () => find("#new-dialog").showModal());
+find("#resume").addEventListener("click", () => send({type: "games"}));
+find("#branch").addEventListener("click", () => send({type: "branch"}));
+find("#open").addEventListener("click", () => {
+  find("#open-file").value = find("#open-text").value = "";
+  find("#open-dialog").showModal();
+});
+find("#open-now").addEventListener("click", async () => {
+  const [file] = find("#open-file").files;
+  find("#open-dialog").close();
+  if (file) openFile(file);
+  else if (find("#open-text").value.trim()) openText(find("#open-text").value);
+});
+document.addEventListener("paste", (event) => {
+  const pasted = event.clipboardData.getData("text/plain");
+  if (!event.target.closest("input, textarea") && /\(\s*;/.test(pasted)) openText(pasted);
+});
+for (const kind of ["dragover", "dragleave", "drop"]) {
+  document.addEventListener(kind, (event) => {
+    event.preventDefault();
+    document.body.classList.toggle("dropping", kind === "dragover");
+    const [file] = kind === "drop" ? event.dataTransfer.files : [];
+    if (file) openFile(file);
+  });
+}
+
+async function openFile(file) {
+  if (file.size > LARGEST_FILE) complain(text("tooLarge", {file: file.name}));
+  else openText(decode(await file.arrayBuffer()));
+}
+
+// Records name their character set in CA; those that name none are in UTF-8, or else in Latin-1.
+function decode(buffer) {
+  const latin = new TextDecoder("latin1").decode(buffer);
+  const named = /CA\s*\[\s*([\w.:-]+)/.exec(latin);
+  for (const name of [named && named[1], "utf-8"]) {
+    try {
+      if (name) return new TextDecoder(name, {fatal: name === "utf-8"}).decode(buffer);
+    } catch { /* an unknown name, or bytes that are not in this character set */ }
+  }
+  return latin;
+}
+
+// The record travels as UTF-8, whatever its file was written in.
+function openText(sgf) { send({type: "open", sgf: sgf.replace(/CA\s*\[[^\]]*\]/, "CA[UTF-8]")}); }
+
+find("#language").addEventListener("change", async (event) => {
+  await use(event.target.value);
+  fillForm();
+  show();
+});
+for (const button of document.querySelectorAll("dialog .cancel")) {
+  button.addEventListener("click", () => button.closest("dialog").close());
+}
+find("#new-dialog form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const chosen = Object.fromEntries(new FormData(event.target));
+  find("#new-dialog").close();
+  send({
+    type: "new",
+    width: Number(chosen.size),
+    height: Number(chosen.size),
+    colour: chosen.colour,
+    level: chosen.level === "max" ? "max" : Number(chosen.level),
+    seconds: Number(chosen.seconds),
+    visits: null,
+    handicap: Number(chosen.handicap),
+    komi: chosen.komi === "" ? null : Number(chosen.komi),
+    rules: chosen.rules,
+  });
+});
+
+function fillForm() {
+  const form = find("#new-dialog form");
+  const kept = form.level.value ? Object.fromEntries(new FormData(form)) : {level: "3", seconds: 5, handicap: 0, rules: "chinese"};
+  const levels = Array.from({length: HIGHEST_LEVEL}, (_, index) => new Option(number(index + 1), index + 1));
+  form.level.replaceChildren(...levels, new Option(text("fullStrength"), "max"));
+  form.handicap.replaceChildren(...[0, 2, 3, 4, 5, 6, 7, 8, 9].map((stones) => new Option(number(stones), stones)));
+  form.rules.replaceChildren(...RULES.map((name) => new Option(text(`rules-${name}`), name)));
+  find("#layer").replaceChildren(...LAYERS.map((name) => new Option(text(`layer-${name}`), name)));
+  const visits = Number(find("#analysis-visits").value) || USUAL_VISITS;
+  find("#analysis-visits").replaceChildren(...VISITS.map((count) => new Option(number(count), count, false, count === visits)));
+  form.komi.placeholder = text("usual");
+  for (const [name, value] of Object.entries(kept)) form[name].value = value;
+}
+
+function showGames(names) {
+  const buttons = names.map((name) => {
+    const item = document.createElement("li"), button = document.createElement("button");
+    button.type = "button";
+    button.textContent = name;
+    button.addEventListener("click", () => {
+      find("#resume-dialog").close();
+      send({type: "resume", game: name});
+    });
+    item.append(button);
+    return item;
+  });
+  const none = document.createElement("li");
+  none.textContent = text("noGames");
+  find("#games").replaceChildren(...(buttons.length ? buttons : [none]));
+  find("#resume-dialog").showModal();
+}
+
+// What the user sees.
+
+function show() {
+  if (!state) return;
+  showAgain();
+  const isTheirs = state.isYourTurn, busy = isBackground() ? null : state.task && state.task.kind;
+  find("#pass").disabled = !isTheirs;
+  find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null;
+  find("#undo").disabled = state.moves === 0 || state.place < state.moves;
+  find("#stop").disabled = busy === null || busy === "count";
+  find("#stop").textContent = text(busy === "hint" || busy === "score" ? "stop" : "moveNow");
+  find("#first").disabled = find("#previous").disabled = state.place === 0;
+  find("#next").disabled = find("#last").disabled = state.place === state.moves;
+  find("#analyse").setAttribute("aria-pressed", state.analysisVisits !== null);
+  find("#curve").hidden = state.curve.length < 2;
+  graph.show(state);
+  showSettings();
+  showLoss();
+  find("#board-help").textContent = text(state.isCounted ? "countHelp" : "boardHelp");
+  find("#comment").textContent = state.comment;
+  find("#comment").hidden = !state.comment;
+  find("#branch").hidden = state.place === state.moves && state.humans.length < 2 && !state.isOver;
+  find("#resign").disabled = state.result !== null || state.moves === 0 || state.place < state.moves;
+  showPlayers();
+  showStatus();
+  showReport();
+  const rules = RULES.includes(state.rules) ? text(`rules-${state.rules}`) : state.rules;
+  find("#facts").textContent = text("facts", {komi: number(state.komi, state.komi % 1 ? 1 : 0), rules, moves: number(state.moves)});
+  find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: state.recordedResult}) : "";
+  // The isolates keep the parts of the name in order within Arabic.
+  find("#file").textContent = state.file ? text("savedAs", {file: `\u2066${state.file}\u2069`}) : "";
+  complain(state.problem);
+}
+
+// Whether what the engine does leaves the board to the player.
+function isBackground() { return state.task !== null && ["analysis", "preparation"].includes(state.task.kind); }
+
+function showLoss() {
+  const loss = state.loss;
+  const said = loss && text("lost", {move: loss.move, points: number(loss.points, 1), best: loss.best});
+  if (find("#loss").textContent !== (said || "")) find("#loss").textContent = said || "";
+  find("#loss").hidden = !loss;
+}
+
+function showSettings() {
+  find("#teach").checked = state.isTeaching;
+  find("#layer").value = state.layer;
+  const names = state.networks.includes(state.network) ? state.networks : [state.network, ...state.networks];
+  const labels = {auto: text("network-auto"), none: text("network-none")};
+  find("#network").replaceChildren(...names.map((name) => new Option(labels[name] || name, name, false, name === state.network)));
+}
+
+function draw(svg) {
+  board.show(svg, {...state, colour: state.isYourTurn ? state.toMove : null, isPreview: svg !== state.board});
+}
+
+function showPlayers() {
+  const level = state.level === "max" ? text("fullStrength") : text("levelNumber", {level: number(state.level)});
+  for (const player of document.querySelectorAll(".player")) {
+    const colour = player.dataset.colour;
+    const isHuman = state.humans.includes(colour);
+    const person = state.humans.length === 2 ? state.names[colour] || text("human") : text("you");
+    const name = isHuman ? person : text("engineAt", {level});
+    player.querySelector(".name").textContent = `${text(colour)} · ${name}`;
+    player.querySelector(".captures").textContent = text("captured", {stones: number(state.captures[colour])});
+    player.classList.toggle("turn", state.result === null && state.toMove === colour);
+  }
+  showClock();
+}
+
+function showClock() {
+  const thinking = state && state.task && state.task.kind === "move";
+  for (const player of document.querySelectorAll(".player")) {
+    const isThinking = thinking && player.dataset.colour === state.toMove;
+    const seconds = isThinking ? state.task.seconds + (performance.now() - received) / 1000 : 0;
+    player.querySelector(".clock").textContent = isThinking ? text("seconds", {seconds: number(seconds, 1)}) : "";
+  }
+}
+setInterval(showClock, CLOCK_STEP);
+
+function showStatus() {
+  const now = statusText(), last = state.lastMove;
+  find("#status").textContent = now;
+  const move = last && text(last.vertex === "pass" ? "passes" : "plays", {colour: text(last.colour), move: last.vertex});
+  const said = [move, now].filter(Boolean).join(". ");
+  if (said !== announced) announce(announced = said);
+  find("#board").setAttribute("aria-label", text("boardLabel", {size: `${state.width} × ${state.height}`, last: move || text("noMoves")}));
+}
+
+function statusText() {
+  const colour = text(state.toMove);
+  if (state.result && state.place === state.moves) return resultText(state.result);
+  if (!state.isReady && state.task) return text("compiling");
+  if (state.place < state.moves) return text("earlier", {place: number(state.place), moves: number(state.moves)});
+  if (state.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching"}[state.task.kind], {colour});
+  return state.humans.length === 2 ? text("toMove", {colour}) : text("yourTurn", {colour});
+}
+
+function resultText({winner, by, points}) {
+  if (by === "draw") return text("draw");
+  return text(by === "resignation" ? "winsByResignation" : "winsByPoints", {colour: text(winner), points: number(points, points % 1 ? 1 : 0)});
+}
+
+function showReport() {
+  const report = state.report, opinion = report || (state.place === state.moves ? state.opinion : null);
+  find("#report").hidden = !opinion;
+  if (!opinion) return;
+  const points = Math.abs(opinion.lead);
+  const lead = points < 0.5 ? text("close") : text("leads", {colour: text(opinion.leader), points: number(points, 1)});
+  const winrate = text("winRateOf", {colour: text(opinion.toMove), winrate: percent(opinion.winrate)});
+  const labels = {hint: "hintIs", score: "estimate", analysis: "analysis"};
+  const label = report ? text(labels[report.kind], {move: report.moves.length ? report.moves[0].vertex : ""}) : text("engineThinks");
+  find("#opinion").textContent = [label, lead, winrate, text("visitsDone", {visits: number(opinion.visits)})].join(" · ");
+  const moves = report && report.kind !== "score" ? report.moves : [];
+  find("#candidates").hidden = moves.length === 0;
+  showCandidates(moves);
+}
+
+// Rows stay the same elements, so that neither the focus nor the pointer loses them while an analysis runs.
+function showCandidates(moves) {
+  const body = find("#candidates tbody");
+  while (body.rows.length > moves.length) body.lastElementChild.remove();
+  while (body.rows.length < moves.length) body.append(candidateRow());
+  moves.forEach((move, index) => {
+    const [first, ...others] = body.rows[index].cells;
+    first.firstElementChild.textContent = move.vertex;
+    first.firstElementChild.title = move.line.join(" ");
+    const values = [percent(move.winrate), number(move.lead, 1), number(move.visits)];
+    others.forEach((cell, column) => { cell.textContent = values[column]; });
+  });
+}
+
+function candidateRow() {
+  const row = document.createElement("tr"), button = document.createElement("button");
+  button.type = "button";
+  for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => showLine(button.textContent));
+  for (const event of ["blur", "pointerleave"]) button.addEventListener(event, () => showLine(null));
+  button.addEventListener("click", () => play(button.textContent));
+  row.insertCell().append(button);
+  for (let column = 0; column < 3; column++) row.insertCell();
+  return row;
+}
+
+function candidate(vertex) {
+  return state && state.report && state.report.moves.some((move) => move.vertex === vertex) ? vertex : null;
+}
+
+function showLine(vertex) {
+  const wanted = candidate(vertex);
+  if (wanted === line) return;
+  line = wanted;
+  if (line) connection.send({type: "line", move: line});
+  else if (state) draw(state.board);
+}
+
+// After a new state: the line of the same candidate, which may have changed, or the position.
+function showAgain() {
+  line = line && candidate(line);
+  if (line) connection.send({type: "line", move: line});
+  else draw(state.board);
+}
+
+function complain(problem) {
+  find("#problem").textContent = problem || "";
+  find("#problem").hidden = !problem;
+}
+
+function announce(said) { find("#announcement").textContent = said; }

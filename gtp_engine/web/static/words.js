@@ -1,0 +1,45 @@
+// The page's texts: one file for each language, with the same names.
+const LANGUAGES = {en: "English", es: "Español", zh: "中文", ar: "العربية"};
+const STORED = "gtp_engine language";
+
+let words = {};
+let language = "en";
+
+// Returns a text with its values put in, such as text("toMove", {colour: "Black"}).
+export function text(name, values = {}) {
+  const found = words[name];
+  if (found === undefined) throw new Error(`no text ${name}`);
+  return found.replace(/\{(\w+)\}/g, (_, key) => values[key]);
+}
+
+export const number = (value, digits = 0) =>
+  new Intl.NumberFormat(language, {minimumFractionDigits: digits, maximumFractionDigits: digits}).format(value);
+
+export const percent = (value) => new Intl.NumberFormat(language, {style: "percent", maximumFractionDigits: 0}).format(value);
+
+// Loads the language that was chosen, or else the first of the browser's that there is, and fills in the page.
+export async function begin(select) {
+  for (const [code, name] of Object.entries(LANGUAGES)) select.add(new Option(name, code));
+  select.hidden = select.options.length < 2;
+  const wanted = [stored(), ...navigator.languages.map((code) => code.split("-")[0])];
+  await use(wanted.find((code) => code in LANGUAGES) || "en");
+  select.value = language;
+}
+
+export async function use(code) {
+  const answer = await fetch(`languages/${code}.json`);
+  words = await answer.json();
+  language = code;
+  try { localStorage.setItem(STORED, code); } catch { /* private windows may have no storage */ }
+  document.documentElement.lang = code;
+  document.documentElement.dir = words.direction;
+  for (const element of document.querySelectorAll("[data-text]")) element.textContent = text(element.dataset.text);
+  for (const element of document.querySelectorAll("[data-label]")) element.setAttribute("aria-label", text(element.dataset.label));
+  for (const element of document.querySelectorAll("[data-roledescription]")) {
+    element.setAttribute("aria-roledescription", text(element.dataset.roledescription));
+  }
+}
+
+function stored() {
+  try { return localStorage.getItem(STORED); } catch { return null; }
+}

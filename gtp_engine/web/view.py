@@ -1,0 +1,182 @@
+"""What the pages see of a session: the state as one JSON object, with the board as the drawing that files have too."""
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..game.coords import BLACK, PASS, WHITE, colour_name, opponent
+from ..game.drawing import BoardDrawing, Candidate
+from ..game.game import Game
+from ..game.rules import rules_name
+from ..game.scoring import area_map
+from ..play.loading import HUMAN
+from ..play.settings import DEFAULT_SECONDS
+from ..search.report import SearchReport
+from .networks import chosen_network
+
+if TYPE_CHECKING:
+    from .session import Session
+
+_PIXELS = 1000  # the drawing's own size, which the page's style replaces
+_LISTED = 9  # candidates
+_PRIORS, _LEAST_PRIOR = 40, 0.005  # drawn at most, and from which on
+_PRIOR_COLOUR = (120, 130, 235)  # of a certain move: red, green, blue
+
+
+def state_of(session: "Session") -> dict[str, Any]:
+    """Returns everything that a page shows."""
+    played, engine = session.played, session.played.engine
+    game, settings = session.position(), played.engine.settings
+    timed = settings.visits is None and settings.seconds is None
+    return {
+        "type": "state",
+        "board": board_of(session),
+        "width": game.width,
+        "height": game.height,
+        "moves": len(played.game.moves),
+        "place": session.place,
+        "lastMove": _last_move(game),
+        "toMove": colour_name(game.to_move),
+        "names": _names(session),
+        "recordedResult": played.saved.result if played.saved else "",
+        "comment": played.comment(session.place),
+        "humans": [colour_name(colour) for colour in sorted(played.humans)],
+        "isYourTurn": session.is_latest and played.result is None and not game.is_over and played.is_humans_turn,
+        "isOver": played.result is not None,
+        "isCounted": session.is_latest and played.result is not None and game.is_over,
+        "captures": {colour_name(colour): game.captures(colour) for colour in (BLACK, WHITE)},
+        "komi": game.komi,
+        "rules": rules_name(game.rules) or "other",
+        "handicap": game.handicap,
+        "level": settings.level,
+        "seconds": DEFAULT_SECONDS if timed else settings.seconds,
+        "visits": settings.visits,
+        "engine": engine.name,
+        "isReady": session.is_ready,
+        "task": session.task and {"kind": session.task.kind, "seconds": time.monotonic() - session.task.started},
+        "result": session.result_in_parts(),
+        "dead": sorted(game.vertex(point) for point in played.dead),
+        "stones": _stones_in_rows(game),
+        "report": _report_of(session),
+        "layer": session.layer,
+        "analysisVisits": session.analysis_visits,
+        "curve": session.values.curve(),
+        "network": chosen_network(settings.network),
+        "networks": list(session.networks),
+        "isTeaching": session.is_teaching,
+        "loss": _loss_of(session),
+        "opinion": _opinion_of(session.last_report),
+        "file": played.file.path.name if played.file.path else None,
+        "problem": session.problem or played.file.error,
+    }
+
+
+def board_of(session: "Session", line: Sequence[int] = ()) -> str:
+    """Returns the drawing of the position.
+
+    Args:
+        session: The session, which says what else is drawn: candidates, territory, dead stones.
+        line: Points to play on from there, as numbered stones.
+    """
+    game, report = session.position(), session.report
+    if line:
+        return _board_with_line(game, line)
+    loss = session.loss()
+    labels = {loss.point: f"{loss.points:.0f}"} if loss and loss.point != PASS and game.stone_at(loss.point) else {}
+    options: dict[str, Any] = {"pixels": _PIXELS, "labels": labels}
+    if session.played.result and session.is_latest and game.is_over and report is None:
+        owners = area_map(game, session.played.dead)
+        return game.to_svg(**options, ownership=(owners == BLACK) * 1.0 - (owners == WHITE) * 1.0)
+    if report is None or not session.shown:
+        return game.to_svg(**options)
+    layer = {"score": "ownership", "hint": "hint"}.get(session.shown, session.layer)
+    if layer == "ownership":
+        return report.to_svg(**options, candidates=())
+    candidates = {"hint": report.candidates()[:1], "policy": _priors(report)}.get(layer, report.candidates())
+    return report.to_svg(**options, ownership=None, candidates=candidates)
+
+
+def _loss_of(session: "Session") -> dict[str, Any] | None:
+    loss, game = session.loss(), session.played.game
+    if loss is None:
+        return None
+    return {"move": game.vertex(loss.point), "points": round(loss.points, 1), "best": loss.best}
+
+
+def _names(session: "Session") -> dict[str, str]:
+    """Returns the names of the people in a record that is continued; without those that have none."""
+    saved = session.played.saved
+    players = {} if saved is None else saved.players
+    return {colour_name(colour): name for colour, name in players.items() if name and name != HUMAN}
+
+
+def _priors(report: SearchReport) -> list[Candidate]:
+    """Returns the priors as discs, darker the larger they are, with their percentages."""
+    discs = []
+    for vertex, prior in report.policy.top(_PRIORS):
+        if prior < _LEAST_PRIOR:
+            break
+        share = prior**0.5  # so that small ones differ too
+        colour = "#" + "".join(f"{round(255 + share * (full - 255)):02x}" for full in _PRIOR_COLOUR)
+        discs.append(Candidate(vertex, colour, (f"{100 * prior:.0f}",)))
+    return discs
+
+
+def _board_with_line(game: Game, line: Sequence[int]) -> str:
+    after, labels = game.copy(), dict[int, str]()
+    for number, point in enumerate(line, 1):
+        after.play(after.to_move, point)
+        if point != PASS:
+            labels.setdefault(point, str(number))
+    return BoardDrawing(after.stones(), labels=labels, pixels=_PIXELS).to_svg()
+
+
+def _stones_in_rows(game: Game) -> list[str]:
+    """Returns the rows of the board from the top, with ".", "X" for Black and "O" for White."""
+    letters = np.array([".", "X", "O"])
+    return ["".join(letters[row]) for row in game.stones()]
+
+
+def _last_move(game: Game) -> dict[str, str] | None:
+    if not game.moves:
+        return None
+    colour, point = game.moves[-1]
+    return {"colour": colour_name(colour), "vertex": game.vertex(point)}
+
+
+def _report_of(session: "Session") -> dict[str, Any] | None:
+    report = session.report
+    if report is None:
+        return None
+    moves = [
+        {
+            "vertex": move.vertex,
+            "winrate": round(move.winrate, 4),
+            "lead": round(move.lead, 1) + 0.0,  # no -0.0
+            "visits": move.visits,
+            "prior": round(move.prior, 4),
+            "line": list(move.pv_vertices),
+        }
+        for move in report.moves[:_LISTED]
+    ]
+    return {"kind": session.shown, **_values(report), "moves": moves}
+
+
+def _opinion_of(report: SearchReport | None) -> dict[str, Any] | None:
+    """Returns what the engine thought when it made its last move."""
+    return None if report is None else _values(report)
+
+
+def _values(report: SearchReport) -> dict[str, Any]:
+    """Returns the values of a search; lead and win rate are the leader's."""
+    winrate, lead = report.winrate, report.lead
+    return {
+        "toMove": colour_name(report.to_move),
+        "winrate": round(winrate, 4),
+        "lead": round(lead, 1) + 0.0,
+        "leader": colour_name(report.to_move if lead >= 0 else opponent(report.to_move)),
+        "visits": report.visits,
+        "seconds": round(report.seconds, 2),
+    }

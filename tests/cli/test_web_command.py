@@ -1,0 +1,49 @@
+"""`gtp_engine web` as a process: its address, Ctrl-C, and the game on disk."""
+
+import asyncio
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tornado.httpclient import HTTPClient, HTTPRequest
+from tornado.websocket import websocket_connect
+
+from gtp_engine.sgf import read_sgf
+
+LIMIT = 120  # seconds; the first start may compile the core
+WEB = [sys.executable, "-m", "gtp_engine", "web", "--no-browser", "--port", "0"]
+QUICK = ["--network", "none", "--visits", "8", "--threads", "1", "--board-size", "5"]
+
+
+async def play(address: str) -> None:
+    """Opens the page of an address and plays the first move."""
+    root = address.partition("/?")[0]
+    login = HTTPRequest(address, follow_redirects=False)
+    answer = await asyncio.to_thread(lambda: HTTPClient().fetch(login, raise_error=False))
+    cookie = answer.headers["Set-Cookie"].partition(";")[0]
+    headers = {"Cookie": cookie, "Origin": root}
+    page = await websocket_connect(HTTPRequest(f"{root.replace('http', 'ws')}/socket", headers=headers))
+    await page.write_message('{"type": "play", "point": "C3", "after": 0}')
+    while '"moves": 2' not in str(await page.read_message()):
+        pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+def test_control_c_ends_it_and_the_game_is_saved(tmp_path: Path) -> None:
+    command = [*WEB, *QUICK, "--sgf-dir", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+        try:
+            assert program.stdout is not None
+            found = re.search(r"http://127\.0\.0\.1:\d+/\?key=\S+", program.stdout.readline())
+            assert found
+            asyncio.run(asyncio.wait_for(play(found[0]), LIMIT))
+            program.send_signal(signal.SIGINT)
+            _, errors = program.communicate(timeout=LIMIT)
+        finally:
+            program.kill()
+    assert (program.returncode, errors) == (130, "")
+    (file,) = tmp_path.glob("*.sgf")
+    assert len(read_sgf(file).moves) == 2

@@ -1,0 +1,58 @@
+"""Sessions with an engine that knows nothing, and the calls that wait for their thread."""
+
+import queue
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gtp_engine.game.coords import BLACK
+from gtp_engine.play.engine import Engine, EngineSettings
+from gtp_engine.play.played_game import PlayedGame
+from gtp_engine.web.session import Session
+
+LIMIT = 120  # seconds; the core may have to be compiled
+
+
+class Desk:
+    """A session whose calls wait until a test lets them run."""
+
+    def __init__(self, engine: Engine, folder: Path, humans: frozenset[int] = frozenset((BLACK,))) -> None:
+        self.calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self.published: list[dict[str, Any]] = []
+        self.engine = engine
+        self.played = PlayedGame(engine, humans=humans, folder=folder)
+        self.session = Session(self.played, self.published.append, self.calls.put)
+
+    def send(self, kind: str, **values: Any) -> dict[str, Any] | None:
+        return self.session.receive({"type": kind, **values})
+
+    def play(self, point: str) -> None:
+        self.send("play", point=point, after=len(self.played.game.moves))
+
+    def wait(self, condition: Callable[[], object] | None = None) -> None:
+        """Runs what waits until the engine has nothing to do, or the condition holds."""
+        deadline = time.monotonic() + LIMIT
+        while not (condition() if condition else self.session.task is None):
+            self.calls.get(timeout=max(0.01, deadline - time.monotonic()))()
+
+    @property
+    def vertices(self) -> list[str]:
+        game = self.played.game
+        return [game.vertex(move.point) for move in game.moves]
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    settings = EngineSettings(network="uniform", threads=1, seed=1, visits=8)
+    with Engine(settings, width=5) as engine:
+        yield engine
+
+
+@pytest.fixture
+def desk(engine: Engine, tmp_path: Path) -> Desk:
+    desk = Desk(engine, tmp_path)
+    desk.wait(engine.ready.done)
+    return desk

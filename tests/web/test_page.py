@@ -1,0 +1,41 @@
+"""The files of the page: texts in every language, and their size."""
+
+import json
+import re
+from pathlib import Path
+
+import gtp_engine.web
+
+STATIC = Path(gtp_engine.web.__file__).parent / "static"
+LANGUAGES = {path.stem: json.loads(path.read_text("utf-8")) for path in (STATIC / "languages").glob("*.json")}
+SCRIPTS = "".join(path.read_text("utf-8") for path in STATIC.glob("*.js"))
+PAGE = (STATIC / "index.html").read_text("utf-8")
+
+
+def test_every_language_has_the_same_texts_with_the_same_values() -> None:
+    def values(words: dict[str, str]) -> dict[str, list[str]]:
+        return {name: sorted(re.findall(r"{(\w+)}", text)) for name, text in words.items()}
+
+    for code, words in LANGUAGES.items():
+        assert values(words) == values(LANGUAGES["en"]), code
+        assert words["direction"] in ("ltr", "rtl")
+
+
+def test_the_page_offers_the_languages_that_there_are() -> None:
+    offered = re.search(r"LANGUAGES = {(.*?)}", SCRIPTS, re.DOTALL)
+    assert offered and set(re.findall(r"(\w+):", offered[1])) == set(LANGUAGES)
+
+
+def test_every_text_is_used_and_every_used_text_exists() -> None:
+    used = set(re.findall(r'data-(?:text|label|roledescription)="([\w-]+)"', PAGE))
+    assert used <= set(LANGUAGES["en"])
+    quoted = set(re.findall(r'"([\w-]+)"', SCRIPTS)) | used | {"direction"}
+    quoted |= {f"{kind}-{name}" for kind in ("layer", "rules") for name in quoted}
+    assert set(LANGUAGES["en"]) <= quoted
+
+
+def test_the_scripts_are_small_and_load_nothing_from_elsewhere() -> None:
+    assert len(SCRIPTS.encode()) <= 250_000
+    styles = (STATIC / "page.css").read_text("utf-8")
+    for text in (PAGE, SCRIPTS.replace("http://www.w3.org/2000/svg", ""), styles):
+        assert "http:" not in text and "https:" not in text and "url(" not in text

@@ -1,0 +1,190 @@
+"""The server: who may talk to it, what it serves, and pages that come and go."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
+from tornado.websocket import WebSocketClientConnection, websocket_connect
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.game.coords import BLACK
+from gtp_engine.play.engine import Engine
+from gtp_engine.play.played_game import PlayedGame
+from gtp_engine.web.server import Server
+
+LIMIT = 120  # seconds
+
+
+class Browser:
+    """What a browser does with a server."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.root = f"http://127.0.0.1:{server.port}"
+        self.cookie = ""
+
+    async def get(self, path: str, **headers: str) -> tuple[int, Any]:
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        if self.cookie:
+            headers["Cookie"] = self.cookie
+        request = HTTPRequest(self.root + path, headers=headers, follow_redirects=False)
+        try:
+            answer = await AsyncHTTPClient().fetch(request)
+        except HTTPClientError as error:
+            answer = error.response
+        return answer.code, answer
+
+    async def log_in(self) -> None:
+        _, answer = await self.get(self.server.address.removeprefix(self.root))
+        self.cookie = answer.headers["Set-Cookie"].partition(";")[0]
+
+    async def socket(self, **headers: str) -> WebSocketClientConnection:
+        headers = {"Cookie": self.cookie, "Origin": self.root, **headers}
+        url = f"ws://127.0.0.1:{self.server.port}/socket"
+        return await websocket_connect(HTTPRequest(url, headers={k: v for k, v in headers.items() if v}))
+
+
+async def read(socket: WebSocketClientConnection, until: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    while True:
+        text = await asyncio.wait_for(socket.read_message(), LIMIT)
+        assert text is not None, "the connection was closed"
+        message: dict[str, Any] = json.loads(text)
+        if until(message):
+            return message
+
+
+def with_server(engine: Engine, folder: Path, visit: Callable[[Browser], Awaitable[None]]) -> None:
+    async def run() -> None:
+        server = Server(0)
+        played = PlayedGame(engine, humans=frozenset((BLACK,)), folder=folder)
+        serving = asyncio.create_task(server.serve(played, lambda: None))
+        await asyncio.sleep(0)
+        try:
+            await visit(Browser(server))
+        finally:
+            server.stop()
+            await serving
+
+    asyncio.run(run())
+
+
+def test_the_key_becomes_a_cookie(engine: Engine, tmp_path: Path) -> None:
+    async def visit(browser: Browser) -> None:
+        assert (await browser.get("/"))[0] == 403
+        assert (await browser.get("/?key=wrong"))[0] == 403
+        code, answer = await browser.get(browser.server.address.removeprefix(browser.root))
+        assert (code, answer.headers["Location"]) == (302, "/")
+        assert "HttpOnly" in answer.headers["Set-Cookie"] and "SameSite=Strict" in answer.headers["Set-Cookie"]
+        await browser.log_in()
+        code, answer = await browser.get("/")
+        assert code == 200 and b"<!doctype html>" in answer.body
+
+    with_server(engine, tmp_path, visit)
+
+
+def test_only_files_of_the_page_are_served(engine: Engine, tmp_path: Path) -> None:
+    async def visit(browser: Browser) -> None:
+        await browser.log_in()
+        for path in ("/page.js", "/page.css", "/languages/en.json", "/icon.svg"):
+            assert (await browser.get(path))[0] == 200
+        for path in ("/index.html", "/../server.py", "/%2e%2e/server.py", "/languages/../../server.py", "//etc/passwd"):
+            assert (await browser.get(path))[0] == 404, path
+
+    with_server(engine, tmp_path, visit)
+
+
+def test_headers_forbid_what_the_page_does_not_need(engine: Engine, tmp_path: Path) -> None:
+    async def visit(browser: Browser) -> None:
+        await browser.log_in()
+        for path in ("/", "/page.js", "/missing"):
+            _, answer = await browser.get(path)
+            policy = answer.headers["Content-Security-Policy"]
+            assert "default-src 'none'" in policy and "script-src 'self';" in policy and "unsafe-inline" not in policy
+            assert "Access-Control-Allow-Origin" not in answer.headers
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+    with_server(engine, tmp_path, visit)
+
+
+def test_another_host_is_refused(engine: Engine, tmp_path: Path) -> None:
+    async def visit(browser: Browser) -> None:
+        await browser.log_in()
+        assert (await browser.get("/", Host=f"evil.example:{browser.server.port}"))[0] == 403
+        assert (await browser.get("/", Host="127.0.0.1:1"))[0] == 403
+        assert (await browser.get("/", Host=f"localhost:{browser.server.port}"))[0] == 200
+
+    with_server(engine, tmp_path, visit)
+
+
+@pytest.mark.parametrize("headers", [{"Cookie": ""}, {"Origin": "http://evil.example"}, {"Origin": ""}])
+def test_sockets_of_other_pages_are_refused(engine: Engine, tmp_path: Path, headers: dict[str, str]) -> None:
+    async def visit(browser: Browser) -> None:
+        await browser.log_in()
+        with pytest.raises(HTTPClientError, match="403"):
+            await browser.socket(**headers)
+
+    with_server(engine, tmp_path, visit)
+
+
+def test_all_pages_show_the_same_game_and_a_new_connection_shows_it_again(engine: Engine, tmp_path: Path) -> None:
+    async def visit(browser: Browser) -> None:
+        await browser.log_in()
+        one, other = await browser.socket(), await browser.socket()
+        await one.write_message('{"type": "play", "point": "C3", "after": 0}')
+        for page in (one, other):
+            await read(page, lambda state: state["type"] == "state" and state["moves"] == 2)
+        for _ in range(20):
+            one.close()
+            one = await browser.socket()
+            state = await read(one, lambda state: state["type"] == "state")
+            assert state["moves"] == 2 and state["stones"][2][2] == "X"
+
+    with_server(engine, tmp_path, visit)
+
+
+def test_an_error_goes_to_the_page_that_made_it(engine: Engine, tmp_path: Path) -> None:
+    async def visit(browser: Browser) -> None:
+        await browser.log_in()
+        page = await browser.socket()
+        for text, problem in (
+            ("{", "it is not JSON"),
+            ("[]", "expected an object"),
+            ('{"type": "play", "point": "Z9", "after": 0}', "invalid vertex"),
+        ):
+            await page.write_message(text)
+            error = await read(page, lambda message: message["type"] == "error")
+            assert problem in error["text"]
+
+    with_server(engine, tmp_path, visit)
+
+
+def test_a_message_that_is_too_long_closes_the_connection(engine: Engine, tmp_path: Path) -> None:
+    async def visit(browser: Browser) -> None:
+        await browser.log_in()
+        page = await browser.socket()
+        await page.write_message("x" * (3 << 20))
+        while await asyncio.wait_for(page.read_message(), LIMIT) is not None:
+            pass
+        assert (await browser.get("/"))[0] == 200  # the server goes on
+
+    with_server(engine, tmp_path, visit)
+
+
+def test_the_record_can_be_downloaded(engine: Engine, tmp_path: Path) -> None:
+    async def visit(browser: Browser) -> None:
+        assert (await browser.get("/game.sgf"))[0] == 403
+        await browser.log_in()
+        _, answer = await browser.get("/game.sgf")
+        assert answer.body.startswith(b"(;") and "attachment" in answer.headers["Content-Disposition"]
+
+    with_server(engine, tmp_path, visit)
+
+
+def test_a_port_in_use_is_one_clear_line(engine: Engine) -> None:
+    server = Server(0)
+    with pytest.raises(UserError, match=f"cannot use port {server.port} of 127.0.0.1: .*--port N"):
+        Server(server.port)

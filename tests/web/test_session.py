@@ -1,0 +1,324 @@
+"""The session of a game in the browser, without a server."""
+
+import time
+from pathlib import Path
+
+import pytest
+from web.conftest import Desk
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.play.engine import Engine, EngineSettings
+from gtp_engine.sgf import read_sgf
+from gtp_engine.web.values import JUDGED_VISITS, Value
+
+NEW = {
+    "width": 7,
+    "height": 7,
+    "colour": "white",
+    "level": 1,
+    "seconds": None,
+    "visits": 4,
+    "handicap": 0,
+    "komi": None,
+    "rules": "japanese",
+}
+
+
+def test_the_engine_answers_a_move_and_both_are_on_disk(desk: Desk, tmp_path: Path) -> None:
+    desk.play("C3")
+    assert desk.published[-1]["task"]["kind"] == "move" and not desk.published[-1]["isYourTurn"]
+    desk.wait()
+    state = desk.published[-1]
+    assert state["moves"] == 2 and state["isYourTurn"] and state["lastMove"]["colour"] == "white"
+    assert state["stones"][2][2] == "X" and sum(row.count("O") for row in state["stones"]) == 1
+    (file,) = tmp_path.glob("*.sgf")
+    assert len(read_sgf(file).moves) == 2 and state["file"] == file.name
+
+
+def test_every_state_is_the_whole_one(desk: Desk) -> None:
+    desk.play("C3")
+    desk.wait()
+    assert desk.published[-1] == desk.session.state()
+    assert desk.published[-1]["board"].startswith("<svg ")
+
+
+@pytest.mark.parametrize(
+    ("message", "problem"),
+    [
+        ({"type": "play", "point": "C3", "after": 1}, "the game has moved on"),
+        ({"type": "play", "point": "K9", "after": 0}, "invalid vertex 'K9'"),
+        ({"type": "play", "point": 7, "after": 0}, "invalid point"),
+        ({"type": "play", "point": "C3"}, "invalid after"),
+        ({"type": "undo"}, "you have no move to take back"),
+        ({"type": "line", "move": "C3"}, "the search has no line for 'C3'"),
+        ({"type": "resume", "game": "../../etc/passwd"}, "no unfinished game"),
+        ({"type": "nonsense"}, "unknown type 'nonsense'"),
+        ({"type": "new", **NEW, "width": 99}, "invalid width"),
+        ({"type": "new", **NEW, "rules": "chess"}, "invalid rules"),
+        ({"type": "new", **NEW, "level": 11}, "invalid level"),
+        ({"type": "new", **NEW, "visits": 10**9}, "invalid number of visits"),
+        ({"type": "new", **NEW, "seconds": "1"}, "invalid time"),
+        ({"type": "new", **NEW, "handicap": 9}, "invalid number of stones"),
+        ({"type": "new"}, "invalid width"),
+    ],
+)
+def test_what_cannot_be_done_changes_nothing(desk: Desk, message: dict[str, object], problem: str) -> None:
+    before = desk.session.state()
+    with pytest.raises(UserError, match=problem):
+        desk.session.receive(message)
+    assert desk.session.state() == before
+
+
+def test_illegal_moves_are_refused(desk: Desk) -> None:
+    desk.play("C3")
+    with pytest.raises(UserError, match="it is the engine's turn"):
+        desk.play("B2")
+    desk.wait()
+    with pytest.raises(UserError, match="C3 is occupied"):
+        desk.play("C3")
+
+
+def test_undo_while_the_engine_thinks_drops_its_answer(engine: Engine, tmp_path: Path) -> None:
+    desk = Desk(engine, tmp_path)
+    desk.wait(engine.ready.done)
+    engine.settings = EngineSettings(network="uniform", threads=1, seconds=60.0)
+    desk.play("C3")
+    begun = time.monotonic()
+    desk.send("undo")
+    desk.play("B2")
+    desk.send("stop")
+    desk.wait()
+    assert time.monotonic() - begun < 30  # neither search has used its minute
+    assert desk.vertices[0] == "B2" and len(desk.vertices) == 2
+
+
+def test_a_hint_has_lines_and_a_move_ends_it(desk: Desk) -> None:
+    desk.send("hint")
+    desk.wait()
+    report = desk.published[-1]["report"]
+    assert report["kind"] == "hint" and report["moves"]
+    best = report["moves"][0]
+    answer = desk.send("line", move=best["vertex"])
+    assert answer is not None and answer["board"] != desk.published[-1]["board"]
+    desk.send("hint")
+    desk.play("C3")
+    assert desk.published[-1]["report"] is None and desk.published[-1]["task"]["kind"] == "move"
+    desk.wait()
+    assert desk.published[-1]["report"] is None
+
+
+def test_the_score_shows_ownership(desk: Desk) -> None:
+    desk.send("score")
+    desk.wait()
+    assert 'class="ownership"' in desk.published[-1]["board"]
+    assert desk.published[-1]["report"]["kind"] == "score"
+
+
+def test_two_passes_are_counted(engine: Engine, tmp_path: Path) -> None:
+    engine.set_rules("tromp-taylor")  # under which no stones are dead until somebody says so
+    desk = Desk(engine, tmp_path, frozenset((BLACK, WHITE)))
+    for point in ("B3", "D3", "B2", "D2", "B4", "D4", "B1", "D1", "B5", "D5", "C3", "pass", "pass"):
+        desk.play(point)
+    assert desk.published[-1]["task"]["kind"] == "count"
+    desk.wait()
+    result = desk.published[-1]["result"]
+    assert result["by"] == "points" and result["winner"] == "white"  # 11 against 10 points and komi
+    (file,) = tmp_path.glob("*.sgf")
+    assert read_sgf(file).result == f"W+{result['points']:g}"
+    with pytest.raises(UserError, match="the game is over"):
+        desk.play("A1")
+    assert desk.published[-1]["dead"] == []
+    desk.send("dead", point="D1")  # White's only chain; then the whole board is Black's
+    state = desk.published[-1]
+    assert state["result"] == {"winner": "black", "by": "points", "points": 18.0} and len(state["dead"]) == 5
+    assert read_sgf(file).result == "B+18"
+    desk.send("dead", point="D5")
+    assert desk.published[-1]["result"] == result
+    with pytest.raises(UserError, match="there is no stone"):
+        desk.send("dead", point="A1")
+    desk.send("undo")
+    assert desk.published[-1]["result"] is None and len(desk.vertices) == 12
+
+
+def test_a_person_may_resign_while_the_engine_thinks(desk: Desk) -> None:
+    desk.play("C3")
+    desk.send("resign")
+    assert desk.published[-1]["result"] == {"winner": "white", "by": "resignation", "points": 0.0}
+    assert desk.session.task is None
+
+
+def test_a_new_game_keeps_the_one_before(desk: Desk, tmp_path: Path) -> None:
+    desk.play("C3")
+    desk.wait()
+    desk.send("new", **NEW)
+    assert desk.published[-1]["task"]["kind"] == "move"  # the engine is Black
+    desk.wait()
+    state = desk.published[-1]
+    assert (state["width"], state["rules"], state["level"], state["komi"]) == (7, "japanese", 1, 7.0)
+    assert state["moves"] == 1 and state["humans"] == ["white"]
+    assert len(list(tmp_path.glob("*.sgf"))) == 2
+
+
+def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path) -> None:
+    desk.play("C3")
+    desk.wait()
+    answer = desk.send("games")
+    assert answer == {"type": "games", "games": []}  # the present one is not offered
+    name = next(tmp_path.glob("*.sgf")).stem
+    desk.send("new", **{**NEW, "colour": "black"})
+    assert desk.send("games") == {"type": "games", "games": [name]}
+    desk.send("resume", game=name)
+    desk.wait()
+    assert desk.vertices[0] == "C3" and desk.published[-1]["file"] == f"{name}.sgf"
+
+
+def test_handicap_stones_are_on_the_board(desk: Desk) -> None:
+    desk.send("new", **{**NEW, "colour": "both", "handicap": 2})
+    state = desk.published[-1]
+    assert state["handicap"] == 2 and state["komi"] == 0.5 and state["toMove"] == "white"
+
+
+def test_an_analysis_is_shown_while_it_runs_and_follows_the_game(desk: Desk) -> None:
+    desk.send("analyse", visits=100_000)
+    desk.wait(lambda: desk.session.report is not None)
+    state = desk.published[-1]
+    assert state["task"]["kind"] == "analysis" and state["report"]["moves"] and state["isYourTurn"]
+    desk.play("C3")
+    desk.wait(lambda: desk.session.task is not None and desk.session.task.kind == "analysis")
+    desk.wait(lambda: desk.session.report is not None)
+    assert len(desk.vertices) == 2
+    assert [place for place, *_ in desk.published[-1]["curve"]] == [0, 1, 2]
+    desk.send("analyse", visits=None)
+    assert desk.session.task is None and desk.published[-1]["report"] is None
+
+
+def test_an_analysis_ends_after_its_visits(desk: Desk) -> None:
+    desk.send("analyse", visits=50)
+    desk.wait()
+    assert desk.published[-1]["report"]["visits"] == 50
+
+
+def test_layers_change_the_board(desk: Desk) -> None:
+    desk.send("analyse", visits=50)
+    desk.wait()
+    boards = {}
+    for layer in ("candidates", "ownership", "policy"):
+        desk.send("layer", layer=layer)
+        boards[layer] = desk.published[-1]["board"]
+    assert len(set(boards.values())) == 3
+    assert 'class="ownership"' in boards["ownership"]
+
+
+def test_earlier_positions_are_shown_and_analysed_but_not_played_on(desk: Desk) -> None:
+    desk.play("C3")
+    desk.wait()
+    desk.send("go", move=1)
+    state = desk.published[-1]
+    assert (state["place"], state["moves"], state["isYourTurn"]) == (1, 2, False)
+    assert sum(row.count("O") for row in state["stones"]) == 0
+    with pytest.raises(UserError, match="an earlier position is shown"):
+        desk.play("B2")
+    desk.send("analyse", visits=30)
+    desk.wait()
+    assert desk.published[-1]["report"]["toMove"] == "white"
+    with pytest.raises(UserError, match="invalid move"):
+        desk.send("go", move=3)
+    desk.send("undo")
+    assert desk.published[-1]["place"] == 0
+
+
+def test_looking_back_leaves_the_engine_thinking(engine: Engine, tmp_path: Path) -> None:
+    desk = Desk(engine, tmp_path)
+    desk.wait(engine.ready.done)
+    desk.play("C3")
+    desk.send("go", move=0)
+    assert desk.session.task is not None and desk.session.task.kind == "move"
+    desk.wait()
+    assert len(desk.vertices) == 2 and desk.published[-1]["place"] == 2
+
+
+def test_only_networks_that_are_offered_can_be_chosen(desk: Desk) -> None:
+    desk.play("C3")
+    desk.wait()
+    with pytest.raises(UserError, match="invalid network"):
+        desk.send("network", network="/etc/passwd")
+    desk.send("network", network="none")
+    desk.wait(desk.engine.ready.done)
+    state = desk.published[-1]
+    assert state["network"] == "none" and state["moves"] == 2
+
+
+RECORD = "(;GM[1]SZ[9]KM[5.5]RU[Japanese]PB[Ann]PW[Ben]RE[W+R]C[the start];B[ee];W[cc]C[well played];B[gc])"
+
+
+def test_a_record_is_opened_and_stepped_through(desk: Desk, tmp_path: Path) -> None:
+    desk.send("open", sgf=RECORD)
+    state = desk.published[-1]
+    assert (state["width"], state["komi"], state["rules"], state["moves"]) == (9, 5.5, "japanese", 3)
+    assert state["humans"] == ["black", "white"] and state["isYourTurn"] and state["result"] is None
+    assert state["names"] == {"black": "Ann", "white": "Ben"} and state["recordedResult"] == "W+R"
+    desk.send("go", move=2)
+    assert desk.published[-1]["comment"] == "well played"
+    assert list(tmp_path.iterdir()) == []  # opening saves nothing
+    desk.send("go", move=3)
+    desk.play("G3")
+    (file,) = tmp_path.glob("*.sgf")
+    assert len(read_sgf(file).moves) == 4
+
+
+@pytest.mark.parametrize("sgf", ["", "no game", "(;GM[1]SZ[9];B[zz])", "(;GM[2])", "(;SZ[99])"])
+def test_what_is_no_record_is_refused(desk: Desk, sgf: str) -> None:
+    before = desk.session.state()
+    with pytest.raises(UserError):
+        desk.send("open", sgf=sgf)
+    assert desk.session.state() == before
+
+
+def test_a_game_against_the_engine_from_any_position(desk: Desk, tmp_path: Path) -> None:
+    desk.send("open", sgf=RECORD)
+    desk.send("go", move=2)
+    desk.send("branch")
+    state = desk.published[-1]
+    assert (state["moves"], state["humans"], state["task"]) == (2, ["black"], None)
+    desk.play("G3")
+    desk.wait()
+    assert len(desk.vertices) == 4
+    (file,) = tmp_path.glob("*.sgf")
+    assert len(read_sgf(file).moves) == 4
+
+
+def test_a_move_that_loses_points_is_marked(desk: Desk) -> None:
+    desk.send("teach", on=True)
+    desk.wait()
+    assert desk.published[-1]["loss"] is None
+    values = desk.session.values._values
+    desk.play("A1")
+    desk.wait()
+    assert len(desk.vertices) == 2 and set(values) == {0, 1, 2}
+    values[0], values[1] = Value(0.5, 2.0, JUDGED_VISITS, "C3"), Value(0.4, -1.5, JUDGED_VISITS, "C3")
+    desk.session.publish()
+    assert desk.published[-1]["loss"] == {"move": "A1", "points": 3.5, "best": "C3"}
+    assert '<g class="labels"' in desk.published[-1]["board"] and ">4</text></g>" in desk.published[-1]["board"]
+    desk.send("teach", on=False)
+    assert desk.published[-1]["loss"] is None
+
+
+def test_a_judgement_that_is_cut_short_does_not_keep_the_engine_from_moving(engine: Engine, tmp_path: Path) -> None:
+    desk = Desk(engine, tmp_path)
+    desk.wait(engine.ready.done)
+    desk.send("teach", on=True)
+    desk.play("C3")
+    desk.send("stop")
+    desk.wait(lambda: len(desk.vertices) == 2)
+
+
+def test_a_failed_search_is_shown_and_not_repeated(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.wait(desk.engine.ready.done)
+    refused = desk.engine.raw_evaluations()  # this evaluator has none: a future with an error
+    monkeypatch.setattr(desk.engine, "genmove", lambda: refused)
+    desk.play("C3")
+    desk.wait()
+    assert desk.published[-1]["problem"] and desk.published[-1]["task"] is None
+    desk.send("undo")
+    assert desk.published[-1]["problem"] is None
