@@ -23,7 +23,6 @@ from ..game.regions import find_regions
 from ..play.engine import Decision
 from ..play.loading import open_game, open_record, unfinished_games
 from ..play.played_game import PlayedGame
-from ..play.settings import DEFAULT_SECONDS
 from ..search.report import SearchReport
 from ..search.request import Limits
 from ..sgf import read_sgf
@@ -407,9 +406,7 @@ class Session:
         if self.task is not None and self.task.kind in _OF_THE_GAME:
             raise UserError("the engine is thinking: ask when it is your turn")
         self._cancel()
-        settings = self.played.engine.settings
-        seconds = DEFAULT_SECONDS if settings.visits is None and settings.seconds is None else settings.seconds
-        self._search(kind, Limits(settings.visits, seconds))
+        self._search(kind, self.played.engine.settings.limits())
         self.publish()
 
     def _search(self, kind: str, limits: Limits) -> None:
