@@ -11,6 +11,7 @@ from ..analysis.mistakes import Mistake, class_label, loss_class
 from ..analysis.review import MoveReview, with_minus
 from ..analysis.review_sgf import line_text
 from ..game.coords import colour_letter, colour_name
+from ..sgf import lead_text
 
 # A colour for each class of losses, from green to purple as in KaTrain.
 CLASS_STYLES = ("green", "chartreuse3", "yellow", "dark_orange", "red", "magenta")
@@ -77,8 +78,7 @@ def players_table(judged: dict[str, list[MoveReview]], board: tuple[int, int] | 
 def move_line(review: MoveReview) -> Text:
     """Returns one move as a line: the values after it for Black, what it has cost its player, and a better move."""
     played = f"{colour_letter(review.move.colour)} {review.vertex(review.move.point)}"
-    leader = "B" if review.lead >= 0 else "W"
-    place = f"{review.number:4}  {played:7}{100 * review.winrate:6.1f}%  {f'{leader}+{abs(review.lead):.1f}':>6}"
+    place = f"{review.number:4}  {played:7}{100 * review.winrate:6.1f}%  {lead_text(review.lead):>6}"
     if review.points_loss < 0.05 and review.winrate_loss < 0.0005:  # zero when rounded
         return Text(place)
     cost = f"{with_minus(review.points_loss):>8}{with_minus(100 * review.winrate_loss):>9}%"
@@ -92,8 +92,7 @@ def played_vertex(review: MoveReview) -> str:
 
 def _who(mistake: Mistake) -> str:
     """Returns who missed the point, and how often."""
-    colours = {miss.move.colour for miss in mistake.misses}
-    who = "both" if len(colours) > 1 else colour_name(mistake.worst.move.colour).capitalize()
+    who = colour_name(mistake.worst.move.colour).capitalize()
     return who if len(mistake.misses) == 1 else f"{who}, {len(mistake.misses)} times"
 
 
