@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -112,7 +113,7 @@ def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOpt
     failures: list[str] = []
     shown = STANDARD not in options.outputs
     for number, task in enumerate(tasks, 1):
-        name = task.record.source if len(tasks) == 1 else f"game {number} of {len(tasks)}"
+        name = Path(task.record.source).name if len(tasks) == 1 else f"game {number} of {len(tasks)}"
         review, error = _review_game(reviewer, task, options, name)
         errors += [error] if error else []
         if review.moves:

@@ -227,6 +227,7 @@ def test_json_holds_moves_mistakes_and_players() -> None:
         "black_lead": -4.0,
         "winrate_lost": 0.2,
         "points_lost": 4.0,
+        "checked": False,
     }
     black = game["players"]["black"]
     assert (black["moves"], black["points_lost"], black["classes"]) == (2, 2.0, [1, 0, 0, 1, 0, 0])
