@@ -355,6 +355,13 @@ def _escaped(text: str) -> bytes:
     return raw
 
 
+def lead_text(lead: float) -> str:
+    """Returns Black's lead as text, such as "W+3.5"; "even" if it is less than 0.05 points."""
+    if abs(lead) < 0.05:
+        return "even"
+    return f"{colour_letter(BLACK if lead > 0 else WHITE)}+{abs(lead):.1f}"
+
+
 def analysis_comment(
     to_move: int, winrate: float, lead: float, visits: int, line: Sequence[int], width: int, height: int
 ) -> str:
@@ -371,9 +378,8 @@ def analysis_comment(
     """
     if to_move == WHITE:
         winrate, lead = 1 - winrate, -lead
-    leader = colour_letter(BLACK if lead >= 0 else WHITE)
     moves = " ".join(vertex(point, width, height) for point in line)
-    text = f"Black's win rate: {100 * winrate:.1f}%\nScore: {leader}+{abs(lead):.1f}\nVisits: {visits}"
+    text = f"Black's win rate: {100 * winrate:.1f}%\nLead: {lead_text(lead)}\nVisits: {visits}"
     return f"{text}\nMain line: {moves}" if moves else text
 
 

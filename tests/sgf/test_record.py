@@ -443,9 +443,9 @@ def test_folder_that_is_not_there(tmp_path: Path) -> None:
 def test_comment_is_from_blacks_side() -> None:
     line = points("D4 E5")
     assert analysis_comment(WHITE, 0.25, -3.04, 800, line, 9, 9) == (
-        "Black's win rate: 75.0%\nScore: B+3.0\nVisits: 800\nMain line: D4 E5"
+        "Black's win rate: 75.0%\nLead: B+3.0\nVisits: 800\nMain line: D4 E5"
     )
-    assert analysis_comment(BLACK, 0.25, -3.04, 1, (), 9, 9) == "Black's win rate: 25.0%\nScore: W+3.0\nVisits: 1"
+    assert analysis_comment(BLACK, 0.25, -3.04, 1, (), 9, 9) == "Black's win rate: 25.0%\nLead: W+3.0\nVisits: 1"
 
 
 def test_a_record_is_described_in_a_line_and_shown_as_its_last_position() -> None:
