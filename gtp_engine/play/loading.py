@@ -80,8 +80,8 @@ def open_game(
     count = len(record.moves)
     if move is None and _is_finished(record):
         raise UserError(
-            f"{path}: the game is finished ({record.result}); --move N continues it after move N, 0 to {count}, "
-            "and `gtp_engine review` finds the mistakes"
+            f"{path}: the game is finished ({record.result}); to continue it after move N, 0 to {count}, add --move N, "
+            "or in a game type load FILE N; `gtp_engine review` finds the mistakes"
         )
     if move is not None and move > count:
         raise UserError(f"{path}: there is no move {move}, the game has {plural(count, 'move')}")
@@ -128,14 +128,14 @@ def latest_unfinished(folder: Path, other_than: Path | None = None) -> Path:
 
 
 def unfinished_games(folder: Path) -> Iterator[Path]:
-    """Yields the unfinished games that `play` saved in the folder, the latest first."""
+    """Yields the unfinished games with moves that `play` saved in the folder, the latest first."""
     files = [(path.stat().st_mtime, path) for path in folder.glob("*.sgf") if path.is_file()]
     for _, path in sorted(files, reverse=True):
         try:
             record = read_sgf(path)
         except (SgfError, OSError):
             continue
-        if _is_own(record) and not _is_finished(record):
+        if _is_own(record) and record.moves and not _is_finished(record):
             yield path
 
 

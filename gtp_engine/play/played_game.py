@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.errors import UserError
+from ..evaluate.choices import LARGEST_BOARD, network_on
 from ..game.coords import BLACK, PASS, WHITE, colour_letter, opponent
+from ..network.library import default_networks
 from ..sgf import GameRecord
 from .engine import Decision, Engine
 from .loading import HUMAN, SavedGame
@@ -19,8 +21,11 @@ if TYPE_CHECKING:
     from ..game.game import Game
 
 
+HANDICAP_KOMI = 0.5  # with handicap stones, unless another one is asked for: it only excludes draws
+
+
 class PlayedGame:
-    """The game on the engine's board. `load` and `restart` begin another one.
+    """The game on the engine's board. `load`, `begin` and `restart` put another one in its place.
 
     Attributes:
         engine: The engine, with the position.
@@ -67,6 +72,15 @@ class PlayedGame:
     def game(self) -> "Game":
         """The position with its history."""
         return self.engine.game
+
+    @property
+    def is_misjudged(self) -> bool:
+        """Whether the engine's win rates and scores are wrong here: the shipped network for full boards takes a game
+        with handicap stones for an even one (four stones on 19x19: 50 %, measured).
+        """
+        file = network_on(self.engine.settings.network, self.game.width, self.game.height)
+        large = {str(path) for path, (_, largest) in default_networks().items() if largest == LARGEST_BOARD}
+        return bool(self.game.handicap) and file in large
 
     @property
     def is_humans_turn(self) -> bool:
@@ -177,10 +191,15 @@ class PlayedGame:
         self.humans = saved.humans
         self._begin(saved)
 
+    def begin(self, game: "Game", humans: frozenset[int]) -> None:
+        """Begins a new game instead of this one, from a position, with people playing these colours."""
+        self.engine.load(game)
+        self.humans = humans
+        self._begin(None)
+
     def restart(self) -> None:
         """Begins a new game with the same board, handicap, komi, rules and players."""
-        self.engine.load(self.record().to_game(0))
-        self._begin(None)
+        self.begin(self.record().to_game(0), self.humans)
 
     def _label(self) -> str:
         """Returns the board and the opponent for the name of a new file."""
