@@ -10,6 +10,7 @@ import click
 from ..terminal.words import SHOWN_VALUES
 from . import shared_options as shared
 from .command import options
+from .name_types import SavedGameName
 from .option_types import WholeNumber
 from .options import game_options, search_options
 
@@ -28,7 +29,7 @@ class PlayOptions:
         handicap: The number of handicap stones.
         sgf_dir: The folder of saved games.
         comments: Whether to save the engine's win rate, score and main line with its moves.
-        shown: One of `SHOWN_VALUES`.
+        shown: One of `SHOWN_VALUES`; None for the win rate, if the network can judge the game.
         redraw: Whether to redraw the board in place.
     """
 
@@ -39,15 +40,19 @@ class PlayOptions:
     handicap: int | None
     sgf_dir: Path | None
     comments: bool
-    shown: str
+    shown: str | None
     redraw: bool
 
 
 _OPTIONS: tuple[str | Callable[..., Any], ...] = (
-    click.argument("file", required=False),
+    click.argument("file", type=SavedGameName(), required=False),
     "Game",
     click.option(
-        "--colour", type=click.Choice(COLOURS), default="black", help="Your colour; both: for two human players."
+        "--colour",
+        "--color",
+        type=click.Choice(COLOURS),
+        default="black",
+        help="Your colour; both: for two human players.",
     ),
     game_options,
     click.option("--handicap", type=WholeNumber(2, 9), help="Handicap stones for Black; komi becomes 0.5."),
@@ -65,7 +70,7 @@ _OPTIONS: tuple[str | Callable[..., Any], ...] = (
         "--show",
         "shown",
         type=click.Choice(SHOWN_VALUES),
-        default="winrate",
+        show_default="winrate; nothing if the network cannot judge handicap games",
         help="What to show after moves and with hints.",
     ),
     click.option(
