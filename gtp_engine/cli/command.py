@@ -19,6 +19,7 @@ from click.core import ParameterSource
 
 from ..base.log import LOGGER, NOTICE, log_level
 from .configuration import use_configuration
+from .error_messages import no_such_option
 from .option_help import description, metavar
 
 COMMON = "Common options"
@@ -97,6 +98,8 @@ class Command(click.Command):
             if (param := error.param) and ctx.get_parameter_source(str(param.name)) is ParameterSource.ENVIRONMENT:
                 error.param_hint = str(param.envvar)
             raise
+        except click.NoSuchOption as error:
+            raise no_such_option(error.option_name, ctx) from error
         for pair in () if ctx.resilient_parsing else self._exclusive:
             self._choose(ctx, pair)
         return rest

@@ -19,7 +19,7 @@ def values(*words: str) -> list[str]:
 
 
 def test_commands_and_options() -> None:
-    assert values("") == list(COMMANDS)
+    assert values("") == [*COMMANDS, "help"]
     assert values("se") == ["selfplay"]
     assert values("gtp", "--ve") == ["--version-as", "--verbose"]
     assert values("train", "--preset", "mi") == ["mini"]
