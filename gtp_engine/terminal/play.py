@@ -20,7 +20,8 @@ from ..base.fields import Range, parse_number
 from ..base.folders import games_dir
 from ..base.jit import is_cold
 from ..base.messages import plural
-from ..base.system import program_line, wait_for
+from ..base.program import program_line
+from ..base.system import wait_for
 from ..game.coords import BLACK, WHITE, colour_name, parse_vertex
 from ..game.diagram import Marks
 from ..game.scoring import area_map

@@ -34,7 +34,8 @@ def without_echo() -> Iterator[None]:
         return
     before = termios.tcgetattr(sys.stdin)
     silent = [*before]
-    silent[3] &= ~(termios.ECHO | termios.ICANON)  # the flags of lines; Ctrl-C still interrupts
+    silent[3] &= ~(termios.ECHO | termios.ICANON)  # Ctrl-C still interrupts, and with NOFLSH it discards nothing
+    silent[3] |= termios.NOFLSH
     termios.tcsetattr(sys.stdin, termios.TCSANOW, silent)
     try:
         yield

@@ -300,7 +300,7 @@ def test_a_new_game_has_the_same_board_handicap_komi_and_rules(tmp_path: Path) -
 
 
 def test_a_new_game_can_be_another_one(tmp_path: Path) -> None:
-    said = play("C3\nnew 9 handicap 2 rules japanese white\nnew 5x7\nundo\n", tmp_path)
+    said = play("C3\nnew 9 handicap 2 rules japanese white\nD5\nnew 5x7\n", tmp_path)
     first, second = sorted((read_sgf(path) for path in tmp_path.glob("*.sgf")), key=lambda record: record.width)
     assert (first.width, len(first.moves)) == (5, 2)
     assert (second.width, second.handicap, second.komi, second.rules) == (9, 2, 0.5, "Japanese")
