@@ -377,7 +377,10 @@ class TerminalGame:
             raise UserError("the game is not over: resign or pass first; `gtp_engine review FILE` reviews any game")
         if not (self._is_saved and self._played.file.path and self._engine.game.moves):
             raise UserError("there is no saved game to review")
-        self._review(self._played.file.path)
+        path = self._played.file.path
+        self._screen.keep()
+        self._review(path)
+        self._print_command("to write it into a copy", f"review {shlex.quote(_near(path))} --sgf reviewed.sgf")
         self._print(_CHOICES_AFTER_GAME, "dim")
 
     def _command_help(self, _: str) -> None:
@@ -469,9 +472,13 @@ class TerminalGame:
         assert path is not None
         if not self._played.result:
             name = path.name if path.parent == games_dir() else _near(path)
-            self._print(f"to continue: {program_line()} play {shlex.quote(name)}", "dim")
+            self._print_command("to continue", f"play {shlex.quote(name)}")
         elif not self._screen.is_interactive:
-            self._print(f"to find the mistakes: {program_line()} review {shlex.quote(_near(path))}", "dim")
+            self._print_command("to find the mistakes", f"review {shlex.quote(_near(path))}")
+
+    def _print_command(self, purpose: str, command: str) -> None:
+        """Shows a command of this program in one line, however long, for copying."""
+        self._screen.print(Text(f"{purpose}: {program_line()} {command}", "dim", no_wrap=True))
 
     def _save_elsewhere(self) -> bool:
         while True:

@@ -43,6 +43,7 @@ class Screen:
         self._position: RenderableType | None = None
         self._messages: list[RenderableType] = []
         self._notices: _Notices | None = None
+        self._is_kept = True  # what is in the window
 
     @property
     def is_interactive(self) -> bool:
@@ -63,6 +64,10 @@ class Screen:
         self._messages += message
         if not self._draw():
             self._say(*message)
+
+    def keep(self) -> None:
+        """Lets other parts of the program write; the next position scrolls that up instead of replacing it."""
+        self._position, self._is_kept = None, True
 
     def ask(self, question: str) -> str | None:
         """Returns the next typed line, stripped; None at the end of input. The messages so far have been read then."""
@@ -102,9 +107,11 @@ class Screen:
         return True
 
     def _begin(self) -> None:
-        """Before the first drawing, scrolls up what the window shows. From then on, log messages are shown too."""
-        if self._notices is None:
+        """Scrolls up what is to be kept. From the first drawing on, log messages are shown too."""
+        if self._is_kept:
             self.console.file.write("\n" * (self.console.height - 1))
+            self._is_kept = False
+        if self._notices is None:
             self._notices = _Notices(self._messages)
             logging.getLogger(LOGGER).addHandler(self._notices)
 
@@ -131,7 +138,7 @@ class _Doing:
 
 def _wrapped(message: RenderableType, width: int) -> RenderableType:
     """Returns a text of one style with its lines broken between words; names of files stay whole."""
-    if not isinstance(message, Text) or message.spans:
+    if not isinstance(message, Text) or message.spans or message.no_wrap:
         return message
     lines = message.plain.split("\n")
     filled = (textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False) for line in lines)

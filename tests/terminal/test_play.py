@@ -592,6 +592,7 @@ def test_a_review_is_offered_after_the_game(quick: Terminal) -> None:
     quick.expect(r"moves 1 to 2; ")
     quick.expect("points lost per move")
     quick.expect("type review, new, undo or quit")
+    assert "points lost per move" in "\n".join(quick.window())
     quick.send("undo\r")
     quick.expect("the resignation is taken back")
     quick.end_input()

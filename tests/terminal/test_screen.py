@@ -157,3 +157,19 @@ def test_the_step_of_a_compilation_is_shown_as_long_as_it_lasts(
         monkeypatch.setattr(warm_up, "_under_way", "")
         time.sleep(0.3)
     assert "thinking" in window.getvalue()
+
+
+def test_what_others_write_is_scrolled_up_and_not_erased(screen: Screen, window: Window) -> None:
+    screen.show(Text("one"))
+    screen.keep()
+    window.write("a review\n")
+    screen.print(Text("what now?"))
+    assert window.rows() == ["one", "a review", "what now?"]
+    screen.ask("> ")
+    screen.show(Text("two"))
+    assert window.getvalue().endswith("> typed\n" + "\n" * 7 + f"{CLEAR}two\n")
+
+
+def test_commands_stay_in_one_line_for_copying(screen: Screen, window: Window) -> None:
+    screen.print(Text("to continue: gtp_engine play game.sgf", no_wrap=True))
+    assert "to continue: gtp_engine play game.sgf\n" in window.getvalue()
