@@ -113,11 +113,6 @@ def with_minus(loss: float) -> str:
     return f"{round(-loss, 1) + 0:.1f}"
 
 
-def lead_text(points: float) -> str:
-    """Returns Black's lead as players write it: "B+2.5", "W+0.3"."""
-    return f"{'B' if points >= 0 else 'W'}+{abs(points):.1f}"
-
-
 def black_winrate(report: SearchReport) -> float:
     """Returns the root's win rate for Black, 0 to 1."""
     return report.winrate if report.to_move == BLACK else 1 - report.winrate

@@ -114,7 +114,7 @@ def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOpt
 
     reviews: list[GameReview] = []
     failures: list[str] = []
-    shown = STANDARD not in options.outputs
+    shown = STANDARD not in options.outputs(1)
     for number, task in enumerate(tasks, 1):
         name = Path(task.record.source).name if len(tasks) == 1 else f"game {number} of {len(tasks)}"
         review, error = _review_game(reviewer, task, options, name)

@@ -58,10 +58,10 @@ class ReviewOptions:
         """The SGF file to write."""
         return self.sgf or self.sgf_out
 
-    @property
-    def outputs(self) -> list[Path]:
-        """All files to write, `STANDARD` for standard output; the picture is the last one."""
-        return [path for path in (self.sgf_file, self.html, self.json, self.csv, self.plot) if path is not None]
+    def outputs(self, games: int) -> list[Path]:
+        """Returns all files to write for this many games, `STANDARD` for standard output."""
+        texts = (self.sgf_file, self.html, self.json, self.csv)
+        return [path for path in texts if path is not None] + self.pictures(games)
 
     def check(self, games: int) -> None:
         """Raises an error before the work begins if a file could not be saved after it.
@@ -73,7 +73,7 @@ class ReviewOptions:
             from ..analysis.curve import check_picture
 
             check_picture(self.plot)
-        outputs = self.outputs if self.plot is None else [*self.outputs[:-1], *self.pictures(games)]
+        outputs = self.outputs(games)
         for path in outputs:
             if outputs.count(path) > 1:
                 place = "standard output" if path == STANDARD else path
@@ -86,10 +86,8 @@ class ReviewOptions:
 
     def pictures(self, games: int) -> list[Path]:
         """Returns the pictures to draw: curve.png for one game, curve-1.png, curve-2.png and so on for several."""
-        if self.plot is None:
-            return []
-        if games == 1:
-            return [self.plot]
+        if self.plot is None or games == 1:
+            return [self.plot] if self.plot else []
         return [self.plot.with_stem(f"{self.plot.stem}-{number}") for number in range(1, games + 1)]
 
     def player_of(self, record: "GameRecord") -> int | None:

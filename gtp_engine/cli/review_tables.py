@@ -8,7 +8,7 @@ from rich.text import Text
 
 from ..analysis.game_review import Phase, PlayStatistics, phase_of, statistics
 from ..analysis.mistakes import Mistake, class_label, loss_class
-from ..analysis.review import MoveReview, lead_text, with_minus
+from ..analysis.review import MoveReview, with_minus
 from ..analysis.review_sgf import line_text
 from ..game.coords import colour_letter, colour_name
 from ..sgf import lead_text

@@ -24,7 +24,7 @@ class Diagram:
     Attributes:
         svg: The board with the moves numbered.
         moves: The names of the moves, in order.
-        lead: Black's lead, in points: after the move played, or before the better one, so that the two differ by its cost.
+        lead: Black's lead in points, after the move played or before the better one: the two differ by the cost.
         winrate: Black's win rate, 0 to 1, likewise.
     """
 
