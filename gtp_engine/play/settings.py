@@ -38,7 +38,7 @@ class EngineSettings:
 
     Attributes:
         network: The evaluator (`evaluate.factory`): a network's file or name, or "none" for rollouts; "auto" for the
-            shipped network for the board's size, or rollouts if there is none.
+            bundled network for the board's size, or rollouts if there is none.
         threads: The number of CPU threads.
         device: The device of a network (`evaluate.network`).
         precision: The precision of a network (`evaluate.network`).
