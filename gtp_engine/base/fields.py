@@ -84,14 +84,19 @@ def _as_number(value: object) -> float:
     return value if isinstance(value, int) else number  # whole numbers above 2^53 stay exact
 
 
-def parse_bool(name: str, value: object) -> bool:
+def parse_bool(name: str, value: object, *, from_text: bool = True) -> bool:
     """Checks a bool, or one of the words true, yes, on, 1, false, no, off and 0 in any case.
+
+    Args:
+        name: What the value is, for the message.
+        value: The value.
+        from_text: False to accept a bool alone.
 
     Raises:
         UserError: It is neither.
     """
     word = str(value).strip().lower()
-    if word not in _TRUE + _FALSE:
+    if word not in _TRUE + _FALSE or not (from_text or isinstance(value, bool)):
         raise invalid(name, value, "true or false")
     return word in _TRUE
 

@@ -32,7 +32,7 @@ OF_NETWORKS = default_parameters("a network")
 
 @pytest.fixture
 def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("gtp_engine.network.library.shipped_folders", lambda: [tmp_path])
+    monkeypatch.setattr("gtp_engine.network.library.bundled_folder", lambda: tmp_path)
     model = Model(parse_config("b1c8")).initialise()
     for name in ("small", "large"):
         write_katago_file(model.stored(), tmp_path / f"{name}.bin.gz")
@@ -58,8 +58,8 @@ def test_the_longer_side_decides(weights: Path, board: tuple[int, int], name: st
     assert network_on("uniform", *board) == "uniform"
 
 
-def test_without_shipped_networks_there_are_rollouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.network.library.shipped_folders", lambda: [tmp_path, tmp_path / "nowhere"])
+def test_without_bundled_networks_there_are_rollouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.network.library.bundled_folder", lambda: tmp_path / "nowhere")
     assert default_networks() == {}
     assert network_on(AUTO, 9, 9) == ROLLOUTS
 
