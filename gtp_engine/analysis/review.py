@@ -129,6 +129,18 @@ def black_lead(report: SearchReport) -> float:
     return report.lead if report.to_move == BLACK else -report.lead
 
 
+def position(record: GameRecord, number: int, rules: Rules | None = None, komi: float | None = None) -> Game:
+    """Returns a record's position after `number` moves, under other rules or with another komi if they are given.
+
+    Raises:
+        SgfError: A move cannot be played.
+    """
+    game = record.to_game(number, rules=rules)
+    if komi is not None:
+        game.set_komi(komi)
+    return game
+
+
 def review_record(
     record: GameRecord,
     evaluator: Evaluator,
@@ -170,10 +182,7 @@ def review_record(
     reviewed = range(1, len(moves) + 1) if numbers is None else numbers
 
     def game_at(number: int) -> Game:
-        game = record.to_game(number, rules=rules)
-        if komi is not None:
-            game.set_komi(komi)
-        return game
+        return position(record, number, rules, komi)
 
     def search_for_next() -> Search:
         return kept if alone else Search(evaluator, parameters, seed)

@@ -4,6 +4,7 @@ import logging
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from ..base.errors import UserError
@@ -20,7 +21,8 @@ from ..search.parameters import SearchParameters, default_parameters
 from ..search.request import Limits
 from ..sgf import GameRecord, read_sgf
 from .game_review import Conditions, GameReview
-from .review import MoveReview, review_record
+from .reasons.explain import Explainer, worth_explaining
+from .review import MoveReview, position, review_record
 
 logger = logging.getLogger(__name__)
 
@@ -115,6 +117,24 @@ class Reviewer:
             komi=(record.komi or 0.0) if komi is None else komi,
         )
 
+    def explained(self, review: GameReview, rules: Rules | None = None, komi: float | None = None) -> GameReview:
+        """Returns a review with the reasons for its most costly mistakes; without some if it is stopped.
+
+        Args:
+            review: The review of a record that this reviewer has made.
+            rules: Override the record's rules, as in `moves`.
+            komi: Overrides the record's komi, likewise.
+        """
+        evaluator, parameters = self._evaluator_for(review.record)
+        explainer = Explainer(evaluator, parameters, self._limits, self._settings.seed, lambda: self.stopped)
+        reasons = {}
+        for move in worth_explaining(review.mistakes):
+            if self.stopped:
+                break
+            if found := explainer.reasons(position(review.record, move.number - 1, rules, komi), move):
+                reasons[move.number] = found
+        return replace(review, reasons=reasons)
+
     def _evaluator_for(self, record: GameRecord) -> tuple[Evaluator, SearchParameters]:
         """Returns the evaluator of a record's board with the parameters that suit it."""
         settings = self._settings.on_board(record.width, record.height)
@@ -183,7 +203,8 @@ def review(
     def run() -> GameReview:
         try:
             moves = tuple(reviewer.moves(record, chosen_rules, komi))
-            return GameReview(record, reviewer.conditions(record, chosen_rules, komi), moves)
+            done = GameReview(record, reviewer.conditions(record, chosen_rules, komi), moves)
+            return reviewer.explained(done, chosen_rules, komi)
         finally:
             reviewer.close()
 

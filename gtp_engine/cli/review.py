@@ -139,4 +139,5 @@ def _review_game(reviewer: "Reviewer", task: _Task, options: ReviewOptions, name
     moves = reviewer.moves(task.record, options.rules, options.komi, task.numbers)
     done, error = follow(moves, len(task.numbers), name)
     conditions = reviewer.conditions(task.record, options.rules, options.komi)
-    return GameReview(task.record, conditions, tuple(done), task.player, options.by), error
+    review = GameReview(task.record, conditions, tuple(done), task.player, options.by)
+    return reviewer.explained(review, options.rules, options.komi), error

@@ -60,12 +60,24 @@ def show_game(review: GameReview, *, all_moves: bool) -> None:
     mistakes = review.mistakes[:LISTED]
     if mistakes:
         console.print(mistakes_table(mistakes))
+        _show_reasons(review)
     judged = {_column_head(review, colour): review.judged(colour) for colour in review.players}
     console.print(players_table(judged, board=(review.record.width, review.record.height)))
     if all_moves:
         console.print(Text(LIST_HEAD, style="bold"))
         for move in review.judged():
             console.print(move_line(move))
+
+
+def _show_reasons(review: GameReview) -> None:
+    """Prints the most telling reason for each of the listed mistakes."""
+    console = Console(highlight=False)
+    worst = [mistake.worst for mistake in review.mistakes[:LISTED]]
+    explained = [(move, review.reasons[move.number][0]) for move in worst if review.reasons.get(move.number)]
+    for move, reason in explained:
+        console.print(Text(f"{move.number} {played_vertex(move)}: {reason.text}"))
+    if explained:
+        console.print()
 
 
 def show_total(reviews: Sequence[GameReview], player: str | None) -> None:
