@@ -24,11 +24,11 @@ import random
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gtp_engine.analysis.mistakes import find_mistakes
-from gtp_engine.analysis.reasons.explain import Explainer, choose, find_facts
+from gtp_engine.analysis.reasons.explain import LEAST_LOSS, LONGER, Explainer
 from gtp_engine.analysis.reasons.facts import (
     AtariMissed,
     Captured,
@@ -62,7 +62,8 @@ def main() -> None:
     own, judge = (make_evaluator(name, threads=1, seed=options.seed) for name in (network, options.judge))
     visits = options.visits
     explainer = Explainer(own, default_parameters(network), Limits(visits), options.seed)
-    examiner = Explainer(judge, default_parameters(options.judge), Limits(visits * options.times), options.seed)
+    judge_limits = Limits(visits * options.times // LONGER)  # the explainer multiplies them
+    examiner = Explainer(judge, default_parameters(options.judge), judge_limits, options.seed)
     tally = Tally()
     began = time.monotonic()
     for name, record, move in mistakes_of(options, own, network):
@@ -71,7 +72,12 @@ def main() -> None:
         judged = examiner.study(game, move.move.colour, move.move.point, move.best)
         if study is None or judged is None:
             continue
-        tally.add(f"{name} move {move.number}", study, judged, move.points_loss)
+        facts = explainer.facts(study, move.points_loss)
+        if any(isinstance(fact, Sente) for fact in facts):
+            judged = examiner.with_threats(judged)
+        tally.confirmed += study.loss >= LEAST_LOSS * move.points_loss
+        sentences = [(fact, reason_of(study, fact).text) for fact in facts]
+        tally.add(f"{name} move {move.number}", sentences, judged, (move.points_loss, study.loss))
         if tally.mistakes == options.mistakes:
             break
     tally.show(time.monotonic() - began)
@@ -121,27 +127,39 @@ class Tally:
     """Counts mistakes with and without reasons, and sentences that hold or fail."""
 
     def __init__(self) -> None:
-        self.mistakes = self.explained = self.real = 0
+        self.mistakes = self.explained = self.real = self.confirmed = 0
         self.told: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
 
-    def add(self, name: str, study: Study, judged: Study, loss: float) -> None:
-        """Checks the facts about a mistake that would be told, and prints what fails."""
-        facts = choose(find_facts(study))
+    def add(self, name: str, facts: Sequence[tuple[Fact, str]], judged: Study, losses: tuple[float, float]) -> None:
+        """Checks the facts about a mistake, given with their sentences, and prints them.
+
+        Args:
+            name: The game and the move.
+            facts: What is told.
+            judged: The judge's study of the mistake.
+            losses: The points that it loses by the review, and by its longer search.
+        """
+        loss, longer = losses
         self.mistakes += 1
         self.explained += bool(facts)
         self.real += judged.loss >= loss / 2
-        print(f"{name}: {loss:.1f} points lost, the judge says {judged.loss:.1f}", flush=True)
-        for fact in facts:
+        print(
+            f"{name}: {loss:.1f} points lost, {longer:.1f} by the longer search, {judged.loss:.1f} by the judge",
+            flush=True,
+        )
+        for fact, text in facts:
             kind, right = type(fact).__name__, holds(fact, judged)
             self.told[kind] += 1
             self.failed[kind] += not right
-            print(f"  {'holds' if right else 'FAILS'}: {reason_of(study, fact).text}", flush=True)
+            print(f"  {'holds' if right else 'FAILS'}: {text}", flush=True)
 
     def show(self, seconds: float) -> None:
         """Prints the shares."""
         print(f"{self.mistakes} mistakes in {seconds:.0f} s")
+        print(f"the longer search sees at least half of the loss: {share(self.confirmed, self.mistakes)}")
         print(f"with a reason: {share(self.explained, self.mistakes)}")
+        print(f"with a reason, of those that the longer search sees: {share(self.explained, self.confirmed)}")
         print(f"the judge sees at least half of the loss: {share(self.real, self.mistakes)}")
         total, failed = self.told.total(), self.failed.total()
         print(f"sentences: {total}, that fail: {share(failed, total)}")

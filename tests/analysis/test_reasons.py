@@ -269,7 +269,10 @@ def test_where_the_points_lie() -> None:
 def test_sente() -> None:
     game, _ = drawn(CUT)
     about = study(variation(game, ["A1"], gain=4.0), variation(game, ["D4"], gain=15.0))
-    assert texts(about) == ["D4 is sente: if White does not answer, Black gains 15 points more; after A1 only 4."]
+    (fact,) = find_sente(about)
+    assert [reason_of(about, fact).text] == [
+        "D4 is sente: if White does not answer, Black gains 15 points more; after A1 only 4."
+    ]
     for better, played in ((15.0, 10.0), (8.0, 4.0), (None, 4.0), (15.0, None)):
         assert not [*find_sente(study(variation(game, ["A1"], gain=played), variation(game, ["D4"], gain=better)))]
 
@@ -290,7 +293,7 @@ def test_searches_of_both_players_moves_see_the_same_facts() -> None:
         about = explainer.study(game, colour, at["b"], at["a"])
         assert about is not None and about.loss > 2
         assert about.better.owned(frozenset((game.point("B4"),))) > 0.5
-        found.append(about.better.gain_if_ignored)
+        found.append(explainer.with_threats(about).better.gain_if_ignored)
     assert None not in found
 
 
@@ -300,7 +303,16 @@ def test_a_stopped_search_and_an_illegal_move_explain_nothing() -> None:
     assert Explainer(*search, is_stopped=lambda: True).study(game, BLACK, at["b"], at["a"]) is None
     assert Explainer(*search).study(game, BLACK, game.point("B5"), at["a"]) is None
     after = Explainer(*search).study(game, BLACK, 0, at["a"])
-    assert after is not None and after.played.line[0] == 0 and after.played.gain_if_ignored is None
+    assert after is not None and after.played.line[0] == 0
+    assert Explainer(*search).with_threats(after).better.gain_if_ignored is None
+
+
+def test_nothing_is_said_if_a_longer_search_finds_less_than_half_of_the_loss() -> None:
+    game, _ = drawn(CORNER)
+    about = study(variation(game, ["E4"], {"A3 B3 B2": -0.9}), variation(game, ["B1"], {"A3 B3 B2": 0.9}, lead=5.0))
+    explainer = Explainer(UniformEvaluator(8), SearchParameters(), Limits(visits=8), 1)
+    assert len(explainer.facts(about, 9.0)) == 1
+    assert explainer.facts(about, 11.0) == []
 
 
 def test_listed_and_large_mistakes_are_explained() -> None:

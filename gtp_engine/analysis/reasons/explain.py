@@ -1,6 +1,7 @@
 """Explains mistakes: searches what follows the two moves, finds the facts, and chooses what to say."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from ...base.errors import UserError
 from ...evaluate.evaluator import Evaluator
@@ -23,11 +24,15 @@ from .ladders import find_ladder_facts
 from .sentences import reason_of
 from .tempo import find_sente
 from .territory import find_early_pass, find_filled, find_regions_changed
-from .variation import Study, make_variation
+from .variation import Study, make_variation, mover_lead
 
-# The most costly mistakes are explained: as many as are listed, and all that are large, up to a number that a review
-# of 250 moves hardly notices (four searches each).
+# The most costly mistakes are explained: as many as are listed, and all that are large, up to a number that bounds the
+# time. With them the review of 250 moves takes half as long again if there are 15, and twice as long at the most.
 LARGE_LOSS, MOST = 5.0, 30
+# The two lines are searched so many times as long as the positions of the review.
+LONGER = 3
+# If this search finds less than this share of the loss, the two disagree, and there is nothing to explain.
+LEAST_LOSS = 0.5
 # Sentences about one mistake.
 _MOST_SENTENCES = 3
 # Of the smaller fact's points: two facts that share so many are about the same.
@@ -43,7 +48,6 @@ _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
     find_connections,
     find_filled,
     find_regions_changed,
-    find_sente,
 )
 
 
@@ -86,10 +90,24 @@ class Explainer:
             move: The move.
         """
         study = self.study(game, move.move.colour, move.move.point, move.best)
-        return () if study is None else tuple(reason_of(study, fact) for fact in choose(find_facts(study)))
+        if study is None:
+            return ()
+        return tuple(reason_of(study, fact) for fact in self.facts(study, move.points_loss))
+
+    def facts(self, study: Study, loss: float) -> list[Fact]:
+        """Returns what to say about a mistake, the most telling first.
+
+        Args:
+            study: The mistake.
+            loss: The points that the review says it cost.
+        """
+        if study.loss < LEAST_LOSS * loss:
+            return []
+        facts = choose(find_facts(study))
+        return facts or [*find_sente(self.with_threats(study))]  # which takes two more searches
 
     def study(self, game: Game, colour: int, played: int, better: int) -> Study | None:
-        """Searches the positions after two moves, and after a pass of the opponent to each.
+        """Searches the positions after two moves.
 
         Args:
             game: The position before the moves.
@@ -100,36 +118,43 @@ class Explainer:
         Returns:
             The study; None if a move is not legal or the search was stopped.
         """
-        games = {}
-        for move in (played, better):
-            try:
-                games[move, False] = _after(game, colour, move)
-                if move != PASS:
-                    games[move, True] = _after(games[move, False], opponent(colour), PASS)
-            except UserError:
-                return None
-        reports = self._search(games)
+        try:
+            games = [_after(game, colour, move) for move in (played, better)]
+        except UserError:
+            return None
+        reports = self._search(games, LONGER)
         if reports is None:
             return None
-        lines = [
-            make_variation(game, colour, move, reports[move, False], reports.get((move, True)))
-            for move in (played, better)
-        ]
-        return Study(colour, *lines)
+        found = zip((played, better), reports, strict=True)
+        return Study(colour, *(make_variation(game, colour, move, report) for move, report in found))
 
-    def _search(self, games: dict[tuple[int, bool], Game]) -> dict[tuple[int, bool], SearchReport] | None:
-        """Searches positions, side by side if only visits limit the searches."""
-        alone = self._evaluator.is_rollout or self._limits.seconds is not None
+    def with_threats(self, study: Study) -> Study:
+        """Returns a study that knows what each move gains if the opponent passes; without that if it was stopped."""
+        lines = (study.played, study.better)
+        if PASS in (study.move, study.best):
+            return study
+        reports = self._search([_after(line.games[1], opponent(study.colour), PASS) for line in lines])
+        if reports is None:
+            return study
+        gains = [mover_lead(report, study.colour) - line.lead for line, report in zip(lines, reports, strict=True)]
+        played, better = (replace(line, gain_if_ignored=gain) for line, gain in zip(lines, gains, strict=True))
+        return replace(study, played=played, better=better)
+
+    def _search(self, games: Sequence[Game], longer: int = 1) -> list[SearchReport] | None:
+        """Searches positions, side by side if only visits limit the searches; None if it is stopped."""
+        visits, seconds = self._limits.visits, self._limits.seconds
+        limits = Limits(visits and longer * visits, seconds and longer * seconds)
+        alone = self._evaluator.is_rollout or seconds is not None
         slots = 1 if alone else max(1, self._evaluator.batch_size // LEAVES_EACH)
         scheduler = Scheduler(self._evaluator, slots=slots)
-        reports: dict[tuple[int, bool], SearchReport] = {}
+        reports: dict[int, SearchReport] = {}
         errors: list[Exception] = []
-        for key, game in games.items():
-            request = SearchRequest(game, self._limits, ownership=True, early_stop=False)
+        for number, game in enumerate(games):
+            request = SearchRequest(game, limits, ownership=True, early_stop=False)
 
-            def on_done(report: SearchReport | None, key: tuple[int, bool] = key) -> None:
+            def on_done(report: SearchReport | None, number: int = number) -> None:
                 assert report is not None  # nobody cancels it
-                reports[key] = report
+                reports[number] = report
 
             scheduler.add(Search(self._evaluator, self._parameters, self._seed), request, on_done, errors.append)
         while not scheduler.is_idle:
@@ -138,11 +163,11 @@ class Explainer:
             scheduler.step()
             if errors:
                 raise errors[0]
-        return reports
+        return [reports[number] for number in range(len(games))]
 
 
 def find_facts(study: Study) -> list[Fact]:
-    """Returns all facts about a mistake, the most telling first."""
+    """Returns all facts that a study shows without further searches, the most telling first."""
     found: list[Fact] = []
     for find in _FINDERS:
         found += sorted(find(study), key=lambda fact: -len(fact.points))

@@ -10,6 +10,7 @@ from ...game.coords import EMPTY, point_at, xy
 from ...game.game import Game
 from ...game.regions import Cell, find_regions, neighbours
 from ...search.report import SearchReport
+from ..review_sgf import LONGEST_VARIATION
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,7 @@ def play_line(game: Game, colour: int, line: Sequence[int]) -> tuple[Game, ...]:
     return tuple(games)
 
 
-def make_variation(
-    game: Game, colour: int, first: int, after: SearchReport, ignored: SearchReport | None = None, longest: int = 12
-) -> Variation:
+def make_variation(game: Game, colour: int, first: int, after: SearchReport) -> Variation:
     """Returns the line of a first move and of the main line that a search with ownership found after it.
 
     Args:
@@ -125,18 +124,18 @@ def make_variation(
         colour: The player of the first move.
         first: The point of the first move.
         after: The search of the position after it, with ownership.
-        ignored: The search of the position after it and a pass of the opponent.
-        longest: The greatest number of moves of the line.
     """
-    games = play_line(game, colour, (first, *(after.moves[0].pv if after.moves else ())))[: longest + 1]
-    line = tuple(later.moves[-1].point for later in games[1:])
-    sign = 1 if after.to_move == colour else -1
-    lead = sign * (after.moves[0].lead if after.moves else after.lead)
+    moves = (first, *(after.moves[0].pv if after.moves else ()))[:LONGEST_VARIATION]
+    games = play_line(game, colour, moves)
     assert after.ownership is not None
-    gain = None
-    if ignored is not None and ignored.moves:
-        gain = (1 if ignored.to_move == colour else -1) * ignored.moves[0].lead - lead
-    return Variation(line, games, sign * after.ownership, lead, gain)
+    ownership = after.ownership if after.to_move == colour else -after.ownership
+    return Variation(moves[: len(games) - 1], games, ownership, mover_lead(after, colour))
+
+
+def mover_lead(report: SearchReport, colour: int) -> float:
+    """Returns a player's lead in the line that a search prefers, in points."""
+    lead = report.moves[0].lead if report.moves else report.lead
+    return lead if report.to_move == colour else -lead
 
 
 def chains_of(game: Game) -> list[Chain]:
