@@ -20,7 +20,7 @@ from ..play.worker import SearchWorker
 from ..search.parameters import SearchParameters, default_parameters
 from ..search.request import Limits
 from ..sgf import GameRecord, read_sgf
-from .game_review import Conditions, GameReview
+from .game_review import Conditions, GameReview, Reason
 from .reasons.explain import Explainer, worth_explaining
 from .review import MoveReview, position, review_record
 
@@ -117,8 +117,10 @@ class Reviewer:
             komi=(record.komi or 0.0) if komi is None else komi,
         )
 
-    def explained(self, review: GameReview, rules: Rules | None = None, komi: float | None = None) -> GameReview:
-        """Returns a review with the reasons for its most costly mistakes; without some if it is stopped.
+    def reasons(
+        self, review: GameReview, rules: Rules | None = None, komi: float | None = None
+    ) -> Iterator[tuple[int, tuple[Reason, ...]]]:
+        """Yields the number of each mistake that is worth explaining, and the reasons: none if nothing is certain.
 
         Args:
             review: The review of a record that this reviewer has made.
@@ -127,13 +129,10 @@ class Reviewer:
         """
         evaluator, parameters = self._evaluator_for(review.record)
         explainer = Explainer(evaluator, parameters, self._limits, self._settings.seed, lambda: self.stopped)
-        reasons = {}
         for move in worth_explaining(review.mistakes):
             if self.stopped:
-                break
-            if found := explainer.reasons(position(review.record, move.number - 1, rules, komi), move):
-                reasons[move.number] = found
-        return replace(review, reasons=reasons)
+                return
+            yield move.number, explainer.reasons(position(review.record, move.number - 1, rules, komi), move)
 
     def _evaluator_for(self, record: GameRecord) -> tuple[Evaluator, SearchParameters]:
         """Returns the evaluator of a record's board with the parameters that suit it."""
@@ -204,7 +203,7 @@ def review(
         try:
             moves = tuple(reviewer.moves(record, chosen_rules, komi))
             done = GameReview(record, reviewer.conditions(record, chosen_rules, komi), moves)
-            return reviewer.explained(done, chosen_rules, komi)
+            return replace(done, reasons=dict(reviewer.reasons(done, chosen_rules, komi)))
         finally:
             reviewer.close()
 

@@ -1,7 +1,7 @@
 """`gtp_engine review`: finds the mistakes in game records."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -134,10 +134,11 @@ def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOpt
 def _review_game(reviewer: "Reviewer", task: _Task, options: ReviewOptions, name: str) -> "tuple[GameReview, str]":
     """Reviews a game; returns its review so far, and the error that ended it early, if there was one."""
     from ..analysis.game_review import GameReview
-    from .review_display import follow
+    from .review_display import follow, follow_reasons
 
     moves = reviewer.moves(task.record, options.rules, options.komi, task.numbers)
     done, error = follow(moves, len(task.numbers), name)
     conditions = reviewer.conditions(task.record, options.rules, options.komi)
     review = GameReview(task.record, conditions, tuple(done), task.player, options.by)
-    return reviewer.explained(review, options.rules, options.komi), error
+    reasons = follow_reasons(reviewer.reasons(review, options.rules, options.komi), review, name)
+    return replace(review, reasons=reasons), error

@@ -5,9 +5,11 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 from rich.text import Text
 
-from ..analysis.game_review import GameReview
+from ..analysis.game_review import GameReview, Reason
+from ..analysis.reasons.explain import worth_explaining
 from ..analysis.review import MoveReview
 from ..analysis.review_sgf import LISTED
 from ..base.messages import plural
@@ -30,10 +32,7 @@ def follow(moves: Iterator[MoveReview], count: int, name: str) -> tuple[list[Mov
         The finished reviews, and the error that ended them early, if there was one.
     """
     reviews: list[MoveReview] = []
-    console = Console(stderr=True)
-    is_shown = console.is_terminal and logger.isEnabledFor(logging.WARNING)  # not with --quiet
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not is_shown) as bar:
+    with _progress_bar() as bar:
         task = bar.add_task(name, total=count)
         worst, note = 0.0, name
         try:
@@ -47,6 +46,32 @@ def follow(moves: Iterator[MoveReview], count: int, name: str) -> tuple[list[Mov
         except SgfError as error:
             return reviews, str(error)
     return reviews, ""
+
+
+def follow_reasons(
+    reasons: Iterator[tuple[int, tuple[Reason, ...]]], review: GameReview, name: str
+) -> dict[int, tuple[Reason, ...]]:
+    """Collects the reasons for the mistakes of a game as they come, with a progress bar as `follow` has.
+
+    Args:
+        reasons: The reasons, with the numbers of the moves.
+        review: The review of the game.
+        name: What the bar is about.
+    """
+    found = {}
+    with _progress_bar() as bar:
+        task = bar.add_task(f"{name}, why", total=len(worth_explaining(review.mistakes)))
+        for number, sentences in reasons:
+            found[number] = sentences
+            bar.update(task, advance=1)
+    return found
+
+
+def _progress_bar() -> Progress:
+    console = Console(stderr=True)
+    is_shown = console.is_terminal and logger.isEnabledFor(logging.WARNING)  # not with --quiet
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console, transient=True, disable=not is_shown)
 
 
 def show_game(review: GameReview, *, all_moves: bool) -> None:
@@ -71,13 +96,15 @@ def show_game(review: GameReview, *, all_moves: bool) -> None:
 
 def _show_reasons(review: GameReview) -> None:
     """Prints the most telling reason for each of the listed mistakes."""
-    console = Console(highlight=False)
     worst = [mistake.worst for mistake in review.mistakes[:LISTED]]
     explained = [(move, review.reasons[move.number][0]) for move in worst if review.reasons.get(move.number)]
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column()
     for move, reason in explained:
-        console.print(Text(f"{move.number} {played_vertex(move)}: {reason.text}"))
+        table.add_row(f"{move.number} {played_vertex(move)}", Text(reason.text))
     if explained:
-        console.print()
+        Console(highlight=False).print(table, "")
 
 
 def show_total(reviews: Sequence[GameReview], player: str | None) -> None:

@@ -24,7 +24,7 @@ from .ladders import find_ladder_facts
 from .sentences import reason_of
 from .tempo import find_sente
 from .territory import find_early_pass, find_filled, find_regions_changed
-from .variation import Study, make_variation, mover_lead
+from .variation import Study, make_variation
 
 # The most costly mistakes are explained: as many as are listed, and all that are large, up to a number that bounds the
 # time. With them the review of 250 moves takes half as long again if there are 15, and twice as long at the most.
@@ -136,7 +136,8 @@ class Explainer:
         reports = self._search([_after(line.games[1], opponent(study.colour), PASS) for line in lines])
         if reports is None:
             return study
-        gains = [mover_lead(report, study.colour) - line.lead for line, report in zip(lines, reports, strict=True)]
+        leads = [report.moves[0].lead if report.moves else report.lead for report in reports]
+        gains = [lead - line.lead for lead, line in zip(leads, lines, strict=True)]
         played, better = (replace(line, gain_if_ignored=gain) for line, gain in zip(lines, gains, strict=True))
         return replace(study, played=played, better=better)
 

@@ -128,14 +128,8 @@ def make_variation(game: Game, colour: int, first: int, after: SearchReport) -> 
     moves = (first, *(after.moves[0].pv if after.moves else ()))[:LONGEST_VARIATION]
     games = play_line(game, colour, moves)
     assert after.ownership is not None
-    ownership = after.ownership if after.to_move == colour else -after.ownership
-    return Variation(moves[: len(games) - 1], games, ownership, mover_lead(after, colour))
-
-
-def mover_lead(report: SearchReport, colour: int) -> float:
-    """Returns a player's lead in the line that a search prefers, in points."""
-    lead = report.moves[0].lead if report.moves else report.lead
-    return lead if report.to_move == colour else -lead
+    sign = 1 if after.to_move == colour else -1
+    return Variation(moves[: len(games) - 1], games, sign * after.ownership, sign * after.lead)
 
 
 def chains_of(game: Game) -> list[Chain]:
