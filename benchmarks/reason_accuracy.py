@@ -9,8 +9,9 @@ stated fact is checked with its values:
 
 - Groups: the stones' owner after each of the two moves is the one stated; of those that are only safer or weaker, the
   judge sees at least half of the change.
-- Captured stones, ladders and missed ataris: the stones belong to the captor after the move that captures them (or that
-  lets them be captured), and more so than after the other one. The rules prove the line itself.
+- Captured stones, ladders that work and missed ataris: the stones belong to the captor after the move that captures them
+  (or that lets them be captured), and after the other move by at least half of the change that the sentence needs less.
+  The rules prove the line itself.
 - Ladders that fail, and settled points: the stones, or the point, belong to the owner stated.
 - Regions, sente, early passes: the judge sees at least half of the points. Connections: the move played costs points.
 
@@ -28,6 +29,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gtp_engine.analysis.mistakes import find_mistakes
+from gtp_engine.analysis.reasons.captures import LEAST_CHANGE
 from gtp_engine.analysis.reasons.explain import LEAST_LOSS, LONGER, Explainer
 from gtp_engine.analysis.reasons.facts import (
     AtariMissed,
@@ -54,6 +56,9 @@ from gtp_engine.network.library import default_network
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits
 from gtp_engine.sgf.record import GameRecord, read_sgf
+
+# Half of the change of ownership without which captures are not told.
+_LEAST_CHANGE = LEAST_CHANGE / 2
 
 
 def main() -> None:
@@ -177,13 +182,11 @@ def holds(fact: Fact, judged: Study) -> bool:
             if max(fact.better, fact.played) >= ALIVE and min(fact.better, fact.played) <= DEAD:
                 return better.owned(fact.points) > 0 > played.owned(fact.points)
             return change / 2 >= sign * (fact.better - fact.played) / 2
-        case Captured() if not fact.is_played:
-            return change > 0 and better.owned(fact.points) > 0
-        case Captured() | AtariMissed():
-            return change > 0 and played.owned(fact.points) < 0
+        case Captured(is_played=False) | Ladder(kind=LadderKind.CATCHES):
+            return change >= _LEAST_CHANGE and better.owned(fact.points) > 0
+        case Captured() | AtariMissed() | Ladder(kind=LadderKind.CAUGHT):
+            return change >= _LEAST_CHANGE and played.owned(fact.points) < 0
         case Ladder():
-            if fact.kind == LadderKind.CATCHES:
-                return better.owned(fact.points) > 0
             return played.owned(fact.points) < 0
         case Connected():
             return judged.loss > 0

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from drawn_positions import drawn
-from reviews import game_of, loss
+from reviews import D4, E5, F6, G7, game_of, loss, report
 
 from gtp_engine.analysis.game_review import Reason
 from gtp_engine.analysis.reasons.captures import find_captures, find_missed_atari
@@ -18,7 +18,7 @@ from gtp_engine.analysis.reasons.ladders import find_ladder_facts
 from gtp_engine.analysis.reasons.sentences import reason_of
 from gtp_engine.analysis.reasons.tempo import find_sente
 from gtp_engine.analysis.reasons.territory import find_early_pass, find_filled, find_regions_changed
-from gtp_engine.analysis.reasons.variation import Study, Variation, play_line
+from gtp_engine.analysis.reasons.variation import Study, Variation, play_line, searched_line
 from gtp_engine.analysis.review_data import to_json
 from gtp_engine.analysis.review_sgf import annotated
 from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
@@ -269,7 +269,9 @@ def test_where_the_points_lie() -> None:
 def test_sente() -> None:
     game, _ = drawn(CUT)
     about = study(variation(game, ["A1"], gain=4.0), variation(game, ["D4"], gain=15.0))
+    about = replace(about, better=replace(about.better, threat=(game.point("D3"),)))
     (fact,) = find_sente(about)
+    assert fact.line == (game.point("D4"), 0, game.point("D3"))
     assert [reason_of(about, fact).text] == [
         "D4 is sente: if White does not answer, Black gains 15 points more; after A1 only 4."
     ]
@@ -295,6 +297,14 @@ def test_searches_of_both_players_moves_see_the_same_facts() -> None:
         assert about.better.owned(frozenset((game.point("B4"),))) > 0.5
         found.append(explainer.with_threats(about).better.gain_if_ignored)
     assert None not in found
+
+
+def test_a_line_ends_where_it_has_hardly_been_searched() -> None:
+    after = report(WHITE, E5, 0.5, 0.0)
+    assert searched_line(after) == (E5, F6)
+    thin = after.moves[0]._replace(pv=(E5, F6, G7, D4), pv_visits=(10, 4, 3, 1))
+    assert searched_line(replace(after, moves=(thin,))) == (E5, F6)
+    assert searched_line(replace(after, moves=())) == ()
 
 
 def test_a_stopped_search_and_an_illegal_move_explain_nothing() -> None:

@@ -24,10 +24,10 @@ from .ladders import find_ladder_facts
 from .sentences import reason_of
 from .tempo import find_sente
 from .territory import find_early_pass, find_filled, find_regions_changed
-from .variation import Study, make_variation
+from .variation import Study, Variation, make_variation, searched_line
 
 # The most costly mistakes are explained: as many as are listed, and all that are large, up to a number that bounds the
-# time. With them the review of 250 moves takes half as long again if there are 15, and twice as long at the most.
+# time. One takes six to eight times the visits of a position, so that 15 of them add half to a review of 250 moves.
 LARGE_LOSS, MOST = 5.0, 30
 # The two lines are searched so many times as long as the positions of the review.
 LONGER = 3
@@ -136,9 +136,7 @@ class Explainer:
         reports = self._search([_after(line.games[1], opponent(study.colour), PASS) for line in lines])
         if reports is None:
             return study
-        leads = [report.moves[0].lead if report.moves else report.lead for report in reports]
-        gains = [lead - line.lead for lead, line in zip(leads, lines, strict=True)]
-        played, better = (replace(line, gain_if_ignored=gain) for line, gain in zip(lines, gains, strict=True))
+        played, better = (_with_threat(line, report) for line, report in zip(lines, reports, strict=True))
         return replace(study, played=played, better=better)
 
     def _search(self, games: Sequence[Game], longer: int = 1) -> list[SearchReport] | None:
@@ -197,3 +195,9 @@ def _after(game: Game, colour: int, move: int) -> Game:
     after = game.copy()
     after.play(colour, move)
     return after
+
+
+def _with_threat(line: Variation, ignored: SearchReport) -> Variation:
+    """Returns a line with what its first move threatens, by the search of the position after a pass as the answer."""
+    lead = ignored.moves[0].lead if ignored.moves else ignored.lead
+    return replace(line, gain_if_ignored=lead - line.lead, threat=searched_line(ignored))

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from .facts import GroupChanged
 from .variation import Chain, Study, chains_of, distance
 
-# Shares of ownership (0 to 1) from which a group counts as alive, and down to which as dead.
+# Shares of ownership (0 to 1) from which a group counts as alive, and down to which as dead. These and the other
+# thresholds of facts are chosen, not fitted; `benchmarks/reason_accuracy.py` measures what they let through.
 ALIVE, DEAD = 0.8, 0.2
 # A group that is neither is worth a sentence if its share changes by so much.
 LEAST_CHANGE = 0.3

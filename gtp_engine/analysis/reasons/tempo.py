@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ...game.coords import PASS
 from .facts import Sente
 from .variation import Study
 
@@ -16,4 +17,5 @@ def find_sente(study: Study) -> Iterator[Sente]:
     if better is None or played is None:
         return
     if better >= played + LEAST_POINTS and better >= LEAST_RATIO * played:
-        yield Sente(study.better.line[:1], frozenset((study.best,)), better, max(0.0, played))
+        line = (study.best, PASS, *study.better.threat)
+        yield Sente(line, frozenset((study.best,)), better, max(0.0, played))

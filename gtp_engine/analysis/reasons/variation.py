@@ -12,6 +12,9 @@ from ...game.regions import Cell, find_regions, neighbours
 from ...search.report import SearchReport
 from ..review_sgf import LONGEST_VARIATION
 
+# Moves of a line with fewer visits are no more than the policy's guess; visits fall along a line.
+LEAST_VISITS = 4
+
 
 @dataclass(frozen=True)
 class Chain:
@@ -38,6 +41,7 @@ class Variation:
         ownership: float32 [height, width] in -1..1, + for the player of the first move, after that move.
         lead: This player's lead after the first move, in points.
         gain_if_ignored: The points that this player gains if the opponent answers with a pass; None if unknown.
+        threat: The points of the moves after this pass.
     """
 
     line: tuple[int, ...]
@@ -45,6 +49,7 @@ class Variation:
     ownership: np.ndarray
     lead: float
     gain_if_ignored: float | None = None
+    threat: tuple[int, ...] = ()
 
     @property
     def end(self) -> Game:
@@ -125,11 +130,19 @@ def make_variation(game: Game, colour: int, first: int, after: SearchReport) -> 
         first: The point of the first move.
         after: The search of the position after it, with ownership.
     """
-    moves = (first, *(after.moves[0].pv if after.moves else ()))[:LONGEST_VARIATION]
+    moves = (first, *searched_line(after))[:LONGEST_VARIATION]
     games = play_line(game, colour, moves)
     assert after.ownership is not None
     sign = 1 if after.to_move == colour else -1
     return Variation(moves[: len(games) - 1], games, sign * after.ownership, sign * after.lead)
+
+
+def searched_line(report: SearchReport) -> tuple[int, ...]:
+    """Returns the main line as far as it has been searched: those of its moves that have `LEAST_VISITS`."""
+    if not report.moves:
+        return ()
+    best = report.moves[0]
+    return tuple(point for point, visits in zip(best.pv, best.pv_visits, strict=True) if visits >= LEAST_VISITS)
 
 
 def chains_of(game: Game) -> list[Chain]:
