@@ -48,9 +48,9 @@ def review(context: click.Context, search: SearchOptions, **values: Any) -> None
 
     Each position of the main line is searched for 1 s, or as long as --seconds or --visits allow. The summary lists the
     most costly mistakes with better lines and reasons, and each player's losses by phase and size; --all adds a list of
-    all moves. --html writes a page with boards to step through, graphs and the turning points, for the browser and the printer:
-    one file that needs no other, which begins with an index of the games if there are several. A point that is missed
-    again and again is one mistake. Several files and collections are reviewed one after the other; - reads from
+    all moves. --html writes a page with boards to step through, graphs and the turning points, for the browser and the
+    printer: one file that needs no other, which begins with an index of the games if there are several. A point that is
+    missed again and again is one mistake. Several files and collections are reviewed one after the other; - reads from
     standard input, and writes to standard output. Ctrl-C ends the review and saves the finished part. With --visits a
     review repeats exactly: the seed is 1 unless --seed changes it.
 
