@@ -9,8 +9,8 @@ stated fact is checked with its values:
 
 - Groups: the stones' owner after each of the two moves is the one stated; of those that are only safer or weaker, the
   judge sees at least half of the change.
-- Captured stones, ladders that work and missed ataris: after the one move the stones belong to the captor, and after the
-  other less so, by at least half of the change without which the sentence is not told. The rules prove the line itself.
+- Captured stones, ladders that work and missed ataris: after the one move the stones belong to the captor, after the other
+  less so, by at least half of the change without which the sentence is not told. The rules prove the line itself.
 - Ladders that fail, and settled points: the stones, or the point, belong to the owner stated.
 - Regions, sente, early passes: the judge sees at least half of the points. Connections: the move played costs points.
 
