@@ -9,12 +9,12 @@ stated fact is checked with its values:
 
 - Groups: the stones' owner after each of the two moves is the one stated; of those that are only safer or weaker, the
   judge sees at least half of the change.
-- Captured stones, ladders that work and missed ataris: after the one move the stones belong to the captor, after the other
-  less so, by at least half of the change without which the sentence is not told. The rules prove the line itself.
+- Captured stones, ladders that work and missed ataris: after the one move the stones belong to the captor, and less so
+  after the other, by at least half of the change without which nothing is told. The rules prove the line itself.
 - Ladders that fail, and settled points: the stones, or the point, belong to the owner stated.
 - Regions, sente, early passes: the judge sees at least half of the points. Connections: the move played costs points.
 
-Shows each sentence that fails, then the shares of mistakes with a reason and of sentences that hold, with 95 %
+Shows every sentence with the verdict, then, also after Ctrl-C, the shares of mistakes with a reason and of sentences that hold, with 95 %
 intervals. A number alone is no reason, so that "bigger points elsewhere" counts: it says where. The judge's own loss is
 shown too: a mistake that is none for the judge has reasons that fail.
 """
@@ -50,6 +50,7 @@ from gtp_engine.analysis.reasons.variation import Study, cell_of
 from gtp_engine.analysis.review import MoveReview, position, review_record
 from gtp_engine.evaluate.evaluator import Evaluator
 from gtp_engine.evaluate.factory import make_evaluator
+from gtp_engine.game.game import Game
 from gtp_engine.games.elo import wilson_interval
 from gtp_engine.network.library import default_network
 from gtp_engine.search.parameters import default_parameters
@@ -70,21 +71,36 @@ def main() -> None:
     examiner = Explainer(judge, default_parameters(options.judge), judge_limits, options.seed)
     tally = Tally()
     began = time.monotonic()
-    for name, record, move in mistakes_of(options, own, network):
-        game = position(record, move.number - 1)
-        study = explainer.study(game, move.move.colour, move.move.point, move.best)
-        judged = examiner.study(game, move.move.colour, move.move.point, move.best)
-        if study is None or judged is None:
-            continue
-        facts = explainer.facts(study, move.points_loss)
-        if any(isinstance(fact, Sente) for fact in facts):
-            judged = examiner.with_threats(judged)
-        tally.confirmed += study.loss >= LEAST_LOSS * move.points_loss
-        sentences = [(fact, reason_of(study, fact).text) for fact in facts]
-        tally.add(f"{name} move {move.number}", sentences, judged, (move.points_loss, study.loss))
-        if tally.mistakes == options.mistakes:
-            break
+    try:
+        for name, record, move in mistakes_of(options, own, network):
+            examine(name, position(record, move.number - 1), move, (explainer, examiner), tally)
+            if tally.mistakes == options.mistakes:
+                break
+    except KeyboardInterrupt:
+        print("stopped")
     tally.show(time.monotonic() - began)
+
+
+def examine(name: str, game: Game, move: MoveReview, explainers: tuple[Explainer, Explainer], tally: "Tally") -> None:
+    """Explains a mistake, and has the judge check what is told.
+
+    Args:
+        name: The game.
+        game: The position before the move.
+        move: The move.
+        explainers: The review's, and the judge's.
+        tally: Gets the result.
+    """
+    explainer, examiner = explainers
+    study, judged = (each.study(game, move.move.colour, move.move.point, move.best) for each in explainers)
+    if study is None or judged is None:
+        return
+    facts = explainer.facts(study, move.points_loss)
+    if any(isinstance(fact, Sente) for fact in facts):
+        judged = examiner.with_threats(judged)
+    tally.confirmed += study.loss >= LEAST_LOSS * move.points_loss
+    sentences = [(fact, reason_of(study, fact).text) for fact in facts]
+    tally.add(f"{name} move {move.number}", sentences, judged, (move.points_loss, study.loss))
 
 
 def parse_arguments() -> argparse.Namespace:
