@@ -14,9 +14,9 @@ stated fact is checked with its values:
 - Ladders that fail, and settled points: the stones, or the point, belong to the owner stated.
 - Regions, sente, early passes: the judge sees at least half of the points. Connections: the move played costs points.
 
-Shows every sentence with the verdict, then, also after Ctrl-C, the shares of mistakes with a reason and of sentences that hold, with 95 %
-intervals. A number alone is no reason, so that "bigger points elsewhere" counts: it says where. The judge's own loss is
-shown too: a mistake that is none for the judge has reasons that fail.
+Shows every sentence with the verdict, then, also after Ctrl-C, the shares of mistakes with a reason and of sentences
+that fail, with 95 % intervals. A number alone is no reason; "bigger points elsewhere" counts, as it says where. The
+judge's own loss is shown too: facts may hold although the move is no mistake for the judge.
 """
 
 import argparse
