@@ -150,7 +150,7 @@ class GameReview:
         moves: The reviewed moves in order; not all of the record's if a range was asked for or the review was stopped.
         player: The only player whose moves are judged; None for both.
         by: What the cost of a mistake is measured in.
-        reasons: Why moves are mistakes, by the number of the move; the page of the review shows them.
+        reasons: Why moves are mistakes, by the number of the move (`reasons.explain`), the most telling first.
     """
 
     record: GameRecord

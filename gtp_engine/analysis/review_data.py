@@ -76,7 +76,7 @@ def _game(review: GameReview) -> dict[str, Any]:
         "seconds": conditions.limits.seconds,
         "seed": conditions.seed,
         "players": {colour_name(colour): _player(review, colour) for colour in BOTH_PLAYERS if review.judged(colour)},
-        "mistakes": [_mistake(mistake) for mistake in review.mistakes],
+        "mistakes": [_mistake(review, mistake) for mistake in review.mistakes],
         "moves": [_move(move) for move in review.judged()],
     }
 
@@ -90,7 +90,7 @@ def _numbers(moves: Sequence[MoveReview]) -> dict[str, Any]:
     return {name: _rounded(value) for name, value in vars(statistics(moves)).items()}
 
 
-def _mistake(mistake: Mistake) -> dict[str, Any]:
+def _mistake(review: GameReview, mistake: Mistake) -> dict[str, Any]:
     worst = mistake.worst
     return {
         "best": worst.vertex(worst.best),
@@ -99,6 +99,10 @@ def _mistake(mistake: Mistake) -> dict[str, Any]:
         "moves": [miss.number for miss in mistake.misses],
         "winrate_lost": _rounded(worst.winrate_loss),
         "points_lost": _rounded(worst.points_loss),
+        "reasons": [
+            {"text": reason.text, "line": [worst.vertex(point) for point in reason.line]}
+            for reason in review.reasons.get(worst.number, ())
+        ],
     }
 
 

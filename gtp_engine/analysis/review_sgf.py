@@ -13,7 +13,7 @@ from ..game.coords import PASS, colour_letter, colour_name, opponent, sgf_point
 from ..game.game import Move
 from ..search.report import SearchReport
 from ..sgf import GameRecord, RecordNode, analysis_comment
-from .game_review import GameReview, statistics
+from .game_review import GameReview, Reason, statistics
 from .mistakes import LISTED, Mistake, loss_class
 from .review import MoveReview, black_lead, black_winrate
 
@@ -44,6 +44,8 @@ def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
             commented.add(miss.number)
             index = place[miss.number]
             nodes[index] = _with_mistake(nodes[index], mistake, miss, is_hotspot=rank < LISTED)
+            reasons = review.reasons.get(miss.number, ()) if miss is mistake.worst else ()
+            nodes[index] = _with_comment(nodes[index], "\n".join(_reason_text(miss, reason) for reason in reasons))
     for move in review.moves if comment_all else ():
         if move.number not in commented:
             nodes[place[move.number]] = _with_comment(nodes[place[move.number]], move_comment(move))
@@ -68,6 +70,10 @@ def move_comment(review: MoveReview) -> str:
 def line_text(review: MoveReview, line: tuple[int, ...]) -> str:
     """Returns a line of play as vertices."""
     return " ".join(review.vertex(point) for point in line)
+
+
+def _reason_text(review: MoveReview, reason: Reason) -> str:
+    return f"{reason.text} ({line_text(review, reason.line[:LONGEST_VARIATION])})"
 
 
 def summary(review: GameReview) -> str:

@@ -4,6 +4,7 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from ..base.errors import UserError
@@ -18,8 +19,9 @@ from ..play.settings import EngineSettings
 from ..play.worker import SearchWorker
 from ..search.parameters import SearchParameters, default_parameters
 from ..sgf import GameRecord, read_sgf
-from .game_review import Conditions, GameReview
+from .game_review import Conditions, GameReview, Reason
 from .mistakes import Unit
+from .reasons.explain import Explainer, worth_explaining
 from .record_searches import RecordSearches
 from .review import MoveReview, review_moves
 from .second_look import look_again
@@ -120,6 +122,25 @@ class Reviewer:
             komi=(record.komi or 0.0) if komi is None else komi,
         )
 
+    def reasons(
+        self, review: GameReview, rules: Rules | None = None, komi: float | None = None
+    ) -> Iterator[tuple[int, tuple[Reason, ...]]]:
+        """Yields the number of each mistake that is worth explaining, and the reasons: none if nothing is certain.
+
+        Args:
+            review: The review of a record that this reviewer has made.
+            rules: Override the record's rules, as in `moves`.
+            komi: Overrides the record's komi, likewise.
+        """
+        searches = self._searches(review.record, rules, komi)
+        explainer = Explainer(
+            searches.evaluator, searches.parameters, searches.limits, searches.seed, searches.is_stopped
+        )
+        for move in worth_explaining(review.mistakes):
+            if self.stopped:
+                return
+            yield move.number, explainer.reasons(searches.game_at(move.number - 1), move)
+
     def _searches(self, record: GameRecord, rules: Rules | None, komi: float | None) -> RecordSearches:
         evaluator, parameters = self._evaluator_for(record)
         seed = self._settings.seed
@@ -170,6 +191,8 @@ def review(
 ) -> GameReview:
     """Reviews a game: every position of the main line is searched, and those of the most costly moves once more.
 
+    The reasons for the most costly mistakes are found by further searches.
+
     Args:
         game: A record, a game, or an SGF file.
         settings: How to search; None for the defaults. Without visits and seconds each position is searched for 1 s.
@@ -194,7 +217,8 @@ def review(
         try:
             moves = tuple(reviewer.moves(record, chosen_rules, komi))
             *_, moves = moves, *reviewer.second_look(record, moves, chosen_rules, komi)
-            return GameReview(record, reviewer.conditions(record, chosen_rules, komi), moves)
+            done = GameReview(record, reviewer.conditions(record, chosen_rules, komi), moves)
+            return replace(done, reasons=dict(reviewer.reasons(done, chosen_rules, komi)))
         finally:
             reviewer.close()
 

@@ -1,7 +1,7 @@
 """`gtp_engine review`: finds the mistakes in game records."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,12 +49,12 @@ def review(context: click.Context, search: SearchOptions, **values: Any) -> None
 
     Each position of the main line is searched for 1 s, or as long as --seconds or --visits allow; those of the moves
     that seem to be the worst are searched again, four times as long. The summary lists the most costly mistakes with
-    better lines, and each player's losses by phase and size; --all adds a list of all moves. A point missed several
-    times by a player counts as one mistake. --html writes a page with boards to step through, graphs and the turning
-    points, for the browser and the printer: one file that needs no other, which begins with an index of the games if
-    there are several. Several files, folders and collections are reviewed one after the other; - reads from standard
-    input, and writes to standard output. Ctrl-C ends the review and saves the finished part. With --visits a review
-    repeats exactly: the seed is 1 unless --seed changes it.
+    better lines and reasons, and each player's losses by phase and size; --all adds a list of all moves. A point missed
+    several times by a player counts as one mistake. --html writes a page with boards to step through, graphs and the
+    turning points, for the browser and the printer: one file that needs no other, which begins with an index of the
+    games if there are several. Several files, folders and collections are reviewed one after the other; - reads from
+    standard input, and writes to standard output. Ctrl-C ends the review and saves the finished part. With --visits a
+    review repeats exactly: the seed is 1 unless --seed changes it.
 
     \b
     Examples:
@@ -137,11 +137,13 @@ def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOpt
 def _review_game(reviewer: "Reviewer", task: _Task, options: ReviewOptions, name: str) -> "tuple[GameReview, str]":
     """Reviews a game; returns its review so far, and the error that ended it early, if there was one."""
     from ..analysis.game_review import GameReview
-    from .review_display import follow, follow_second_look
+    from .review_progress import follow, follow_reasons, follow_second_look
 
     record, rules, komi = task.record, options.rules, options.komi
     moves, error = follow(reviewer.moves(record, rules, komi, task.numbers), len(task.numbers), name)
     if not reviewer.stopped:
         look = reviewer.second_look(record, moves, rules, komi, by=options.by, player=task.player)
         moves = follow_second_look(look, moves, name)
-    return GameReview(record, reviewer.conditions(record, rules, komi), moves, task.player, options.by), error
+    review = GameReview(record, reviewer.conditions(record, rules, komi), moves, task.player, options.by)
+    reasons = follow_reasons(reviewer.reasons(review, rules, komi), review, name)
+    return replace(review, reasons=reasons), error

@@ -213,6 +213,7 @@ def test_json_holds_moves_mistakes_and_players() -> None:
             "moves": [1],
             "winrate_lost": 0.2,
             "points_lost": 4.0,
+            "reasons": [],
         }
     ]
     assert game["moves"][0] == {

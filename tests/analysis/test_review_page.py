@@ -111,7 +111,8 @@ def test_only_the_name_of_the_file_is_shown() -> None:
 
 
 def test_every_word_is_used_and_every_language_has_the_same() -> None:
-    used = "".join(path.read_text() for path in FOLDER.iterdir() if path.suffix in (".html", ".js", ".py"))
+    files = [*FOLDER.iterdir(), *(FOLDER.parent / "reasons").iterdir()]
+    used = "".join(path.read_text() for path in files if path.suffix in (".html", ".js", ".py"))
     for section, texts in words().items():
         for key in texts:
             by_name = rf"(t\.|\.)({section}\.)?{key}\b|\"{key}\"|\"(one_)?{key}\""

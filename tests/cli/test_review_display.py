@@ -1,11 +1,13 @@
 """What `gtp_engine review` prints: tables of chosen values, without any search."""
 
 import io
+import re
 
 import pytest
 from reviews import D4, E5, F6, G7, game_of, loss
 from rich.console import Console, RenderableType
 
+from gtp_engine.analysis.game_review import Reason
 from gtp_engine.analysis.mistakes import find_mistakes
 from gtp_engine.analysis.review import MoveReview
 from gtp_engine.cli.review_display import show_game, show_total
@@ -88,6 +90,14 @@ def test_game_and_total(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split() for line in capsys.readouterr().out.splitlines() if "moves  " in line] == [["moves", "2", "4"]]
     show_total(games, "Bob")
     assert "6" in next(line for line in capsys.readouterr().out.splitlines() if "moves  " in line).split()
+
+
+def test_the_first_reason_is_shown_below_the_mistakes(capsys: pytest.CaptureFixture[str]) -> None:
+    reasons = {11: (Reason("Black's [3] stones die.", (D4,)), Reason("The second.", (E5,))), 12: ()}
+    show_game(game_of(MOVES, reasons=reasons), all_moves=False)
+    shown = capsys.readouterr().out
+    assert "11 D4 Black's [3] stones die.\n" in re.sub(" +", " ", shown)
+    assert "The second" not in shown and "12 G7" not in shown
 
 
 def test_a_single_move_is_no_range_and_a_zero_has_no_minus(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,234 @@
+"""How many large mistakes get a reason, and how many of these reasons a stronger network confirms.
+
+    python benchmarks/reason_accuracy.py dan19.zip --judge kata1-b18c384nbt [--member kgs6d] [--mistakes 200]
+        [--visits 100] [--times 10] [--least 5] [--each 3] [--skip 0] [--seed 1]
+
+Reviews games in an order that depends on the seed alone, and takes the most costly mistakes of each that the second
+look confirms, until there are enough. The judge searches the positions after the move played and after the better one,
+with more visits, and each stated fact is checked with its values:
+
+- Groups: the stones' owner after each of the two moves is the one stated; of those that are only safer or weaker, the
+  judge sees at least half of the change.
+- Captured stones, ladders that work and missed ataris: after the one move the stones belong to the captor, and less so
+  after the other, by at least half of the change without which nothing is told. The rules prove the line itself.
+- Ladders that fail, and settled points: the stones, or the point, belong to the owner stated.
+- Regions, sente, early passes: the judge sees at least half of the points. Connections: the move played costs points.
+
+Shows every sentence with the verdict, then, also after Ctrl-C, the shares of mistakes with a reason and of sentences
+that fail, with 95 % intervals. A number alone is no reason; "bigger points elsewhere" counts, as it says where. The
+judge's own loss is shown too: facts may hold although the move is no mistake for the judge.
+"""
+
+import argparse
+import random
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from gtp_engine.analysis.mistakes import find_mistakes
+from gtp_engine.analysis.reasons.captures import LEAST_CHANGE
+from gtp_engine.analysis.reasons.explain import LEAST_LOSS, LONGER, Explainer
+from gtp_engine.analysis.reasons.facts import (
+    AtariMissed,
+    Captured,
+    Connected,
+    Fact,
+    Filled,
+    FilledKind,
+    GroupChanged,
+    Ladder,
+    LadderKind,
+    PassedTooEarly,
+    RegionChanged,
+    Sente,
+)
+from gtp_engine.analysis.reasons.groups import ALIVE, DEAD
+from gtp_engine.analysis.reasons.sentences import reason_of
+from gtp_engine.analysis.reasons.variation import Study, cell_of
+from gtp_engine.analysis.record_searches import RecordSearches
+from gtp_engine.analysis.review import MoveReview, review_moves
+from gtp_engine.analysis.second_look import look_again
+from gtp_engine.evaluate.evaluator import Evaluator
+from gtp_engine.evaluate.factory import make_evaluator
+from gtp_engine.game.game import Game
+from gtp_engine.games.elo import wilson_interval
+from gtp_engine.network.library import default_network
+from gtp_engine.search.parameters import default_parameters
+from gtp_engine.search.request import Limits
+from gtp_engine.sgf.record import GameRecord, read_sgf
+
+# Half of the change of ownership without which captures are not told.
+_LEAST_CHANGE = LEAST_CHANGE / 2
+
+
+def main() -> None:
+    options = parse_arguments()
+    network = options.network or str(default_network(19, 19))
+    own, judge = (make_evaluator(name, threads=1, seed=options.seed) for name in (network, options.judge))
+    visits = options.visits
+    explainer = Explainer(own, default_parameters(network), Limits(visits), options.seed)
+    judge_limits = Limits(visits * options.times // LONGER)  # the explainer multiplies them
+    examiner = Explainer(judge, default_parameters(options.judge), judge_limits, options.seed)
+    tally = Tally()
+    began = time.monotonic()
+    try:
+        for name, record, move in mistakes_of(options, own, network):
+            examine(name, record.to_game(move.number - 1), move, (explainer, examiner), tally)
+            if tally.mistakes == options.mistakes:
+                break
+    except KeyboardInterrupt:
+        print("stopped")
+    tally.show(time.monotonic() - began)
+
+
+def examine(name: str, game: Game, move: MoveReview, explainers: tuple[Explainer, Explainer], tally: "Tally") -> None:
+    """Explains a mistake, and has the judge check what is told.
+
+    Args:
+        name: The game.
+        game: The position before the move.
+        move: The move.
+        explainers: The review's, and the judge's.
+        tally: Gets the result.
+    """
+    explainer, examiner = explainers
+    study, judged = (each.study(game, move.move.colour, move.move.point, move.best) for each in explainers)
+    if study is None or judged is None:
+        return
+    facts = explainer.facts(study, move.points_loss)
+    if any(isinstance(fact, Sente) for fact in facts):
+        judged = examiner.with_threats(judged)
+    tally.confirmed += study.loss >= LEAST_LOSS * move.points_loss
+    sentences = [(fact, reason_of(study, fact).text) for fact in facts]
+    tally.add(f"{name} move {move.number}", sentences, judged, (move.points_loss, study.loss))
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("records", type=Path, help="a zip archive with one SGF a line in its members")
+    parser.add_argument("--judge", required=True, help="the stronger network, a file or a name")
+    parser.add_argument("--network", help="of the review, a file or a name (default: the one in the box for 19x19)")
+    parser.add_argument("--member", default="", help="only members whose names begin so (default: all)")
+    parser.add_argument("--mistakes", type=int, default=200, help="mistakes to check (default: 200)")
+    parser.add_argument("--visits", type=int, default=100, help="of each search of the review (default: 100)")
+    parser.add_argument("--times", type=int, default=10, help="the judge has so many times the visits (default: 10)")
+    parser.add_argument("--least", type=float, default=5.0, help="points that a mistake loses (default: 5)")
+    parser.add_argument("--each", type=int, default=3, help="mistakes of one game, the most costly (default: 3)")
+    parser.add_argument("--skip", type=int, default=0, help="games of the order to leave out first (default: 0)")
+    parser.add_argument("--seed", type=int, default=1, help="of the order and of the searches (default: 1)")
+    return parser.parse_args()
+
+
+def mistakes_of(
+    options: argparse.Namespace, evaluator: Evaluator, network: str
+) -> Iterator[tuple[str, GameRecord, MoveReview]]:
+    """Yields the most costly mistakes of the games, with the name of the game."""
+    lines = list(lines_of(options.records, options.member))
+    random.Random(options.seed).shuffle(lines)
+    for name, line in lines[options.skip :]:
+        record = read_sgf(line.encode())
+        limits = Limits(options.visits)
+        searches = RecordSearches(record, evaluator, default_parameters(network), limits, options.seed)
+        moves = tuple(review_moves(searches))
+        *_, moves = moves, *look_again(searches, moves)
+        worst = [mistake.worst for mistake in find_mistakes(moves) if mistake.worst.points_loss > options.least]
+        for move in worst[: options.each]:
+            yield name, record, move
+
+
+def lines_of(path: Path, member: str) -> Iterator[tuple[str, str]]:
+    """Yields the records as name and SGF, in the order of the archive."""
+    with zipfile.ZipFile(path) as archive:
+        for name in sorted(archive.namelist()):
+            if name.startswith(member) and name.endswith(".sgfs"):
+                for number, line in enumerate(archive.read(name).decode().splitlines(), 1):
+                    yield f"{name}:{number}", line
+
+
+class Tally:
+    """Counts mistakes with and without reasons, and sentences that hold or fail."""
+
+    def __init__(self) -> None:
+        self.mistakes = self.explained = self.real = self.confirmed = 0
+        self.told: Counter[str] = Counter()
+        self.failed: Counter[str] = Counter()
+
+    def add(self, name: str, facts: Sequence[tuple[Fact, str]], judged: Study, losses: tuple[float, float]) -> None:
+        """Checks the facts about a mistake, given with their sentences, and prints them.
+
+        Args:
+            name: The game and the move.
+            facts: What is told.
+            judged: The judge's study of the mistake.
+            losses: The points that it loses by the review, and by its longer search.
+        """
+        loss, longer = losses
+        self.mistakes += 1
+        self.explained += bool(facts)
+        self.real += judged.loss >= loss / 2
+        print(
+            f"{name}: {loss:.1f} points lost, {longer:.1f} by the longer search, {judged.loss:.1f} by the judge",
+            flush=True,
+        )
+        for fact, text in facts:
+            kind, right = type(fact).__name__, holds(fact, judged)
+            self.told[kind] += 1
+            self.failed[kind] += not right
+            print(f"  {'holds' if right else 'FAILS'}: {text}", flush=True)
+
+    def show(self, seconds: float) -> None:
+        """Prints the shares."""
+        print(f"{self.mistakes} mistakes in {seconds:.0f} s")
+        print(f"the longer search sees at least half of the loss: {share(self.confirmed, self.mistakes)}")
+        print(f"with a reason: {share(self.explained, self.mistakes)}")
+        print(f"with a reason, of those that the longer search sees: {share(self.explained, self.confirmed)}")
+        print(f"the judge sees at least half of the loss: {share(self.real, self.mistakes)}")
+        total, failed = self.told.total(), self.failed.total()
+        print(f"sentences: {total}, that fail: {share(failed, total)}")
+        for kind, count in self.told.most_common():
+            print(f"  {kind}: {count}, that fail: {share(self.failed[kind], count)}")
+
+
+def holds(fact: Fact, judged: Study) -> bool:
+    """Returns whether a fact holds by the judge's study of the same two moves."""
+    better, played = judged.better, judged.played
+    change = better.owned(fact.points) - played.owned(fact.points) if fact.points else 0.0
+    match fact:
+        case GroupChanged():
+            sign = 1 if fact.colour == judged.colour else -1
+            if max(fact.better, fact.played) >= ALIVE and min(fact.better, fact.played) <= DEAD:
+                return better.owned(fact.points) > 0 > played.owned(fact.points)
+            return change / 2 >= sign * (fact.better - fact.played) / 2
+        case Captured(is_played=False) | Ladder(kind=LadderKind.CATCHES):
+            return change >= _LEAST_CHANGE and better.owned(fact.points) > 0
+        case Captured() | AtariMissed() | Ladder(kind=LadderKind.CAUGHT):
+            return change >= _LEAST_CHANGE and played.owned(fact.points) < 0
+        case Ladder():
+            return played.owned(fact.points) < 0
+        case Connected():
+            return judged.loss > 0
+        case Filled():
+            owned = better.ownership[cell_of(judged.move, judged.game.width)]
+            return bool({FilledKind.OWN: owned > 0.5, FilledKind.OTHERS: owned < -0.5}.get(fact.kind, abs(owned) < 0.5))
+        case RegionChanged():
+            return change * len(fact.points) >= fact.gain / 2
+        case Sente():
+            gain, less = better.gain_if_ignored or 0.0, played.gain_if_ignored or 0.0
+            return gain >= fact.better / 2 and gain > less
+        case PassedTooEarly():
+            return judged.loss >= fact.lost / 2
+    raise TypeError(f"no check for {fact!r}")
+
+
+def share(count: int, number: int) -> str:
+    """Returns a share in percent with its interval."""
+    if not number:
+        return "none"
+    low, high = wilson_interval(count / number, number)
+    return f"{count} of {number} ({count / number:.1%}, {low:.1%} to {high:.1%})"
+
+
+if __name__ == "__main__":
+    main()

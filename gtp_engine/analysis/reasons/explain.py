@@ -1,0 +1,203 @@
+"""Explains mistakes: searches what follows the two moves, finds the facts, and chooses what to say."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from ...base.errors import UserError
+from ...evaluate.evaluator import Evaluator
+from ...game.coords import PASS, opponent
+from ...game.game import Game
+from ...search.parameters import SearchParameters
+from ...search.report import SearchReport
+from ...search.request import Limits, SearchRequest
+from ...search.scheduler import Scheduler
+from ...search.search import Search
+from ..game_review import Reason
+from ..mistakes import LISTED, Mistake
+from ..record_searches import LEAVES_EACH
+from ..review import MoveReview
+from .captures import find_captures, find_missed_atari
+from .connections import find_connections
+from .facts import Connected, Fact, RegionChanged
+from .groups import find_groups
+from .ladders import find_ladder_facts
+from .sentences import reason_of
+from .tempo import find_sente
+from .territory import find_early_pass, find_filled, find_regions_changed
+from .variation import Study, Variation, make_variation, searched_line
+
+# The most costly mistakes are explained: as many as are listed, and all that are large, up to a number that bounds the
+# time. One takes six to eight times the visits of a position, so that 15 of them add half of a first look at 250 moves.
+LARGE_LOSS, MOST = 5.0, 30
+# The two lines are searched so many times as long as the positions of the review in its first look.
+LONGER = 3
+# If this search finds less than this share of the loss, the two disagree, and there is nothing to explain.
+LEAST_LOSS = 0.5
+# Sentences about one mistake.
+_MOST_SENTENCES = 3
+# Of the smaller fact's points: two facts that share so many are about the same.
+_SAME = 0.5
+
+# The most telling first: what the rules prove, then life and death, then where the points lie.
+_FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
+    find_early_pass,
+    find_missed_atari,
+    find_ladder_facts,
+    find_groups,
+    find_captures,
+    find_connections,
+    find_filled,
+    find_regions_changed,
+)
+
+
+def worth_explaining(mistakes: Sequence[Mistake]) -> list[MoveReview]:
+    """Returns the moves to explain, of mistakes in the order of their cost."""
+    worst = [mistake.worst for mistake in mistakes]
+    return [*worst[:LISTED], *(move for move in worst[LISTED:MOST] if move.points_loss > LARGE_LOSS)]
+
+
+class Explainer:
+    """Finds why moves are mistakes, by searches with one evaluator.
+
+    Args:
+        evaluator: Evaluates the leaves.
+        parameters: How to search.
+        limits: The limits of each search.
+        seed: The seed of the searches.
+        is_stopped: Asked between the batches; once it returns True nothing more is explained.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        parameters: SearchParameters,
+        limits: Limits,
+        seed: int | None = None,
+        is_stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._evaluator = evaluator
+        self._parameters = parameters
+        self._limits = limits
+        self._seed = seed
+        self._is_stopped = is_stopped
+
+    def reasons(self, game: Game, move: MoveReview) -> tuple[Reason, ...]:
+        """Returns why a move is a mistake, the most telling reason first.
+
+        Args:
+            game: The position before the move.
+            move: The move.
+        """
+        study = self.study(game, move.move.colour, move.move.point, move.best)
+        if study is None:
+            return ()
+        return tuple(reason_of(study, fact) for fact in self.facts(study, move.points_loss))
+
+    def facts(self, study: Study, loss: float) -> list[Fact]:
+        """Returns what to say about a mistake, the most telling first.
+
+        Args:
+            study: The mistake.
+            loss: The points that the review says it cost.
+        """
+        if study.loss < LEAST_LOSS * loss:
+            return []
+        facts = choose(find_facts(study))
+        return facts or [*find_sente(self.with_threats(study))]  # which takes two more searches
+
+    def study(self, game: Game, colour: int, played: int, better: int) -> Study | None:
+        """Searches the positions after two moves.
+
+        Args:
+            game: The position before the moves.
+            colour: The player.
+            played: The point of the move played.
+            better: The point of the better move.
+
+        Returns:
+            The study; None if a move is not legal or the search was stopped.
+        """
+        try:
+            games = [_after(game, colour, move) for move in (played, better)]
+        except UserError:
+            return None
+        reports = self._search(games, LONGER)
+        if reports is None:
+            return None
+        found = zip((played, better), reports, strict=True)
+        return Study(colour, *(make_variation(game, colour, move, report) for move, report in found))
+
+    def with_threats(self, study: Study) -> Study:
+        """Returns a study that knows what each move gains if the opponent passes; without that if it was stopped."""
+        lines = (study.played, study.better)
+        if PASS in (study.move, study.best):
+            return study
+        reports = self._search([_after(line.games[1], opponent(study.colour), PASS) for line in lines])
+        if reports is None:
+            return study
+        played, better = (_with_threat(line, report) for line, report in zip(lines, reports, strict=True))
+        return replace(study, played=played, better=better)
+
+    def _search(self, games: Sequence[Game], longer: int = 1) -> list[SearchReport] | None:
+        """Searches positions, side by side if only visits limit the searches; None if it is stopped."""
+        visits, seconds = self._limits.visits, self._limits.seconds
+        limits = Limits(visits and longer * visits, seconds and longer * seconds)
+        alone = self._evaluator.is_rollout or seconds is not None
+        slots = 1 if alone else max(1, self._evaluator.batch_size // LEAVES_EACH)
+        scheduler = Scheduler(self._evaluator, slots=slots)
+        reports: dict[int, SearchReport] = {}
+        errors: list[Exception] = []
+        for number, game in enumerate(games):
+            request = SearchRequest(game, limits, ownership=True, early_stop=False)
+
+            def on_done(report: SearchReport | None, number: int = number) -> None:
+                assert report is not None  # nobody cancels it
+                reports[number] = report
+
+            scheduler.add(Search(self._evaluator, self._parameters, self._seed), request, on_done, errors.append)
+        while not scheduler.is_idle:
+            if self._is_stopped():
+                return None
+            scheduler.step()
+            if errors:
+                raise errors[0]
+        return [reports[number] for number in range(len(games))]
+
+
+def find_facts(study: Study) -> list[Fact]:
+    """Returns all facts that a study shows without further searches, the most telling first."""
+    found: list[Fact] = []
+    for find in _FINDERS:
+        found += sorted(find(study), key=lambda fact: -len(fact.points))
+    return found
+
+
+def choose(facts: Sequence[Fact]) -> list[Fact]:
+    """Returns the facts to tell: the first ones, of those about the same stones only one."""
+    chosen: list[Fact] = []
+    for fact in facts:
+        if len(chosen) < _MOST_SENTENCES and not any(_is_same(fact, other) for other in chosen):
+            chosen.append(fact)
+    return chosen
+
+
+def _is_same(fact: Fact, other: Fact) -> bool:
+    """Whether two facts are about the same stones; where chains meet is told beside what becomes of them."""
+    if isinstance(fact, Connected) and not isinstance(other, Connected):
+        return False
+    shared = len(fact.points & other.points)
+    smaller = len(other.points) if isinstance(fact, RegionChanged) else min(len(fact.points), len(other.points))
+    return smaller > 0 and shared >= _SAME * smaller
+
+
+def _after(game: Game, colour: int, move: int) -> Game:
+    after = game.copy()
+    after.play(colour, move)
+    return after
+
+
+def _with_threat(line: Variation, ignored: SearchReport) -> Variation:
+    """Returns a line with what its first move threatens, by the search of the position after a pass as the answer."""
+    lead = ignored.moves[0].lead if ignored.moves else ignored.lead
+    return replace(line, gain_if_ignored=lead - line.lead, threat=searched_line(ignored))

@@ -1,0 +1,128 @@
+"""Ladders that work or fail, by the compiled reader; the line of a ladder is played out to its end."""
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+
+from ...game.coords import index_of_point, opponent
+from ...game.game import Game
+from ...game.ladders import find_ladders, new_workspace
+from .captures import LEAST_CHANGE
+from .facts import Ladder, LadderKind
+from .variation import Chain, Study, Variation, chain_at, chains_of
+
+_workspace = cache(new_workspace)
+# Moves after which a ladder that is played out counts as endless: twice the diagonal of the largest board, there and
+# back, is less.
+_LONGEST = 200
+# The shortest ladder worth its name: fewer moves are a net or a plain atari, which the captures tell.
+_SHORTEST = 5
+# Who owns the stones after the ladder's first move has to agree with the reader (ownership, -1 to 1), as the reader
+# sees no net, no snapback and no sacrifice.
+_AGREED = 0.3
+
+
+def find_ladder_facts(study: Study) -> Iterator[Ladder]:
+    """Yields the ladders that speak for the better move or against the one played."""
+    working = [*_caught_by(study.better, LadderKind.CATCHES, study.colour)]
+    if len(study.played.line) > 1:
+        working += _caught_by(study.played, LadderKind.CAUGHT, opponent(study.colour), start=1)
+    for ladder in working:
+        if study.better.owned(ladder.points) - study.played.owned(ladder.points) >= LEAST_CHANGE:
+            yield ladder
+    yield from _failed_attack(study)
+    yield from _failed_run(study)
+
+
+def _read(game: Game) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the stones that ladders catch and the working moves, bool [area] in move-index order."""
+    caught, working = np.zeros((2, game.area), np.bool_)
+    find_ladders(game.board[0], _workspace(), caught, working)
+    return caught, working
+
+
+def _index(game: Game, point: int) -> int:
+    return index_of_point(point, game.width, game.height)
+
+
+def _caught_by(variation: Variation, kind: LadderKind, attacker: int, start: int = 0) -> Iterator[Ladder]:
+    """Yields the chains that the move number `start` of a line (from 0) catches, with the ladder played out."""
+    game, move = variation.games[start], variation.line[start]
+    if not move or game.to_move != attacker or not _read(game)[1][_index(game, move)]:
+        return
+    caught = _read(game)[0]
+    for chain in chains_of(game):
+        is_attacked = chain.colour != attacker and move in chain.liberties and len(chain.liberties) == 2
+        stone = min(chain.stones)
+        if is_attacked and caught[_index(game, stone)] and _is_agreed(variation, chain, kind == LadderKind.CATCHES):
+            line = _ladder_line(game, move, stone)
+            if len(line) >= _SHORTEST:
+                yield Ladder((*variation.line[:start], *line), chain.stones, kind, chain.colour)
+
+
+def _is_agreed(variation: Variation, chain: Chain, own: bool) -> bool:
+    """Whether the stones belong to the player of the line's first move, or not to it, by the search too."""
+    return variation.owned(chain.stones) * (1 if own else -1) >= _AGREED
+
+
+def _ladder_line(game: Game, move: int, stone: int) -> tuple[int, ...]:
+    """Returns the moves of a ladder from the attacker's first one to the capture; empty if it is not caught so.
+
+    The defender extends as long as there is a move that does so.
+    """
+    game = game.copy()
+    line = [move]
+    game.play(game.to_move, move)
+    while len(line) < _LONGEST:
+        chain = chain_at(game, stone)
+        if chain is None:
+            return tuple(line)
+        if game.to_move == chain.colour:
+            reply = next(iter(chain.liberties)) if len(chain.liberties) == 1 else 0
+            if not reply or not game.is_legal(reply):
+                reply = 0
+        elif len(chain.liberties) == 1:
+            reply = next(iter(chain.liberties))
+        else:
+            working = _read(game)[1]
+            reply = next((point for point in sorted(chain.liberties) if working[_index(game, point)]), -1)
+        if reply < 0 or not game.is_legal(reply):
+            return ()
+        line.append(reply)
+        game.play(game.to_move, reply)
+    return ()
+
+
+def _failed_attack(study: Study) -> Iterator[Ladder]:
+    """Yields the opponent's chain that the move played puts in atari, and that runs away in the line."""
+    after, line = study.played.games[1], study.played.line
+    if len(line) < 2 or not line[1]:
+        return
+    caught = _read(after)[0]
+    for chain in chains_of(after):
+        if chain.colour == study.colour or chain.liberties != {line[1]} or caught[_index(after, min(chain.stones))]:
+            continue
+        before = chain_at(study.game, min(chain.stones))
+        run = chain_at(study.played.games[2], line[1])
+        if before is None or len(before.liberties) != 2 or run is None or len(run.liberties) != 2:
+            continue
+        if _is_agreed(study.played, chain, own=False):
+            yield Ladder(line, chain.stones, LadderKind.ESCAPES, chain.colour)
+
+
+def _failed_run(study: Study) -> Iterator[Ladder]:
+    """Yields the player's chain in atari that the move played extends, although the ladder catches it."""
+    after, move = study.played.games[1], study.move
+    for chain in chains_of(study.game):
+        if not move or chain.colour != study.colour or chain.liberties != {move}:
+            continue
+        run = chain_at(after, min(chain.stones))
+        if run is None or len(run.liberties) != 2 or not _is_agreed(study.played, run, own=False):
+            continue
+        working = _read(after)[1]
+        for attack in sorted(run.liberties):
+            line = _ladder_line(after, attack, move) if working[_index(after, attack)] else ()
+            if len(line) >= _SHORTEST:
+                yield Ladder((move, *line), run.stones, LadderKind.RUNS, run.colour)
+                break

@@ -1,0 +1,341 @@
+"""Why a move is a mistake: what is said on drawn positions, and what is not said where it does not hold."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from drawn_positions import drawn
+from reviews import D4, E5, F6, G7, game_of, loss, report
+
+from gtp_engine.analysis.game_review import Reason
+from gtp_engine.analysis.reasons.captures import find_captures, find_missed_atari
+from gtp_engine.analysis.reasons.connections import find_connections
+from gtp_engine.analysis.reasons.explain import Explainer, choose, find_facts, worth_explaining
+from gtp_engine.analysis.reasons.facts import FilledKind, GroupChanged, LadderKind
+from gtp_engine.analysis.reasons.groups import find_groups
+from gtp_engine.analysis.reasons.ladders import find_ladder_facts
+from gtp_engine.analysis.reasons.sentences import reason_of
+from gtp_engine.analysis.reasons.tempo import find_sente
+from gtp_engine.analysis.reasons.territory import find_early_pass, find_filled, find_regions_changed
+from gtp_engine.analysis.reasons.variation import Study, Variation, play_line, searched_line
+from gtp_engine.analysis.review_data import to_json
+from gtp_engine.analysis.review_sgf import annotated
+from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
+from gtp_engine.evaluate.uniform import UniformEvaluator
+from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.game.game import Game
+from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.request import Limits
+
+Marks = dict[str, int]
+
+
+def variation(
+    game: Game,
+    line: Iterable[str | int],
+    owned: dict[str, float] | None = None,
+    *,
+    rest: float = 0.0,
+    lead: float = 0.0,
+    gain: float | None = None,
+) -> Variation:
+    """A line of vertices or points; `owned` has the ownership of vertices in a text, `rest` that of all others."""
+    points = tuple(game.point(vertex) for vertex in line)
+    games = play_line(game, game.to_move, points)
+    assert len(games) == len(points) + 1
+    ownership = np.full((game.height, game.width), rest, np.float32)
+    for vertices, value in (owned or {}).items():
+        for vertex in vertices.split():
+            point = game.point(vertex)
+            ownership[point // (game.width + 1) - 1, point % (game.width + 1) - 1] = value
+    return Variation(points, games, ownership, lead, gain)
+
+
+def study(played: Variation, better: Variation) -> Study:
+    return Study(played.games[0].to_move, played, better)
+
+
+def texts(study: Study) -> list[str]:
+    return [reason_of(study, fact).text for fact in choose(find_facts(study))]
+
+
+CORNER = """
+    . . . . . . .
+    . . . . . . .
+    . . . . . . .
+    O O O . . . .
+    X X O . . . .
+    . X O . . . .
+    . . . . . . ."""
+
+
+def test_a_group_that_dies() -> None:
+    game, _ = drawn(CORNER)
+    stones = "A3 B3 B2"
+    better = variation(game, ["B1"], {stones: 0.9})
+    about = study(variation(game, ["E4", "B1", "pass"], {stones: -0.9}), better)
+    (fact,) = find_groups(about)
+    assert (fact.points, fact.colour) == ({game.point(name) for name in stones.split()}, BLACK)
+    assert (fact.better, fact.played) == (pytest.approx(0.95), pytest.approx(0.05))
+    assert fact.line == about.played.line
+    assert reason_of(about, fact).text == (
+        "Black's 3 stones at B3 live after B1 (95% of their points stay Black's), and die after E4 (5%)."
+    )
+    half = study(variation(game, ["E4"], {stones: 0.0}), better)
+    assert "safer after B1 (95%" in texts(half)[0]
+    assert not [*find_groups(study(variation(game, ["E4"], {stones: 0.5}), better))]
+    assert not [*find_groups(study(variation(game, ["E4"], {stones: 1.0}), better))]
+
+
+def test_an_opponents_group_that_lives_and_chains_near_each_other() -> None:
+    game, _ = drawn(CORNER, WHITE)
+    better = variation(game, ["B1"], {"A3 B3 B2": 0.9})
+    about = study(variation(game, ["E4"], {"A3 B3 B2": -0.9}), better)
+    assert texts(about)[0].startswith("Black's 3 stones at B3 die after B1 (5% of their points stay Black's), and live")
+    assert [fact.line for fact in find_groups(about)] == [better.line]
+    apart, _ = drawn("""
+        . . . . . . .
+        X . X . . . X
+        . . . . . . X
+        . . . . . . .""")
+    both = study(variation(apart, ["D1"], rest=-0.9), variation(apart, ["E1"], rest=0.9))
+    assert sorted(len(fact.points) for fact in find_groups(both)) == [2, 2]
+    lone = study(variation(apart, ["D1"], {"A3": -0.9}), variation(apart, ["E1"], {"A3": 0.9}))
+    assert not [*find_groups(lone)]
+
+
+CAPTURE = """
+    . . . . . .
+    . X X . . .
+    X O O a . .
+    . X X . . .
+    . . . . . .
+    b . . . . ."""
+
+
+def test_stones_that_only_one_line_captures() -> None:
+    game, at = drawn(CAPTURE)
+    white = "B4 C4"
+    takes = variation(game, ["D4"], {white: 1.0})
+    leaves = variation(game, ["F1", "D4", "E4"], {white: -1.0})
+    (fact,) = find_captures(study(leaves, takes))
+    assert (fact.captor, fact.number, fact.is_played, fact.line) == (BLACK, 1, False, (at["a"],))
+    assert "captures White's 2 stones at" in reason_of(study(leaves, takes), fact).text
+    also = variation(game, ["F1", "F2", "D4"], {white: -1.0})
+    assert not [*find_captures(study(also, takes))]
+    assert not [*find_captures(study(variation(game, ["F1"], {white: 1.0}), takes))]  # they are dead anyhow
+    with_white, _ = drawn(CAPTURE.replace("X", "T").replace("O", "X").replace("T", "O"), BLACK)
+    saved = variation(with_white, ["D4"], {white: 1.0})
+    (lost,) = find_captures(study(variation(with_white, ["F1", "D4", "E4"], {white: -1.0}), saved))
+    assert (lost.captor, lost.number, lost.is_played) == (WHITE, 2, True)
+
+
+def test_an_atari_missed() -> None:
+    game, _ = drawn(CAPTURE, WHITE)
+    saved = variation(game, ["D4"], {"B4 C4": 1.0})
+    about = study(variation(game, ["F1", "D4"], {"B4 C4": -1.0}), saved)
+    assert len([*find_missed_atari(about)]) == 1
+    assert texts(about)[0] == "Atari: D4 saves White's 2 stones at B4; after F1, Black captures at once."
+    later = study(variation(game, ["F1", "E1", "E6", "D4"], {"B4 C4": -1.0}), saved)
+    assert not [*find_missed_atari(later)]
+    given_up = study(variation(game, ["F1", "D4"], {"B4 C4": -1.0}), variation(game, ["E1"], {"B4 C4": 1.0}))
+    assert not [*find_missed_atari(given_up)]
+
+
+def ladders(about: Study) -> list[LadderKind]:
+    return [fact.kind for fact in find_ladder_facts(about)]
+
+
+DIAGONAL = """
+    . . . . . . .
+    . X X . . . .
+    . X O a . . .
+    . . b X . . .
+    . c . . . . .
+    . . . . . . .
+    . . . . . . ."""
+
+
+def test_a_ladder_that_catches() -> None:
+    game, _ = drawn(DIAGONAL)
+    fails = variation(game, ["G1"], {"C5": -0.9})
+    about = study(fails, variation(game, ["D5"], {"C5": 0.9}))
+    (fact,) = find_ladder_facts(about)
+    assert fact.kind == LadderKind.CATCHES
+    end = play_line(game, BLACK, fact.line)
+    assert len(end) == len(fact.line) + 1 and end[-1].stone_at("C5") == 0  # the line ends with the capture
+    assert reason_of(about, fact).text == "D5 catches White's stone at C5 in a ladder."
+    assert not ladders(study(fails, variation(game, ["E2"], {"C5": 0.9})))
+    assert not ladders(study(fails, variation(game, ["D5"], {"C5": -0.9})))  # the search disagrees
+
+
+def test_a_ladder_that_the_opponent_gets() -> None:
+    game, _ = drawn(DIAGONAL.replace("X", "T").replace("O", "X").replace("T", "O"))
+    lets = variation(game, ["G1", "D5"], {"C5": -0.9})
+    helps = variation(game, ["D5"], {"C5": 0.9})
+    about = study(lets, helps)
+    (fact,) = [fact for fact in find_ladder_facts(about) if fact.kind == LadderKind.CAUGHT]
+    assert fact.line[:2] == lets.line and play_line(game, BLACK, fact.line)[-1].stone_at("C5") == 0
+    assert not ladders(study(variation(game, ["G1", "G2"], {"C5": -0.9}), helps))
+    assert not ladders(study(lets, variation(game, ["D5"], {"C5": -0.9})))  # it is lost anyhow
+
+
+def test_a_ladder_that_fails() -> None:
+    game, _ = drawn(DIAGONAL.replace("c", "O"))
+    better = variation(game, ["G7"], {"C5": -0.9})
+    about = study(variation(game, ["D5", "C4", "C3"], {"C5 C4": -0.9}), better)
+    assert ladders(about) == [LadderKind.ESCAPES]
+    works, _ = drawn(DIAGONAL)
+    assert not ladders(
+        study(variation(works, ["D5", "C4", "C3"], {"C5 C4": -0.9}), variation(works, ["G7"], {"C5": -0.9}))
+    )
+
+
+def test_stones_that_run_into_a_ladder() -> None:
+    game, _ = drawn(DIAGONAL.replace("a", "X"), WHITE)
+    better = variation(game, ["G1"])
+    (fact,) = find_ladder_facts(study(variation(game, ["C4"], {"C5 C4": -0.9}), better))
+    assert fact.kind == LadderKind.RUNS and play_line(game, WHITE, fact.line)[-1].stone_at("C5") == 0
+    assert not ladders(study(variation(game, ["C4"], {"C5 C4": 0.9}), better))
+    assert not ladders(study(variation(game, ["G1"], {"C5 C4": -0.9}), variation(game, ["C4"])))
+
+
+CUT = """
+    . . . . . .
+    . X X . X X
+    . O O . O O
+    . . . . . .
+    . . . . . ."""
+
+
+def test_a_cut() -> None:
+    game, _ = drawn(CUT)
+    connects, cut = variation(game, ["D4"]), variation(game, ["A1", "D4"])
+    about = study(cut, connects)
+    assert [(fact.colour, fact.line) for fact in find_connections(about)] == [(BLACK, cut.line)]
+    assert texts(about)[0].startswith("D4 keeps Black's 2 stones at")
+    assert not [*find_connections(study(variation(game, ["A1", "D3"]), connects))]  # nobody cuts
+    assert not [*find_connections(study(cut, variation(game, ["B1"])))]  # nobody connects
+
+
+def test_a_connection_of_the_opponent() -> None:
+    game, _ = drawn(CUT)
+    cuts, lets = variation(game, ["D3"]), variation(game, ["A1", "D3"])
+    about = study(lets, cuts)
+    assert [(fact.colour, fact.line) for fact in find_connections(about)] == [(WHITE, cuts.line)]
+    assert "cuts White's 2 stones at" in texts(about)[0]
+
+
+@pytest.mark.parametrize(
+    ("owned", "around", "kind"), [(0.99, 0.99, "OWN"), (-0.99, -0.99, "OTHERS"), (0.0, 0.95, "DAME"), (0.5, 0.9, "")]
+)
+def test_moves_at_settled_points(owned: float, around: float, kind: str) -> None:
+    game, _ = drawn(CUT)
+    values = {"D2": owned, "C2 E2 D1 D3": around}
+    about = study(variation(game, ["D2"], values), variation(game, ["D4"], values))
+    assert [fact.kind for fact in find_filled(about)] == ([FilledKind[kind]] if kind else [])
+    changed = study(variation(game, ["D2"], rest=0.95), variation(game, ["D4"], values))
+    assert [fact.kind for fact in find_filled(changed)] == ([FilledKind.OWN] if kind == "OWN" else [])
+
+
+def test_a_pass_too_early() -> None:
+    game, _ = drawn(CUT)
+    early = study(variation(game, ["pass"], lead=-4.0), variation(game, ["D4"], lead=3.0))
+    assert texts(early)[0] == "It is too early to pass: D4 is worth 7 points."
+    assert not [*find_early_pass(study(variation(game, ["pass"], lead=2.5), early.better))]
+    assert not [*find_early_pass(study(variation(game, ["A1"], lead=-4.0), early.better))]
+
+
+def test_where_the_points_lie() -> None:
+    game, _ = drawn("\n".join([". " * 13] * 13))
+    corner = "A1 B1 C1 A2 B2 C2"
+    gains = variation(game, ["C3"], {corner: 0.8}, lead=6.0)
+    near = study(variation(game, ["D2"], {corner: -0.2}), gains)
+    (fact,) = find_regions_changed(near)
+    assert (fact.gain, fact.side, fact.is_elsewhere) == (pytest.approx(6), (2, 0), False)
+    assert texts(near) == ["The points lie in the lower left corner: Black has 6 more there after C3 than after D2."]
+    far = study(variation(game, ["N13"], {corner: -0.2}), gains)
+    assert texts(far) == [
+        "There are bigger points elsewhere: C3 is worth 6 points more in the lower left corner.",
+    ]
+    neither = study(variation(game, ["N13"], {corner: -0.2}), variation(game, ["N12"], {corner: 0.8}))
+    assert not [*find_regions_changed(neither)]
+    assert not [*find_regions_changed(study(variation(game, ["D2"], {corner: 0.6}), gains))]  # too few points
+    much = replace(gains, lead=20.0)
+    assert not [*find_regions_changed(study(variation(game, ["D2"], {corner: -0.2}), much))]  # of a greater loss
+
+
+def test_sente() -> None:
+    game, _ = drawn(CUT)
+    about = study(variation(game, ["A1"], gain=4.0), variation(game, ["D4"], gain=15.0))
+    about = replace(about, better=replace(about.better, threat=(game.point("D3"),)))
+    (fact,) = find_sente(about)
+    assert fact.line == (game.point("D4"), 0, game.point("D3"))
+    assert [reason_of(about, fact).text] == [
+        "D4 is sente: if White does not answer, Black gains 15 points more; after A1 only 4."
+    ]
+    for better, played in ((15.0, 10.0), (8.0, 4.0), (None, 4.0), (15.0, None)):
+        assert not [*find_sente(study(variation(game, ["A1"], gain=played), variation(game, ["D4"], gain=better)))]
+
+
+def test_at_most_three_reasons_and_no_stone_twice() -> None:
+    def group(*points: int) -> GroupChanged:
+        return GroupChanged((1,), frozenset(points), BLACK, 1.0, 0.0)
+
+    assert choose([group(1, 2), group(2), group(3), group(4, 5), group(6)]) == [group(1, 2), group(3), group(4, 5)]
+
+
+def test_searches_of_both_players_moves_see_the_same_facts() -> None:
+    """The better move captures, by rollouts: ownership and leads are those of the player, Black or White."""
+    found = []
+    for diagram, colour in ((CAPTURE, BLACK), (CAPTURE.replace("X", "T").replace("O", "X").replace("T", "O"), WHITE)):
+        game, at = drawn(diagram, colour)
+        explainer = Explainer(RolloutEvaluator(threads=1, seed=1), SearchParameters(), Limits(visits=400), 1)
+        about = explainer.study(game, colour, at["b"], at["a"])
+        assert about is not None and about.loss > 2
+        assert about.better.owned(frozenset((game.point("B4"),))) > 0.5
+        found.append(explainer.with_threats(about).better.gain_if_ignored)
+    assert None not in found
+
+
+def test_a_line_ends_where_it_has_hardly_been_searched() -> None:
+    after = report(WHITE, E5, 0.5, 0.0)
+    assert searched_line(after) == (E5, F6)
+    thin = after.moves[0]._replace(pv=(E5, F6, G7, D4), pv_visits=(10, 4, 3, 1))
+    assert searched_line(replace(after, moves=(thin,))) == (E5, F6)
+    assert searched_line(replace(after, moves=())) == ()
+
+
+def test_a_stopped_search_and_an_illegal_move_explain_nothing() -> None:
+    game, at = drawn(CAPTURE)
+    search = (UniformEvaluator(8), SearchParameters(), Limits(visits=8), 1)
+    assert Explainer(*search, is_stopped=lambda: True).study(game, BLACK, at["b"], at["a"]) is None
+    assert Explainer(*search).study(game, BLACK, game.point("B5"), at["a"]) is None
+    after = Explainer(*search).study(game, BLACK, 0, at["a"])
+    assert after is not None and after.played.line[0] == 0
+    assert Explainer(*search).with_threats(after).better.gain_if_ignored is None
+
+
+def test_nothing_is_said_if_a_longer_search_finds_less_than_half_of_the_loss() -> None:
+    game, _ = drawn(CORNER)
+    about = study(variation(game, ["E4"], {"A3 B3 B2": -0.9}), variation(game, ["B1"], {"A3 B3 B2": 0.9}, lead=5.0))
+    explainer = Explainer(UniformEvaluator(8), SearchParameters(), Limits(visits=8), 1)
+    assert len(explainer.facts(about, 9.0)) == 1
+    assert explainer.facts(about, 11.0) == []
+
+
+def test_listed_and_large_mistakes_are_explained() -> None:
+    moves = [loss(number, BLACK, 45, 46 + number % 30, 4 + number / 20) for number in range(1, 31)]
+    chosen = worth_explaining(game_of(moves).mistakes)
+    assert [move.number for move in chosen] == list(range(30, 20, -1))
+    large = [loss(number, BLACK, 45, 46 + number % 30, 6 + number / 20) for number in range(1, 31)]
+    assert len(worth_explaining(game_of(large).mistakes)) == 30
+
+
+def test_reasons_are_in_the_record_and_in_the_json_file() -> None:
+    move = loss(1, BLACK, 33, 44, 7.0, 0.3)
+    review = game_of([move], reasons={1: [Reason("The corner dies.", (33, 44))]})
+    line = f"{move.vertex(33)} {move.vertex(44)}"
+    assert f"The corner dies. ({line})" in annotated(review).nodes[1].comment
+    assert '"text": "The corner dies."' in to_json([review])
