@@ -56,7 +56,7 @@ def test_the_worst_mistakes_are_described_and_drawn(reviewed: GameReview) -> Non
     assert len(drawings) == min(3, len(reviewed.mistakes))
     for move in reviewed.moves:
         root = ElementTree.fromstring(move_svg(move))
-        stones = [len(list(g)) for g in root.iter() if g.get("class") in ("black", "white")]
+        stones = [len(g.findall(".//{*}circle")) for g in root.iter() if g.get("class") in ("black", "white")]
         assert stones == [[1, 0], [1, 1], [1, 1], [1, 2]][move.number - 1]
 
 
@@ -64,6 +64,16 @@ def test_rules_and_komi_override_the_records(game: Game) -> None:
     rollouts = EngineSettings("none", visits=8, threads=1, seed=1)
     own, other = review(game, rollouts), review(game, rollouts, rules="japanese", komi=20)
     assert all(lead > after + 5 for lead, after in zip(own.leads, other.leads, strict=True))
+
+
+def test_reasons_are_sought_for_the_mistakes_that_the_second_look_confirms() -> None:
+    played = Game(5, komi=0.5)
+    for name in ["C3", "D3", "C2", "D2", "A1", "C1", "A2", "B1", "C4", "D4", "pass", "C5"]:
+        played.play(played.to_move, name)
+    done = review(played, EngineSettings("none", visits=100, threads=1, seed=1))
+    assert done.mistakes and all(mistake.worst.is_checked for mistake in done.mistakes)
+    assert list(done.reasons) == [mistake.worst.number for mistake in done.mistakes]
+    assert done.reasons[11][0].text.startswith("It is too early to pass")
 
 
 def test_wrong_arguments_are_refused_before_the_search(game: Game, tmp_path: Path) -> None:
