@@ -12,7 +12,7 @@ from gtp_engine.analysis.game_review import Reason
 from gtp_engine.analysis.reasons.captures import find_captures, find_missed_atari
 from gtp_engine.analysis.reasons.connections import find_connections
 from gtp_engine.analysis.reasons.explain import Explainer, choose, find_facts, worth_explaining
-from gtp_engine.analysis.reasons.facts import FilledKind, GroupChanged, LadderKind
+from gtp_engine.analysis.reasons.facts import FilledKind, GroupChanged, Ladder, LadderKind
 from gtp_engine.analysis.reasons.groups import find_groups
 from gtp_engine.analysis.reasons.ladders import find_ladder_facts
 from gtp_engine.analysis.reasons.sentences import reason_of
@@ -245,6 +245,16 @@ def test_a_pass_too_early() -> None:
     assert texts(early)[0] == "It is too early to pass: D4 is worth 7 points."
     assert not [*find_early_pass(study(variation(game, ["pass"], lead=2.5), early.better))]
     assert not [*find_early_pass(study(variation(game, ["A1"], lead=-4.0), early.better))]
+
+
+def test_a_pass_is_told_as_a_word() -> None:
+    game, _ = drawn(CORNER)
+    better = variation(game, ["B1"], {"A3 B3 B2": 0.9})
+    (fact,) = find_groups(study(variation(game, ["pass"], {"A3 B3 B2": -0.9}), better))
+    assert reason_of(study(variation(game, ["pass"]), better), fact).text.endswith("and die after a pass (5%).")
+    caught = Ladder((), frozenset((game.point("A3"),)), LadderKind.CAUGHT, BLACK)
+    text = reason_of(study(variation(game, ["pass"]), better), caught).text
+    assert text == "A pass lets White catch Black's stone at A3 in a ladder."
 
 
 def test_where_the_points_lie() -> None:

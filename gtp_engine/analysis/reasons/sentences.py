@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...game.coords import colour_name, opponent, vertex
+from ...game.coords import PASS, colour_name, opponent, vertex
 from ..game_review import Reason
 from ..page.words import words
 from .facts import (
@@ -52,12 +52,16 @@ class _Writer:
         """Fills a template in; it knows both moves and both players."""
         study = self.study
         known = {
-            "played": self._vertex(study.move),
-            "better": self._vertex(study.best),
+            "played": self._move(study.move),
+            "better": self._move(study.best),
             "player": self.colour(study.colour),
             "opponent": self.colour(opponent(study.colour)),
         }
-        return self.templates[key].format(**known, **values)
+        text = self.templates[key].format(**known, **values)
+        return text[0].upper() + text[1:]  # it may begin with a pass
+
+    def _move(self, point: int) -> str:
+        return self.templates["pass"] if point == PASS else self._vertex(point)
 
     def _vertex(self, point: int) -> str:
         return vertex(point, self.study.game.width, self.study.game.height)
