@@ -36,7 +36,8 @@ def _games_of(file: Path, errors: list[str]) -> "list[GameRecord]":
     """
     from ..sgf import read_sgf, read_sgf_games
 
-    name = "standard input" if file == STANDARD else str(file)
+    # The outputs, in UTF-8, contain the name, which may have bytes of another encoding.
+    name = "standard input" if file == STANDARD else str(file).encode(errors="replace").decode()
     data = sys.stdin.buffer.read() if file == STANDARD else file.read_bytes()
     found: list[str] = []
     records = list(read_sgf_games(data, name=name, on_error=lambda error: found.append(str(error))))
@@ -60,10 +61,10 @@ def save_files(reviews: "Sequence[GameReview]", options: ReviewOptions) -> list[
 
 
 def print_output(reviews: "Sequence[GameReview]", options: ReviewOptions) -> None:
-    """Writes what was requested for standard output, if anything."""
+    """Writes what was requested for standard output, if anything, in UTF-8 as in files."""
     for path, make_text in _texts(options):
         if path == STANDARD:
-            click.echo(make_text(reviews), nl=False)
+            click.echo(make_text(reviews).encode(), nl=False)
 
 
 def _files(options: ReviewOptions) -> "list[tuple[Path, Callable[[Path, Sequence[GameReview]], None]]]":
