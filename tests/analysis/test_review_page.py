@@ -127,6 +127,8 @@ def test_a_game_without_mistakes_and_a_game_of_one_move() -> None:
     page = review_page([game_of([loss(1, BLACK, D4, D4, 0.0)])])
     PageReader(page)
     assert "No mistake of at least 0.5 points was found." in page
+    by_winrate = review_page([game_of([loss(1, BLACK, D4, E5, 2.0, 0.0)], by="winrate")])
+    assert "No mistake that cost at least 1% of the win rate was found." in by_winrate
     assert "move 1<" in page
 
 
