@@ -6,24 +6,20 @@ None of them changes the machine code.
 from collections.abc import Callable
 from typing import Any
 
-from numba.core import codegen, postproc, transforms
-from numba.core.cpu import CPUContext
+from numba.core import base, codegen, postproc, transforms
 from numba.core.targetconfig import TargetConfig
 
 
 def install() -> None:
     """Makes numba take the shortcuts."""
-    CPUContext.get_abi_sizeof = _remembered_sizes(CPUContext.get_abi_sizeof)  # type: ignore[method-assign]
+    base.BaseContext.get_abi_sizeof = _remembered_sizes(base.BaseContext.get_abi_sizeof)  # type: ignore[method-assign]
     postproc.PostProcessor.run = _without_live_variables(postproc.PostProcessor.run)  # type: ignore[method-assign]
     codegen.CPUCodeLibrary._optimize_functions = _optimize_functions  # type: ignore[method-assign]
     TargetConfig.__hash__, TargetConfig.__eq__ = _hash_of_flags, _flags_are_equal  # type: ignore[method-assign]
 
 
 def _remembered_sizes(find: Callable[..., int]) -> Callable[..., int]:
-    """Returns a function that finds the size of an LLVM type once: llvmlite has LLVM read a whole module for each.
-
-    It is for one kind of processor: the sizes of a GPU may differ.
-    """
+    """Returns a function that finds the size of an LLVM type once: llvmlite has LLVM read a whole module for each."""
     sizes: dict[str, int] = {}
 
     def get_abi_sizeof(context: Any, type_: Any) -> int:
@@ -72,4 +68,4 @@ def _flags_are_equal(flags: Any, other: object) -> bool:
     """Compares flags, which are in the keys of all functions that numba looks up."""
     if not isinstance(other, TargetConfig):
         return NotImplemented
-    return (type(flags) is type(other) and flags._values == other._values) or flags.values() == other.values()
+    return flags._values == other._values or flags.values() == other.values()

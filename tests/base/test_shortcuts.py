@@ -10,7 +10,6 @@ import pytest
 from llvmlite import ir
 from numba.core.compiler import Flags
 from numba.core.registry import cpu_target
-from numba.core.targetconfig import Option, TargetConfig
 
 from gtp_engine.base import jit, shortcuts
 
@@ -75,10 +74,3 @@ def test_flags_are_equal_if_all_their_values_are() -> None:
     other.nrt = not one.nrt
     assert one != other
     assert one != "flags"
-
-
-def test_flags_of_different_kinds_are_told_apart() -> None:
-    class Others(TargetConfig):
-        other = Option(type=int, default=1, doc="an option of another compiler")
-
-    assert Flags() != Others()
