@@ -287,7 +287,7 @@ def test_the_graphs_mark_the_mistakes_where_they_are() -> None:
     numbered = [point.mistake for point in turning_points(review)]
     lead, winrate = graphs(review, numbered)
     marks = {mark.move.number: (mark.colour, mark.label) for mark in lead.marks}
-    assert marks == {3: ("black", "1"), 4: ("white", "2")}, "move 1 missed the same point as move 4"
+    assert marks == {1: ("black", "1"), 3: ("black", "2"), 4: ("white", "3")}
     places = {mark.move.number: (mark.x, mark.y) for mark in winrate.marks}
     assert places[3] == (75.0, pytest.approx(100 - 100 * review.winrates[3]))
     assert lead.curve.count("L") == 4 and lead.curve.startswith("M0.00 ")

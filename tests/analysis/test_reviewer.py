@@ -56,7 +56,7 @@ def test_the_worst_mistakes_are_described_and_drawn(reviewed: GameReview) -> Non
     assert len(drawings) == min(3, len(reviewed.mistakes))
     for move in reviewed.moves:
         root = ElementTree.fromstring(move_svg(move))
-        stones = [len(list(g)) for g in root.iter() if g.get("class") in ("black", "white")]
+        stones = [len(g[0]) for g in root.iter() if g.get("class") in ("black", "white")]
         assert stones == [[1, 0], [1, 1], [1, 1], [1, 2]][move.number - 1]
 
 

@@ -293,6 +293,6 @@ def test_the_review_after_a_game_reports_as_the_game_does(
     monkeypatch.setattr("gtp_engine.cli.review.review.main", called)
     search = Mock(network="mine", device="cpu", precision="auto", threads=None)
     with log_level(level):
-        assert review_after_game(Path("game.sgf"), search, profile) == 0
+        review_after_game(Path("game.sgf"), search, profile)
     arguments = ["--network", network, "--device", "cpu", "--precision", "auto", *option, "--", "game.sgf"]
     assert called.call_args.args == (arguments,)
