@@ -112,7 +112,7 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
 }
 
 async function openFile(file) {
-  if (file.size > LARGEST_FILE) complain(text("tooLarge", {file: file.name}));
+  if (file.size > LARGEST_FILE) complain(text("tooLarge", {file: isolated(file.name)}));
   else openText(decode(await file.arrayBuffer()));
 }
 
@@ -197,7 +197,7 @@ function show() {
   const isTheirs = state.isYourTurn, busy = isBackground() ? null : state.task && state.task.kind;
   find("#pass").disabled = !isTheirs;
   find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null;
-  find("#undo").disabled = state.moves === 0 || state.place < state.moves;
+  find("#undo").disabled = !state.canUndo;
   find("#stop").disabled = busy === null || busy === "count";
   find("#stop").textContent = text(busy === "hint" || busy === "score" ? "stop" : "moveNow");
   find("#first").disabled = find("#previous").disabled = state.place === 0;
@@ -217,11 +217,13 @@ function show() {
   showReport();
   const rules = RULES.includes(state.rules) ? text(`rules-${state.rules}`) : state.rules;
   find("#facts").textContent = text("facts", {komi: number(state.komi, state.komi % 1 ? 1 : 0), rules, moves: number(state.moves)});
-  find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: state.recordedResult}) : "";
-  // The isolates keep the parts of the name in order within Arabic.
-  find("#file").textContent = state.file ? text("savedAs", {file: `\u2066${state.file}\u2069`}) : "";
+  find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: isolated(state.recordedResult)}) : "";
+  find("#file").textContent = state.file ? text("savedAs", {file: isolated(state.file)}) : "";
   complain(state.problem);
 }
+
+// Names of files and players are in any language: the isolates keep their parts in order within the page's, Arabic too.
+const isolated = (name) => name && `\u2068${name}\u2069`;
 
 // Whether what the engine does leaves the board to the player.
 function isBackground() { return state.task !== null && ["analysis", "preparation"].includes(state.task.kind); }
@@ -250,7 +252,7 @@ function showPlayers() {
   for (const player of document.querySelectorAll(".player")) {
     const colour = player.dataset.colour;
     const isHuman = state.humans.includes(colour);
-    const person = state.humans.length === 2 ? state.names[colour] || text("human") : text("you");
+    const person = state.humans.length === 2 ? isolated(state.names[colour]) || text("human") : text("you");
     const name = isHuman ? person : text("engineAt", {level});
     player.querySelector(".name").textContent = `${text(colour)} · ${name}`;
     player.querySelector(".captures").textContent = text("captured", {stones: number(state.captures[colour])});
