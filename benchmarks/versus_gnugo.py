@@ -13,7 +13,7 @@ from typing import Any
 
 from fingerprint import WORK, fingerprint
 
-from gtp_engine.games.elo import elo_difference, elo_interval, wilson_interval
+from gtp_engine.games.elo import elo_difference, elo_interval, score_interval
 from gtp_engine.games.match import play_match
 from gtp_engine.games.results import GameResult, MatchResult
 
@@ -32,7 +32,7 @@ def gnugo(level: int) -> str:
 def show(result: MatchResult, game: GameResult) -> None:
     """Prints the figures so far in one line, and what went wrong in the last game."""
     tally = result.tally
-    low, high = wilson_interval(tally.score, tally.games)
+    low, high = score_interval(tally)
     elo_low, elo_high = elo_interval(tally)
     print(
         f"{tally.games:4} games: {100 * tally.score:5.1f} % ({100 * low:.1f} to {100 * high:.1f}), "

@@ -109,7 +109,9 @@ def gtp_commands() -> str:
     for name in names:
         handler = GTP_COMMANDS[name]
         first = next(other for other in names if GTP_COMMANDS[other] is handler)
-        text = summary(handler.__doc__) or STANDARD_COMMANDS[name]
+        text = summary(handler.__doc__) or STANDARD_COMMANDS.get(name)
+        if not text:
+            sys.exit(f"{name}: its function needs a docstring, which describes the command")
         rows.append([code(name), text if name == first else f"The same as {code(first)}."])
     return table(["command", "what it does"], rows)
 

@@ -32,6 +32,7 @@ KEYS = (
     ("black> ", "resign"),
     ("y/N. ", "y"),
     ("game over> ", "review"),
+    ("game over> ", "quit"),
 )
 
 

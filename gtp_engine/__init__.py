@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gtp_engine.game.drawing import BoardDrawing, Candidate
     from gtp_engine.game.game import Game, IllegalMove, Move
     from gtp_engine.game.rules import RULESETS, Rules, parse_rules
+    from gtp_engine.game.scoring import Score
     from gtp_engine.games.match import play_match
     from gtp_engine.play.engine import Decision, Engine
     from gtp_engine.play.settings import EngineSettings
@@ -61,6 +62,7 @@ __all__ = [
     "Policy",
     "RootMoves",
     "Rules",
+    "Score",
     "SearchParameters",
     "SearchReport",
     "SearchRequest",
@@ -91,6 +93,7 @@ _MODULES = {
     "game.drawing": ("BoardDrawing", "Candidate"),
     "game.game": ("Game", "IllegalMove", "Move"),
     "game.rules": ("RULESETS", "Rules", "parse_rules"),
+    "game.scoring": ("Score",),
     "games.match": ("play_match",),
     "play.engine": ("Decision", "Engine"),
     "play.settings": ("EngineSettings",),

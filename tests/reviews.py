@@ -25,7 +25,7 @@ def report(
     others: tuple[tuple[int, float, float], ...] = (),
     prior: float = 0.1,
 ) -> SearchReport:
-    """A search whose preferred move is worth more than the root's mean.
+    """A search whose preferred move seems to be worth more than the position.
 
     others: further moves with their priors and the points that they lose.
     """
@@ -54,7 +54,7 @@ def review(
 
 def loss(number: int, colour: int, played: int, best: int, points: float, winrate: float = 0.0) -> MoveReview:
     """A move that costs so many points and so much win rate; nothing if it is the best one."""
-    return review(colour, played, best, (0.5, 0.4 + winrate), (0.0, points - 1), number=number)
+    return review(colour, played, best, (0.5, 0.5 + winrate), (0.0, points), number=number)
 
 
 def game_of(moves: list[MoveReview], **options: object) -> GameReview:

@@ -121,7 +121,7 @@ class Conditions:
     @property
     def search(self) -> str:
         """The network and the limits as text: "b6c64-19x19, 200 visits per position"."""
-        limits = [] if self.limits.visits is None else [f"{self.limits.visits:,} visits"]
+        limits = [] if self.limits.visits is None else [plural(self.limits.visits, "visit")]
         limits += [] if self.limits.seconds is None else [f"{self.limits.seconds:g} s"]
         return f"{self.network}, {' or '.join(limits)} per position"
 
@@ -241,5 +241,6 @@ def player_colour(record: GameRecord, player: str) -> int:
     similar = [colour for colour, name in names.items() if wanted in name]
     if len(similar) == 1:
         return similar[0]
-    players = f"Black is {record.black!r}, White is {record.white!r}"
-    raise UserError(f"{record.source}: which player is {player!r}? {players}")
+    problem = f"{player!r} may be either player" if similar else f"no player {player!r} in this game"
+    players = f"Black is {record.black or 'not named'}, White is {record.white or 'not named'}"
+    raise UserError(f"{record.source}: {problem}: {players}")

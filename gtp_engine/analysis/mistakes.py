@@ -1,10 +1,11 @@
-"""The mistakes of a reviewed game: one missed point is one mistake, however often both players pass it by."""
+"""The mistakes of a reviewed game: a point that a player misses is one mistake, however often it is passed by."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..game.coords import BLACK, WHITE
 from .review import MoveReview, cost_text
 
 # The points lost from which each class of mistakes begins: KaTrain's thresholds (`config.json`, `eval_thresholds`).
@@ -13,17 +14,18 @@ CLASSES = (0.5, 1.5, 3.0, 6.0, 12.0)
 LEAST_POINTS, LEAST_WINRATE = CLASSES[0], 0.01
 # If the search prefers other points for longer than this many moves, the same point counts as missed anew.
 LONGEST_GAP = 10
+LISTED = 10  # the most costly mistakes, which are listed and checked by a second look
 
 Unit = Literal["points", "winrate"]
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A point that one player missed, or both did, once or several times.
+    """A point that a player missed, once or several times.
 
     Attributes:
         misses: The moves that cost their players something while the search preferred this point, in order.
-        worst: The one that cost the most.
+        worst: The one that cost the most, of those that a second look has checked if there are any.
     """
 
     misses: tuple[MoveReview, ...]
@@ -68,9 +70,20 @@ def cost(review: MoveReview, by: Unit) -> float:
     return review.points_loss if by == "points" else review.winrate_loss
 
 
+def drop(review: MoveReview, by: Unit) -> float:
+    """Returns by how much the value fell with a move, whether or not a better one is known; in the units of `cost`."""
+    return review.points_drop if by == "points" else review.winrate_drop
+
+
+def least_cost(by: Unit) -> float:
+    """Returns the least cost of a mistake."""
+    return LEAST_POINTS if by == "points" else LEAST_WINRATE
+
+
 def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int | None = None) -> list[Mistake]:
     """Returns the mistakes, the most costly first.
 
+    If there was a second look, they are those that it has confirmed (`MoveReview.is_checked` of the most costly move).
     A point stays the same mistake until somebody plays it or the search prefers others for more than `LONGEST_GAP`
     moves.
 
@@ -79,16 +92,22 @@ def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int 
         by: What the cost of a mistake is measured in.
         player: Only this player's moves count; None for both players' moves.
     """
-    least = LEAST_POINTS if by == "points" else LEAST_WINRATE
-    missed: dict[int, list[MoveReview]] = {}  # by point, those that are still open
+    missed: dict[tuple[int, int], list[MoveReview]] = {}  # by colour and point, those that are still open
     found: list[list[MoveReview]] = []
     for review in moves:
-        if cost(review, by) >= least and player in (None, review.move.colour):
-            misses = missed.get(review.best)
+        if cost(review, by) >= least_cost(by) and player in (None, review.move.colour):
+            key = review.move.colour, review.best
+            misses = missed.get(key)
             if misses is None or review.number - misses[-1].number > LONGEST_GAP:
-                misses = missed[review.best] = []
+                misses = missed[key] = []
                 found.append(misses)
             misses.append(review)
-        missed.pop(review.move.point, None)
-    mistakes = [Mistake(tuple(misses), max(misses, key=lambda review: cost(review, by))) for misses in found]
+        for colour in (BLACK, WHITE):
+            missed.pop((colour, review.move.point), None)
+    mistakes = [
+        Mistake(tuple(misses), max(misses, key=lambda review: (review.is_checked, cost(review, by))))
+        for misses in found
+    ]
+    if any(review.is_checked for review in moves):
+        mistakes = [mistake for mistake in mistakes if mistake.worst.is_checked]
     return sorted(mistakes, key=lambda mistake: -cost(mistake.worst, by))

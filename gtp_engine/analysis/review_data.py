@@ -28,6 +28,7 @@ COLUMNS = (
     "black_lead",
     "winrate_lost",
     "points_lost",
+    "checked",
 )
 
 
@@ -36,7 +37,7 @@ def to_json(reviews: Sequence[GameReview]) -> str:
 
     Win rates are 0 to 1, leads and losses are in points, and both are Black's unless they are losses. `classes` has the
     losses from which the classes of mistakes begin; the counts in a player's `classes` begin with the losses below the
-    first. Moves and mistakes are those of the judged players.
+    first. Moves and mistakes are those of the judged players; `checked` moves had a second look.
     """
     table = {
         "program": f"gtp_engine {__version__}",
@@ -114,6 +115,7 @@ def _move(review: MoveReview) -> dict[str, Any]:
         "black_lead": _rounded(review.lead),
         "winrate_lost": _rounded(review.winrate_loss),
         "points_lost": _rounded(review.points_loss),
+        "checked": review.is_checked,
     }
 
 

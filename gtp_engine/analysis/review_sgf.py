@@ -9,15 +9,14 @@ import copy
 from dataclasses import replace
 
 from .. import __version__
-from ..game.coords import BLACK, PASS, colour_letter, opponent, sgf_point
+from ..game.coords import PASS, colour_letter, colour_name, opponent, sgf_point
 from ..game.game import Move
 from ..search.report import SearchReport
 from ..sgf import GameRecord, RecordNode, analysis_comment
 from .game_review import GameReview, statistics
-from .mistakes import Mistake, loss_class
+from .mistakes import LISTED, Mistake, loss_class
 from .review import MoveReview, black_lead, black_winrate
 
-LISTED = 10  # the most costly mistakes, which are listed and get a hotspot
 LONGEST_VARIATION = 12  # moves of a better line: those after them have hardly been searched
 # The mark of a move by the class of its loss: doubtful from 1.5 points on, bad from 3, very bad from 6.
 _MARKS: tuple[dict[str, str], ...] = ({}, {}, {"DO": ""}, {"BM": "1"}, {"BM": "2"}, {"BM": "2"})
@@ -62,7 +61,8 @@ def move_comment(review: MoveReview) -> str:
     text = review.after.as_comment()
     if not review.winrate_loss and not review.points_loss:
         return text
-    return f"{text}\n{_cost_line(review)}\nBetter: {line_text(review, review.better_line)}"
+    line = line_text(review, review.better_line)
+    return f"{text}\n{_cost_line(review)}; {review.vertex(review.best)} was better.\nBetter line: {line}"
 
 
 def line_text(review: MoveReview, line: tuple[int, ...]) -> str:
@@ -78,11 +78,17 @@ def summary(review: GameReview) -> str:
             numbers = statistics(moves)
             choice = 100 * numbers.first_choice / numbers.moves
             lines.append(
-                f"{review.name(colour)}: {numbers.points_lost:.2f} points lost per move, "
+                f"{_player(review, colour)}: {numbers.points_lost:.2f} points lost per move, "
                 f"accuracy {numbers.accuracy:.0f}%, engine's first choice {choice:.0f}%"
             )
     lines += [_mistake_line(mistake) for mistake in review.mistakes[:LISTED]]
     return "\n".join(lines)
+
+
+def _player(review: GameReview, colour: int) -> str:
+    """Returns the colour and, if it is known, the player's name: the two may have the same one."""
+    head = colour_name(colour).capitalize()
+    return head if review.name(colour) == head else f"{head} ({review.name(colour)})"
 
 
 def _mistake_line(mistake: Mistake) -> str:
@@ -95,7 +101,8 @@ def _mistake_line(mistake: Mistake) -> str:
 
 
 def _cost_line(review: MoveReview) -> str:
-    return f"Cost: {100 * review.winrate_loss:.1f}% win rate, {review.points_loss:.1f} points"
+    loss = f"{review.points_loss:.1f} points and {100 * review.winrate_loss:.1f}% of the win rate"
+    return f"{review.vertex(review.move.point)} loses {loss}"
 
 
 def _with_mistake(node: RecordNode, mistake: Mistake, miss: MoveReview, *, is_hotspot: bool) -> RecordNode:
@@ -104,7 +111,7 @@ def _with_mistake(node: RecordNode, mistake: Mistake, miss: MoveReview, *, is_ho
     if miss.best != PASS:
         marks["TR"] = _sgf_point(miss, miss.best)
     if miss is not mistake.worst:
-        text = f"{_cost_line(miss)}\n{miss.vertex(miss.best)} is better, see move {mistake.worst.number}."
+        text = f"{_cost_line(miss)}; {miss.vertex(miss.best)} was better, see move {mistake.worst.number}."
         return _with_comment(replace(node, annotations=node.annotations | marks), text)
     if is_hotspot:
         marks["HO"] = "1"
@@ -114,15 +121,17 @@ def _with_mistake(node: RecordNode, mistake: Mistake, miss: MoveReview, *, is_ho
 
 def _better_line(miss: MoveReview) -> tuple[RecordNode, ...]:
     """Returns the line that should have been played."""
-    best, colour = miss.before.moves[0], miss.move.colour
-    comment = analysis_comment(colour, best.winrate, best.lead, best.visits, (), miss.before.width, miss.before.height)
-    winrate, lead = (best.winrate, best.lead) if colour == BLACK else (1 - best.winrate, -best.lead)
+    before, colour = miss.before, miss.move.colour
+    # The value of the position, from which the cost is counted, and not that of the move's own fewer visits.
+    comment = analysis_comment(
+        before.to_move, before.winrate, before.lead, before.visits, (), before.width, before.height
+    )
     colours = (colour, opponent(colour))
     nodes = [
         RecordNode(Move(colours[number % 2], point))
         for number, point in enumerate(miss.better_line[:LONGEST_VARIATION])
     ]
-    marks = {"TE": "1"} | _values(winrate, lead)
+    marks = {"TE": "1"} | _values(black_winrate(before), black_lead(before))
     return (replace(nodes[0], annotations=marks, comment=comment), *nodes[1:])
 
 

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,7 +19,10 @@ from ..play.worker import SearchWorker
 from ..search.parameters import SearchParameters, default_parameters
 from ..sgf import GameRecord, read_sgf
 from .game_review import Conditions, GameReview
-from .review import MoveReview, review_record
+from .mistakes import Unit
+from .record_searches import RecordSearches
+from .review import MoveReview, review_moves
+from .second_look import look_again
 
 logger = logging.getLogger(__name__)
 
@@ -47,8 +50,9 @@ def network_advice(network: str, width: int, height: int) -> str:
     if file not in bundled:
         return ""
     return (
-        f"{network_name(bundled[file])} is a small network: good for kyu games, often wrong about dan games. "
-        f"For those use {STRONG_NETWORK} (see `gtp_engine doctor`)."
+        f"{network_name(bundled[file])} is a small network that misses much: it values handicap stones and wasted "
+        "opening moves at almost nothing, and misjudges large groups. "
+        f"For reliable reviews add --network {STRONG_NETWORK}, from https://katagotraining.org/networks/."
     )
 
 
@@ -86,19 +90,22 @@ class Reviewer:
                 strict.
             SgfError: A move cannot be played; the moves before it have been yielded.
         """
-        evaluator, parameters = self._evaluator_for(record)
-        evaluator.clear_cache()  # so that a review does not depend on the games reviewed before
-        return review_record(
-            record,
-            evaluator,
-            parameters,
-            self._limits,
-            seed=self._settings.seed,
-            rules=rules,
-            komi=komi,
-            numbers=numbers,
-            is_stopped=lambda: self.stopped,
-        )
+        searches = self._searches(record, rules, komi)
+        searches.evaluator.clear_cache()  # so that a review does not depend on the games reviewed before
+        return review_moves(searches, numbers)
+
+    def second_look(
+        self,
+        record: GameRecord,
+        moves: Sequence[MoveReview],
+        rules: Rules | None = None,
+        komi: float | None = None,
+        *,
+        by: Unit = "points",
+        player: int | None = None,
+    ) -> Iterator[tuple[MoveReview, ...]]:
+        """Checks the most costly of reviewed moves, see `second_look.look_again`; `rules` and `komi` as in `moves`."""
+        return look_again(self._searches(record, rules, komi), moves, by, player)
 
     def conditions(self, record: GameRecord, rules: Rules | None = None, komi: float | None = None) -> Conditions:
         """Returns how a record is reviewed; the arguments as in `moves`."""
@@ -112,6 +119,11 @@ class Reviewer:
             rules=rules_name(used) or used.to_json(),
             komi=(record.komi or 0.0) if komi is None else komi,
         )
+
+    def _searches(self, record: GameRecord, rules: Rules | None, komi: float | None) -> RecordSearches:
+        evaluator, parameters = self._evaluator_for(record)
+        seed = self._settings.seed
+        return RecordSearches(record, evaluator, parameters, self._limits, seed, rules, komi, lambda: self.stopped)
 
     def _evaluator_for(self, record: GameRecord) -> tuple[Evaluator, SearchParameters]:
         """Returns the evaluator of a record's board with the parameters that suit it."""
@@ -156,7 +168,7 @@ def review(
     rules: Rules | str | None = None,
     komi: float | None = None,
 ) -> GameReview:
-    """Reviews a game: every position of the main line is searched.
+    """Reviews a game: every position of the main line is searched, and those of the most costly moves once more.
 
     Args:
         game: A record, a game, or an SGF file.
@@ -181,6 +193,7 @@ def review(
     def run() -> GameReview:
         try:
             moves = tuple(reviewer.moves(record, chosen_rules, komi))
+            *_, moves = moves, *reviewer.second_look(record, moves, chosen_rules, komi)
             return GameReview(record, reviewer.conditions(record, chosen_rules, komi), moves)
         finally:
             reviewer.close()

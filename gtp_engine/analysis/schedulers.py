@@ -15,7 +15,7 @@ from ..network.library import find_network
 from ..play.settings import EngineSettings
 from ..play.worker import SearchWorker
 from ..search.scheduler import Scheduler
-from .review import LEAVES_EACH
+from .record_searches import LEAVES_EACH
 
 
 class Schedulers:

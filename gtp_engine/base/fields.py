@@ -15,6 +15,8 @@ from .errors import UserError
 
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _SIZE = re.compile(r"(\d{1,9})(?:\s*[xX:]\s*(\d{1,9}))?", re.ASCII)
+# Of two names, by difflib: a wrong letter leaves 0.75 of a word of four. With its own 0.6 `rules` is like `reset`.
+_SIMILARITY = 0.7
 _SHOWN = 60  # characters of a wrong value that a message quotes
 
 
@@ -82,14 +84,19 @@ def _as_number(value: object) -> float:
     return value if isinstance(value, int) else number  # whole numbers above 2^53 stay exact
 
 
-def parse_bool(name: str, value: object) -> bool:
+def parse_bool(name: str, value: object, *, from_text: bool = True) -> bool:
     """Checks a bool, or one of the words true, yes, on, 1, false, no, off and 0 in any case.
+
+    Args:
+        name: What the value is, for the message.
+        value: The value.
+        from_text: False to accept a bool alone.
 
     Raises:
         UserError: It is neither.
     """
     word = str(value).strip().lower()
-    if word not in _TRUE + _FALSE:
+    if word not in _TRUE + _FALSE or not (from_text or isinstance(value, bool)):
         raise invalid(name, value, "true or false")
     return word in _TRUE
 
@@ -150,7 +157,12 @@ def unknown(
     return UserError(f"unknown {what} {name!r}{where}: {did_you_mean(name, known) or expected}")
 
 
+def similar(name: str, known: Iterable[str]) -> list[str]:
+    """Returns up to three of the known names that a typing error may have made into this one, the nearest first."""
+    return get_close_matches(name, list(known), 3, _SIMILARITY)
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Returns `did you mean 'a' or 'b'?` with the most similar names, or "" when none is similar."""
-    near = get_close_matches(name, list(known), 3, 0.6)
+    near = similar(name, known)
     return f"did you mean {' or '.join(map(repr, near))}?" if near else ""

@@ -19,6 +19,7 @@ from pathlib import Path
 from .errors import UserError
 
 NAME = "gtp_engine"
+CONFIGURATION = "GTP_ENGINE_CONFIG"  # the variable that names the user's configuration file
 
 
 def cache_dir() -> Path:
@@ -48,7 +49,7 @@ def configuration_file() -> Path | None:
         folder = _user_folder("Application Support", "XDG_CONFIG_HOME", ".config", "")
     except UserError:  # nobody needs a configuration
         folder = None
-    return _override("GTP_ENGINE_CONFIG") or (folder / "config.toml" if folder else None)
+    return _override(CONFIGURATION) or (folder / "config.toml" if folder else None)
 
 
 def checkout() -> Path | None:
@@ -75,6 +76,10 @@ def _user_folder(mac: str, xdg: str, linux: str, windows: str) -> Path:
 
 def _home() -> Path:
     try:
+        if sys.platform != "win32" and os.environ.get("HOME") == "":  # Path.home() would be the root folder
+            import pwd
+
+            return Path(pwd.getpwuid(os.getuid()).pw_dir)
         return Path.home()
-    except RuntimeError:
+    except (RuntimeError, KeyError):
         raise UserError("this user has no home folder: set HOME, or GTP_ENGINE_CACHE and GTP_ENGINE_DATA") from None

@@ -1,6 +1,8 @@
 """Facts about the machine and its conventions, and the settings that hold for a whole process."""
 
+import io
 import os
+import sys
 from concurrent.futures import Future, wait
 from typing import Any
 
@@ -20,6 +22,8 @@ def configure_process() -> None:
     This has an effect only before torch is loaded; if the user has set this variable or OpenMP's own, it is kept. Ray,
     which self-play on a cluster uses, sends no statistics.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="replace")  # names may have letters that the locale's encoding lacks
     log_to_stderr()
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", "3000")

@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 # may be that program, which never ends.
 _PATIENCE = 120.0
 
+_under_way = ""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -41,6 +43,11 @@ class Step:
     module: str = ""
 
 
+def step_under_way() -> str:
+    """Returns the step that is being compiled in this process, such as `2/4: the search`; "" if nothing is."""
+    return _under_way
+
+
 def warm_up(steps: list[Step]) -> None:
     """Runs each step so that the core is compiled or loaded from the cache.
 
@@ -51,16 +58,25 @@ def warm_up(steps: list[Step]) -> None:
             step.run()
         return
     start = time.perf_counter()
-    with _helpers(steps) as helpers:
-        for number, step in enumerate(steps, 1):
-            logger.warning(f"compiling {number}/{len(steps)}: {step.name}")
-            if step.module in helpers:
-                _wait(helpers[step.module], step.name)
-            with without_garbage_collection():
-                step.run()
+    _compile(steps)
     problem = jit.mark_complete()
     seconds = time.perf_counter() - start
     logger.warning(f"compiled in {seconds:.0f} s{f' (not kept: {problem})' if problem else ''}")
+
+
+def _compile(steps: list[Step]) -> None:
+    global _under_way
+    try:
+        with _helpers(steps) as helpers:
+            for number, step in enumerate(steps, 1):
+                _under_way = f"{number}/{len(steps)}: {step.name}"
+                logger.warning(f"compiling {_under_way}")
+                if step.module in helpers:
+                    _wait(helpers[step.module], step.name)
+                with without_garbage_collection():
+                    step.run()
+    finally:
+        _under_way = ""
 
 
 @contextmanager

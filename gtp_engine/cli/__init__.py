@@ -4,8 +4,10 @@ A subcommand's module holds a click command named as the subcommand. It imports 
 so that `--help` imports neither torch nor numba.
 """
 
+import os
 import sys
 import traceback
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -16,8 +18,8 @@ from gtp_engine import __version__
 from gtp_engine.base import interrupts
 from gtp_engine.base.errors import EXPECTED, answer_text, error_place
 from gtp_engine.base.fields import did_you_mean
-from gtp_engine.base.messages import printable
 from gtp_engine.base.system import EXIT_INTERRUPTED, configure_process
+from gtp_engine.cli.error_messages import make_readable
 
 COMMANDS = {
     "gtp": "Speak GTP on standard input and output (for Sabaki, GoGui, Lizzie, servers).",
@@ -36,15 +38,31 @@ COMMANDS = {
 }
 
 
+HELP = ("help", "Show the options of a command, or this list.")
+_AFTER_THE_COMMAND = ("-v", "--verbose", "-q", "--quiet")
+
+
 class LazyGroup(click.Group):
     """A click group whose commands are imported on demand."""
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Runs the program; one line says that the help cannot be written, to a full disk for example."""
+        try:
+            return super().main(*args, **settings)
+        except OSError as error:
+            click.echo(f"Error: {answer_text(error)}", err=True)
+            with suppress(OSError):  # what is left in the buffer would fail again at the end of the process
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            sys.exit(1)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Takes `help`, `help COMMAND` and no words at all for what `--help` shows."""
         if not args:
             args = ["--help"]
         elif args[0] == "help":
-            args = [*args[1:2], "--help"]
+            args = [*args[1:], "--help"]
+        elif args[0] in _AFTER_THE_COMMAND and len(args) > 1:
+            raise click.UsageError(f"{args[0]} goes after the command: gtp_engine {args[1]} {args[0]}", ctx)
         return super().parse_args(ctx, args)
 
     def resolve_command(
@@ -57,7 +75,8 @@ class LazyGroup(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Completes commands without importing them."""
-        found = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        entries = (*COMMANDS.items(), HELP)
+        found = [CompletionItem(name, help=text) for name, text in entries if name.startswith(incomplete)]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -72,7 +91,7 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([*COMMANDS.items(), HELP])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs a command. What a user did wrong is shown in one line, a bug with its traceback; the exit status is 1.
@@ -85,7 +104,7 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt:
             raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
         except click.ClickException as error:
-            error.message = printable(error.message)  # type: ignore[misc]  # it may quote the name of a file
+            make_readable(error)
             raise
         except (BrokenPipeError, click.exceptions.Exit, click.Abort):
             raise
@@ -105,7 +124,7 @@ _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110, "sh
 @click.group(cls=LazyGroup, context_settings=_CONTEXT)
 @click.version_option(__version__, "-V", "--version", prog_name="gtp_engine")
 def main() -> None:
-    """A Go engine that speaks GTP.
+    """An engine for the game of Go: play against it, review games, train networks, connect it to other programs.
 
     \b
     Examples:

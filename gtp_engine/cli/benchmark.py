@@ -45,10 +45,10 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
 
     \b
     Examples:
-      gtp_engine benchmark                         the default networks on 9x9, 13x13 and 19x19
+      gtp_engine benchmark                    the default networks
       gtp_engine benchmark --network kata1-b18c384 --board-size 9 --board-size 19
       gtp_engine benchmark --network none --board-size 9 --threads 1 --visits 20000
-      gtp_engine benchmark --network uniform       the tree alone, with an evaluator that is free
+      gtp_engine benchmark --network uniform  the tree alone
     """
     from dataclasses import replace
 

@@ -3,7 +3,6 @@
 The texts between the options are the headings:
 
     _OPTIONS = ("Output", click.option("--sgf", help="Write an annotated SGF."))
-
     @command(common=("network", "sgf"))
     @options(*_OPTIONS)
     def review(**values: Any) -> None: ...
@@ -17,8 +16,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ..base.log import LOGGER, NOTICE, log_level
+from ..base.log import NOTICE, log_level
 from .configuration import use_configuration
+from .error_messages import no_such_option
 from .option_help import description, metavar
 
 COMMON = "Common options"
@@ -97,6 +97,8 @@ class Command(click.Command):
             if (param := error.param) and ctx.get_parameter_source(str(param.name)) is ParameterSource.ENVIRONMENT:
                 error.param_hint = str(param.envvar)
             raise
+        except click.NoSuchOption as error:
+            raise no_such_option(error.option_name, ctx) from error
         for pair in () if ctx.resilient_parsing else self._exclusive:
             self._choose(ctx, pair)
         return rest
@@ -136,12 +138,6 @@ class Command(click.Command):
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl([(names.ljust(width), text) for names, text in records])
-
-
-def reporting_options() -> list[str]:
-    """Returns -v or -q if the running command has it, for a command that it calls."""
-    level = logging.getLogger(LOGGER).level
-    return ["--verbose"] if level == logging.INFO else ["--quiet"] if level == logging.ERROR else []
 
 
 def command(**settings: Any) -> Callable[[Callable[..., Any]], Command]:

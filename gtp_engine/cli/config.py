@@ -70,7 +70,7 @@ def config(create: bool, template: bool) -> None:
     \b
     Examples:
       gtp_engine config                 the name of the file and its content
-      gtp_engine config --create        create it, with every setting commented out
+      gtp_engine config --create        create it; all is commented out
       gtp_engine config --template      print what --create would write
     """
     from ..base.files import write_text
@@ -89,4 +89,4 @@ def config(create: bool, template: bool) -> None:
     elif path.exists():
         click.echo(printable(f"# {path}\n{path.read_text('utf-8', 'replace').expandtabs(4)}"), nl=False)
     else:
-        click.echo(f"{path} does not exist; --create makes it")
+        click.echo(f"{path} does not exist; create it with `gtp_engine config --create`")

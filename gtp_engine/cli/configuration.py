@@ -6,13 +6,14 @@ environment variable as well. The command line overrides environment variables, 
 (`--settings`), and these override the configuration.
 """
 
+import os
 from typing import Any
 
 import click
 
 from ..base.errors import UserError
 from ..base.fields import unknown
-from ..base.folders import configuration_file
+from ..base.folders import CONFIGURATION, configuration_file
 from . import COMMANDS
 from .settings_file import SEARCH, errors_in, read_table, takes_parameters, use_parameters, use_table, use_values
 
@@ -31,10 +32,14 @@ def use_configuration(ctx: click.Context) -> None:
     """Makes the settings of the configuration file the defaults of a command.
 
     Raises:
-        ClickException: A setting is unknown or has an invalid value, or the file is not TOML.
+        ClickException: A setting is unknown or has an invalid value, the file is not TOML, or the environment variable
+            names a file that does not exist.
         OSError: The file cannot be read.
     """
     path, command = configuration_file(), ctx.command
+    if path is not None and not path.exists() and os.environ.get(CONFIGURATION):
+        remedy = "create it with `gtp_engine config --create`"
+        raise click.ClickException(f"{CONFIGURATION} names {path}, which does not exist; {remedy}")
     if path is None or not path.is_file():
         return
     with errors_in(path):

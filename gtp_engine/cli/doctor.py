@@ -34,8 +34,8 @@ def doctor(network: str, profile: str | None) -> None:
 
     \b
     Examples:
-      gtp_engine doctor                           versions, folders, a self-test, lines to paste
-      gtp_engine doctor --network kata1-b18c384   the same for a network (beginning of its name)
+      gtp_engine doctor                           self-test, lines to paste
+      gtp_engine doctor --network kata1-b18c384   the same for a network
       gtp_engine doctor > doctor.txt              for a bug report
 
     The exit status is 1 if a check fails.
@@ -90,7 +90,7 @@ def _folders() -> list[tuple[str, str]]:
 def _configuration() -> str:
     """Returns the name of the file with the user's defaults, and the environment variables that override it."""
     path = folders.configuration_file()
-    state = "" if path is None or path.exists() else "  (does not exist; `gtp_engine config --create` makes it)"
+    state = "" if path is None or path.exists() else "  (does not exist; create it with `gtp_engine config --create`)"
     given = [variable(name) for name in COMMON_SETTINGS if os.environ.get(variable(name))]
     return f"{path or 'none: this user has no home folder'}{state}" + (f"; {', '.join(given)} set" if given else "")
 

@@ -43,10 +43,10 @@ def gtp(
 
     \b
     Examples:
-      gtp_engine gtp                                    5 s per move unless the GUI sends times
+      gtp_engine gtp                      5 s a move if the GUI sends no times
       gtp_engine gtp --visits 1000 --threads 1 --seed 7
       gtp_engine gtp --rules japanese --komi 6.5 --ponder
-      gtp_engine gtp --name KataGo                      for Lizzie and LizzieYzy
+      gtp_engine gtp --name KataGo        for Lizzie and LizzieYzy
     """
     from .. import __version__
     from ..gtp.loop import run

@@ -99,7 +99,7 @@ _OPTIONS = (
         "--minutes",
         type=Number(0, min_open=True),
         metavar="N",
-        help="Stop after N minutes, with a measurement; rerun to resume.",
+        help="Stop after N minutes, with a measurement; rerun to resume. Reading the records does not count.",
     ),
     "Machine",
     click.option("--threads", type=WholeNumber(1), show_default="all", help="CPU threads."),

@@ -8,7 +8,7 @@ from rich.live import Live
 from rich.table import Table
 
 from ..base.messages import plural, printable
-from ..games.elo import elo_difference, elo_interval, wilson_interval
+from ..games.elo import elo_difference, elo_interval, score_interval
 from ..games.network_match import Progress
 from ..games.results import GameResult, MatchResult
 
@@ -109,7 +109,7 @@ def game_line(game: GameResult) -> str:
 def summary(result: MatchResult) -> str:
     """Returns score, Elo and the sequential test from engine A's view, in one or two lines."""
     tally = result.tally
-    low, high = (100 * end for end in wilson_interval(tally.score, tally.games))
+    low, high = (100 * end for end in score_interval(tally))
     elo_low, elo_high = elo_interval(tally)
     text = (
         f"{tally.games} of {plural(result.planned, 'game')}: "

@@ -64,5 +64,19 @@ class Profile(click.ParamType):
         return _beginning_with(incomplete, [*(f"rank_{rank}" for rank in ranks), "preaz_5k", "proyear_1990"])
 
 
+class SavedGameName(click.ParamType):
+    """The name of a saved game, or a file with one; it is looked for when it is opened."""
+
+    name = "file"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Returns the games in the folder of saved games; if none begins so, the shell completes file names."""
+        from ..base.folders import games_dir
+
+        folder = ctx.params.get("sgf_dir") or games_dir()
+        names = sorted((path.name for path in folder.glob("*.sgf")), reverse=True)
+        return _beginning_with(incomplete, names) or [CompletionItem(incomplete, type="file")]
+
+
 def _beginning_with(incomplete: str, names: Iterable[str]) -> list[CompletionItem]:
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]

@@ -27,9 +27,9 @@ def network(files: tuple[str, ...]) -> None:
 
     \b
     Examples:
-      gtp_engine network                                            the installed networks
-      gtp_engine network kata1-b18c384nbt-s6582191360-d3422816034   looked up as --network does
-      gtp_engine network run/*.pt                                   a table
+      gtp_engine network                    the installed networks
+      gtp_engine network kata1-b18c384      by its name
+      gtp_engine network run/*.pt           a table
 
     The exit status is 1 if a file is not a network.
     """

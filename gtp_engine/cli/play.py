@@ -1,14 +1,18 @@
 """`gtp_engine play`: a game in the terminal."""
 
+import logging
+import signal
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ..base import interrupts
+from ..base.errors import UserError
+from ..base.log import LOGGER
 from ..base.system import EXIT_INTERRUPTED
 from .closing import close_engine
-from .command import command, reporting_options
+from .command import command
 from .first_game import first_game
 from .options import GameOptions, SearchOptions
 from .play_options import DEFAULTS, PlayOptions, play_options
@@ -21,8 +25,8 @@ def play(context: click.Context, game: GameOptions, search: SearchOptions, **val
     """Play a game in the terminal.
 
     Plays on 9x9 by default, where a game takes a few minutes. Type moves such as D4, or pass, undo, hint, analyze,
-    score, resign, save FILE, load FILE, help, quit. Press Ctrl-C to make the engine move now; at the prompt, Ctrl-C
-    saves and exits. The game is saved as SGF after every move. Commands can be piped in; the game is saved at the end
+    score, resign, save FILE, load FILE, help, quit. Press Ctrl-C to make the engine move now, and twice at the prompt
+    to save and exit. The game is saved as SGF after every move. Commands can be piped in; the game is saved at the end
     of input.
 
     With FILE or --resume a saved game continues with its board, komi, rules, handicap and players, and saves to the
@@ -32,11 +36,11 @@ def play(context: click.Context, game: GameOptions, search: SearchOptions, **val
     \b
     Examples:
       gtp_engine play                                  9x9, you are Black
-      gtp_engine play --colour white --level 3         the engine moves first, at a lower level
-      gtp_engine play --board-size 19 --handicap 4     with four stones for you
-      gtp_engine play --colour both                    two humans; the engine gives hints
+      gtp_engine play --colour white --level 3         a weaker engine begins
+      gtp_engine play --handicap 4 --level 1           you have four stones
+      gtp_engine play --colour both                    two humans, hints on demand
       gtp_engine play --resume                         continue the last game
-      gtp_engine play game.sgf --move 40               play on from move 40 of a game
+      gtp_engine play game.sgf --move 40               play on after move 40
       gtp_engine play --show nothing                   no win rates
       echo "E5 G5 score" | tr " " "\\n" | gtp_engine play --seconds 1
     """
@@ -48,7 +52,7 @@ def play(context: click.Context, game: GameOptions, search: SearchOptions, **val
     folder = options.sgf_dir or games_dir()
     first = first_game(context, options, game, search, folder)
     screen = Screen(redraw=options.redraw)
-    review_path, status = None, 1
+    status = 1
     interrupts.raise_again()
     try:
         played = TerminalGame(
@@ -59,19 +63,19 @@ def play(context: click.Context, game: GameOptions, search: SearchOptions, **val
             comments=options.comments,
             shown=options.shown,
             saved=first.saved,
+            review=lambda path: _review(path, first.search, first.engine.parameters.profile),
         )
         status = 0 if played.run() else 1
-        review_path = played.review_path
     except KeyboardInterrupt:
         status = EXIT_INTERRUPTED
     finally:
         screen.close()
         close_engine(first.engine, status)
-    context.exit(_review(review_path, first.search, first.engine.parameters.profile) if review_path else status)
+    context.exit(status)
 
 
-def _review(path: Path, search: SearchOptions, profile: str) -> int:
-    """Reviews a finished game as `gtp_engine review` does, and returns the exit status.
+def _review(path: Path, search: SearchOptions, profile: str) -> None:
+    """Reviews a finished game as `gtp_engine review` does. Ctrl-C ends the review, not the game's prompt.
 
     The network is that of the game, unless it imitated humans with this profile and so their mistakes as well.
     """
@@ -80,8 +84,20 @@ def _review(path: Path, search: SearchOptions, profile: str) -> int:
 
     network = AUTO if profile else search.network
     arguments = ["--network", network, "--device", search.device, "--precision", search.precision]
-    arguments += reporting_options()
+    arguments += _reporting_options()
     if search.threads is not None:
         arguments += ["--threads", str(search.threads)]
-    status = review.main([*arguments, "--", str(path)], prog_name="gtp_engine review", standalone_mode=False)
-    return status if isinstance(status, int) else 0
+    on_end = signal.getsignal(signal.SIGTERM)
+    try:
+        review.main([*arguments, "--", str(path)], prog_name="gtp_engine review", standalone_mode=False)
+    except click.ClickException as error:
+        raise UserError(error.format_message()) from error
+    finally:
+        signal.signal(signal.SIGTERM, on_end)
+        interrupts.raise_again()
+
+
+def _reporting_options() -> list[str]:
+    """Returns -v or -q if this command has it."""
+    level = logging.getLogger(LOGGER).level
+    return ["--verbose"] if level == logging.INFO else ["--quiet"] if level == logging.ERROR else []

@@ -10,6 +10,7 @@ import click
 from ..terminal.words import SHOWN_VALUES
 from . import shared_options as shared
 from .command import options
+from .name_types import SavedGameName
 from .option_types import WholeNumber
 from .options import game_options, search_options
 
@@ -46,19 +47,23 @@ class PlayOptions(PlayersOptions):
     """The options of `play` in addition to those of game and search.
 
     Attributes:
-        shown: One of `SHOWN_VALUES`.
+        shown: One of `SHOWN_VALUES`; None for the win rate, if the network can judge the game.
         redraw: Whether to redraw the board in place.
     """
 
-    shown: str
+    shown: str | None
     redraw: bool
 
 
 GAME_ENTRIES: tuple[str | Callable[..., Any], ...] = (
-    click.argument("file", required=False),
+    click.argument("file", type=SavedGameName(), required=False),
     "Game",
     click.option(
-        "--colour", type=click.Choice(COLOURS), default="black", help="Your colour; both: for two human players."
+        "--colour",
+        "--color",
+        type=click.Choice(COLOURS),
+        default="black",
+        help="Your colour; both: for two human players.",
     ),
     game_options,
     click.option("--handicap", type=WholeNumber(2, 9), help="Handicap stones for Black; komi becomes 0.5."),
@@ -78,7 +83,7 @@ _DISPLAY: tuple[str | Callable[..., Any], ...] = (
         "--show",
         "shown",
         type=click.Choice(SHOWN_VALUES),
-        default="winrate",
+        show_default="winrate; nothing if the network cannot judge handicap games",
         help="What to show after moves and with hints.",
     ),
     click.option(

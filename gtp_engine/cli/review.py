@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,13 +47,14 @@ class _Task:
 def review(context: click.Context, search: SearchOptions, **values: Any) -> None:
     """Find the mistakes in game records.
 
-    Each position of the main line is searched for 1 s, or as long as --seconds or --visits allow. The summary lists the
-    most costly mistakes with better lines, and each player's losses by phase and size; --all adds a list of all moves.
-    --html writes a page with boards to step through, graphs and the turning points, for the browser and the printer:
-    one file that needs no other, which begins with an index of the games if there are several. A point that is missed
-    again and again is one mistake. Several files and collections are reviewed one after the other; - reads from
-    standard input, and writes to standard output. Ctrl-C ends the review and saves the finished part. With --visits a
-    review repeats exactly: the seed is 1 unless --seed changes it.
+    Each position of the main line is searched for 1 s, or as long as --seconds or --visits allow; those of the moves
+    that seem to be the worst are searched again, four times as long. The summary lists the most costly mistakes with
+    better lines, and each player's losses by phase and size; --all adds a list of all moves. A point missed several
+    times by a player counts as one mistake. --html writes a page with boards to step through, graphs and the turning
+    points, for the browser and the printer: one file that needs no other, which begins with an index of the games if
+    there are several. Several files, folders and collections are reviewed one after the other; - reads from standard
+    input, and writes to standard output. Ctrl-C ends the review and saves the finished part. With --visits a review
+    repeats exactly: the seed is 1 unless --seed changes it.
 
     \b
     Examples:
@@ -60,7 +62,7 @@ def review(context: click.Context, search: SearchOptions, **values: Any) -> None
       gtp_engine review game.sgf --html review.html
       gtp_engine review game.sgf --seconds 10 --sgf reviewed.sgf
       gtp_engine review game.sgf --visits 200 --plot curve.png --player black --moves 50-
-      gtp_engine review my_games/*.sgf --visits 50 --player my_name --json games.json
+      gtp_engine review my_games --visits 200 --player my_name --json games.json
       gtp_engine review old.sgf --komi 0 --rules japanese
     """
     from ..analysis.reviewer import Reviewer
@@ -71,7 +73,7 @@ def review(context: click.Context, search: SearchOptions, **values: Any) -> None
     stopped = False
     if tasks:
         settings = engine_settings(search)
-        _show_advice(settings.network, tasks, options)
+        _show_advice(settings.network, tasks)
         reviewer = Reviewer(settings)
         end_on_signals(reviewer)
         _review_all(reviewer, tasks, options, errors)
@@ -96,13 +98,14 @@ def _tasks(options: ReviewOptions) -> tuple[list[_Task], list[str]]:
     return tasks, errors
 
 
-def _show_advice(network: str, tasks: Sequence[_Task], options: ReviewOptions) -> None:
-    """Prints how far a small network can be trusted, once."""
+def _show_advice(network: str, tasks: Sequence[_Task]) -> None:
+    """Shows how far a small network can be trusted, once."""
     from ..analysis.reviewer import network_advice
+    from .review_display import show_notice
 
     advice = (network_advice(network, task.record.width, task.record.height) for task in tasks)
     if text := next(filter(None, advice), ""):
-        click.echo(text, err=STANDARD in options.outputs)
+        show_notice(text)
 
 
 def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOptions, errors: list[str]) -> None:
@@ -111,21 +114,21 @@ def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOpt
 
     reviews: list[GameReview] = []
     failures: list[str] = []
-    shown = STANDARD not in options.outputs
+    shown = STANDARD not in options.outputs(1)
     for number, task in enumerate(tasks, 1):
-        name = task.record.source if len(tasks) == 1 else f"game {number} of {len(tasks)}"
+        name = Path(task.record.source).name if len(tasks) == 1 else f"game {number} of {len(tasks)}"
         review, error = _review_game(reviewer, task, options, name)
         errors += [error] if error else []
         if review.moves:
             reviews.append(review)
-            failures = save_files(reviews, options)  # first, as the reader of standard output may be gone
+            failures += save_files(reviews, options, len(tasks))  # first, as the reader of standard output may be gone
         if shown and reviewer.stopped:
             click.echo(f"stopped after move {review.moves[-1].number if review.moves else task.numbers.start - 1}")
         if shown and review.moves:
             show_game(review, all_moves=options.all_moves)
         if reviewer.stopped:
             break
-    errors += failures
+    errors += dict.fromkeys(failures)  # each of them once
     if len(reviews) > 1 and shown:
         show_total(reviews, options.player)
     print_output(reviews, options)
@@ -134,9 +137,11 @@ def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOpt
 def _review_game(reviewer: "Reviewer", task: _Task, options: ReviewOptions, name: str) -> "tuple[GameReview, str]":
     """Reviews a game; returns its review so far, and the error that ended it early, if there was one."""
     from ..analysis.game_review import GameReview
-    from .review_display import follow
+    from .review_display import follow, follow_second_look
 
-    moves = reviewer.moves(task.record, options.rules, options.komi, task.numbers)
-    done, error = follow(moves, len(task.numbers), name)
-    conditions = reviewer.conditions(task.record, options.rules, options.komi)
-    return GameReview(task.record, conditions, tuple(done), task.player, options.by), error
+    record, rules, komi = task.record, options.rules, options.komi
+    moves, error = follow(reviewer.moves(record, rules, komi, task.numbers), len(task.numbers), name)
+    if not reviewer.stopped:
+        look = reviewer.second_look(record, moves, rules, komi, by=options.by, player=task.player)
+        moves = follow_second_look(look, moves, name)
+    return GameReview(record, reviewer.conditions(record, rules, komi), moves, task.player, options.by), error

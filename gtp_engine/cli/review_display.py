@@ -4,12 +4,21 @@ import logging
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from ..analysis.game_review import GameReview
+from ..analysis.mistakes import LISTED
 from ..analysis.review import MoveReview
-from ..analysis.review_sgf import LISTED
+from ..base.log import NOTICE
 from ..base.messages import plural
 from ..game.coords import BLACK, WHITE, colour_name
 from ..sgf import SgfError
@@ -18,7 +27,7 @@ from .review_tables import LIST_HEAD, mistakes_table, move_line, played_vertex, 
 logger = logging.getLogger(__name__)
 
 
-def follow(moves: Iterator[MoveReview], count: int, name: str) -> tuple[list[MoveReview], str]:
+def follow(moves: Iterator[MoveReview], count: int, name: str) -> tuple[tuple[MoveReview, ...], str]:
     """Collects the reviews as they come, and logs them; with a progress bar if standard error is a terminal.
 
     Args:
@@ -30,10 +39,8 @@ def follow(moves: Iterator[MoveReview], count: int, name: str) -> tuple[list[Mov
         The finished reviews, and the error that ended them early, if there was one.
     """
     reviews: list[MoveReview] = []
-    console = Console(stderr=True)
-    is_shown = console.is_terminal and logger.isEnabledFor(logging.WARNING)  # not with --quiet
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not is_shown) as bar:
+    with _progress(*columns) as bar:
         task = bar.add_task(name, total=count)
         worst, note = 0.0, name
         try:
@@ -45,8 +52,36 @@ def follow(moves: Iterator[MoveReview], count: int, name: str) -> tuple[list[Mov
                 bar.update(task, advance=1, description=note)
                 logger.info(" ".join(move_line(review).plain.split()))
         except SgfError as error:
-            return reviews, str(error)
-    return reviews, ""
+            return tuple(reviews), str(error)
+    return tuple(reviews), ""
+
+
+def show_notice(text: str) -> None:
+    """Prints a notice to standard error, wrapped between words on a terminal; nothing with --quiet."""
+    if logger.isEnabledFor(NOTICE):
+        console = Console(stderr=True, highlight=False)
+        console.print(Text(text), soft_wrap=not console.is_terminal)
+
+
+def follow_second_look(
+    look: Iterator[tuple[MoveReview, ...]], moves: tuple[MoveReview, ...], name: str
+) -> tuple[MoveReview, ...]:
+    """Waits for a second look and returns the moves as it has found them; with a bar like that of `follow`."""
+    with _progress(TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()) as bar:
+        bar.add_task(f"{name}, second look at the worst moves", total=None)
+        for known in look:
+            moves = known
+    for move in moves:
+        if move.is_checked:
+            logger.info(f"checked: {' '.join(move_line(move).plain.split())}")
+    return moves
+
+
+def _progress(*columns: ProgressColumn) -> Progress:
+    """Returns a progress bar; it is hidden if standard error is no terminal, and with --quiet."""
+    console = Console(stderr=True)
+    is_shown = console.is_terminal and logger.isEnabledFor(logging.WARNING)
+    return Progress(*columns, console=console, transient=True, disable=not is_shown)
 
 
 def show_game(review: GameReview, *, all_moves: bool) -> None:

@@ -26,7 +26,7 @@ class ReviewOptions:
     """The options as typed; None if an option without a default is not given.
 
     Attributes:
-        files: Game records.
+        files: Game records, and folders of them.
         sgf, html, json, csv, plot: Files to write.
         sgf_out: The former name of `sgf`.
         force: Whether existing files are overwritten.
@@ -58,10 +58,10 @@ class ReviewOptions:
         """The SGF file to write."""
         return self.sgf or self.sgf_out
 
-    @property
-    def outputs(self) -> list[Path]:
-        """All files to write, `STANDARD` for standard output."""
-        return [path for path in (self.sgf_file, self.html, self.json, self.csv, self.plot) if path is not None]
+    def outputs(self, games: int) -> list[Path]:
+        """Returns all files to write for this many games, `STANDARD` for standard output."""
+        texts = (self.sgf_file, self.html, self.json, self.csv)
+        return [path for path in texts if path is not None] + self.pictures(games)
 
     def check(self, games: int) -> None:
         """Raises an error before the work begins if a file could not be saved after it.
@@ -69,8 +69,13 @@ class ReviewOptions:
         Args:
             games: The number of games to review.
         """
-        for path in self.outputs:
-            if self.outputs.count(path) > 1:
+        if self.plot is not None:
+            from ..analysis.curve import check_picture
+
+            check_picture(self.plot)
+        outputs = self.outputs(games)
+        for path in outputs:
+            if outputs.count(path) > 1:
                 place = "standard output" if path == STANDARD else path
                 raise click.UsageError(f"only one output can go to {place}")
             if path == STANDARD:
@@ -78,12 +83,12 @@ class ReviewOptions:
             if path.exists() and not self.force:
                 raise FileExistsError(f"{path} already exists; choose another name or add --force")
             check_place(path)
-        if self.plot is not None:
-            from ..analysis.curve import check_picture
 
-            check_picture(self.plot)
-            if games > 1:
-                raise UserError(f"--plot draws one game, but there are {games}")
+    def pictures(self, games: int) -> list[Path]:
+        """Returns the pictures to draw: curve.png for one game, curve-1.png, curve-2.png and so on for several."""
+        if self.plot is None or games == 1:
+            return [self.plot] if self.plot else []
+        return [self.plot.with_stem(f"{self.plot.stem}-{number}") for number in range(1, games + 1)]
 
     def player_of(self, record: "GameRecord") -> int | None:
         """Returns the colour of --player in a game, as `player_colour` does; None if both players' moves are judged."""
@@ -112,7 +117,7 @@ _OPTIONS = (
         metavar="FILE...",
         nargs=-1,
         required=True,
-        type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+        type=click.Path(exists=True, allow_dash=True, path_type=Path),
     ),
     "Review",
     click.option("--player", metavar="WHO", help="Judge only the moves of black, of white, or of a player by name."),
@@ -120,7 +125,7 @@ _OPTIONS = (
         "--moves", "numbers", type=MoveRange(), metavar="FROM-TO", help="Review only these moves: 20-80, 20- or 80."
     ),
     click.option(
-        "--by", type=click.Choice(("points", "winrate")), default="points", help="What counts as the cost of a mistake."
+        "--by", type=click.Choice(("points", "winrate")), default="points", help="Rank mistakes by points or win rate."
     ),
     click.option("--komi", type=Komi(), help="Override the komi in the record."),
     click.option(
@@ -135,7 +140,7 @@ _OPTIONS = (
     output_option("--html", text="Write a page for the browser, one file for all games.", allow_dash=True),
     output_option("--json", text="Write all facts of the review as JSON.", allow_dash=True),
     output_option("--csv", text="Write a table of the moves as CSV.", allow_dash=True),
-    output_option("--plot", text="Draw a game's curves (.png, .svg, .pdf, .jpg)."),
+    output_option("--plot", text="Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games."),
     click.option("--force", is_flag=True, help="Overwrite existing files."),
 )
 

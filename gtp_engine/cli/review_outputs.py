@@ -21,10 +21,21 @@ def read_records(files: Sequence[Path]) -> "tuple[list[GameRecord], list[str]]":
     errors: list[str] = []
     for file in files:
         try:
-            records += _games_of(file, errors)
+            for record_file in _records_in(file):
+                records += _games_of(record_file, errors)
         except (UserError, OSError) as error:
             errors.append(error_text(error))
     return records, errors
+
+
+def _records_in(place: Path) -> list[Path]:
+    """Returns the records in a folder, by name; a file as it is."""
+    if not place.is_dir():
+        return [place]
+    files = sorted(file for file in place.iterdir() if file.suffix.lower() == ".sgf" and file.is_file())
+    if not files:
+        raise UserError(f"{place}: there are no .sgf files in this folder")
+    return files
 
 
 def _games_of(file: Path, errors: list[str]) -> "list[GameRecord]":
@@ -48,10 +59,21 @@ def _games_of(file: Path, errors: list[str]) -> "list[GameRecord]":
     return [record]
 
 
-def save_files(reviews: "Sequence[GameReview]", options: ReviewOptions) -> list[str]:
-    """Writes the requested files, each of them even if another one fails; returns the errors."""
+def save_files(reviews: "Sequence[GameReview]", options: ReviewOptions, games: int) -> list[str]:
+    """Writes the requested files, each of them even if another one fails; returns the errors.
+
+    Args:
+        reviews: The reviews so far. The last one is new: its picture is drawn.
+        options: The files.
+        games: The number of games to review.
+    """
+    from ..analysis.curve import plot_curve
+
     errors = []
-    for path, write in _files(options):
+    files = _files(options)
+    if pictures := options.pictures(games):
+        files.append((pictures[len(reviews) - 1], lambda path, reviews: plot_curve(reviews[-1], path)))
+    for path, write in files:
         try:
             write(path, reviews)
         except OSError as error:
@@ -60,24 +82,20 @@ def save_files(reviews: "Sequence[GameReview]", options: ReviewOptions) -> list[
 
 
 def print_output(reviews: "Sequence[GameReview]", options: ReviewOptions) -> None:
-    """Writes what was requested for standard output, if anything."""
+    """Writes what was requested for standard output, if anything, in UTF-8 as in files."""
     for path, make_text in _texts(options):
         if path == STANDARD:
-            click.echo(make_text(reviews), nl=False)
+            click.echo(make_text(reviews).encode(), nl=False)
 
 
 def _files(options: ReviewOptions) -> "list[tuple[Path, Callable[[Path, Sequence[GameReview]], None]]]":
-    """Returns the files to write, each with the function that writes it."""
-    from ..analysis.curve import plot_curve
+    """Returns the files to write except for pictures, each with the function that writes it."""
     from ..base.files import write_text
 
     def writer(make_text: "Callable[[Sequence[GameReview]], str]") -> "Callable[[Path, Sequence[GameReview]], None]":
         return lambda path, reviews: write_text(path, make_text(reviews))
 
-    files = [(path, writer(make_text)) for path, make_text in _texts(options) if path != STANDARD]
-    if options.plot is not None:
-        files.append((options.plot, lambda path, reviews: plot_curve(reviews[0], path)))
-    return files
+    return [(path, writer(make_text)) for path, make_text in _texts(options) if path != STANDARD]
 
 
 def _texts(options: ReviewOptions) -> "list[tuple[Path, Callable[[Sequence[GameReview]], str]]]":

@@ -8,9 +8,10 @@ from rich.text import Text
 
 from ..analysis.game_review import Phase, PlayStatistics, phase_of, statistics
 from ..analysis.mistakes import Mistake, class_label, loss_class
-from ..analysis.review import MoveReview, lead_text, with_minus
+from ..analysis.review import MoveReview, with_minus
 from ..analysis.review_sgf import line_text
 from ..game.coords import colour_letter, colour_name
+from ..sgf import lead_text
 
 # A colour for each class of losses, from green to purple as in KaTrain.
 CLASS_STYLES = ("green", "chartreuse3", "yellow", "dark_orange", "red", "magenta")
@@ -91,8 +92,7 @@ def played_vertex(review: MoveReview) -> str:
 
 def _who(mistake: Mistake) -> str:
     """Returns who missed the point, and how often."""
-    colours = {miss.move.colour for miss in mistake.misses}
-    who = "both" if len(colours) > 1 else colour_name(mistake.worst.move.colour).capitalize()
+    who = colour_name(mistake.worst.move.colour).capitalize()
     return who if len(mistake.misses) == 1 else f"{who}, {len(mistake.misses)} times"
 
 

@@ -1,11 +1,13 @@
 """The options that several commands have: each is declared here once, with its environment variable."""
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ..base.errors import UserError
 from ..evaluate import choices
 from .configuration import variable
 from .name_types import NetworkName, Profile, RulesName
@@ -119,4 +121,19 @@ def games_folder_option(text: str) -> Decorator:
 
 def parameter_option(*names: str, text: str) -> Decorator:
     """Returns an option for search parameters, which can be repeated."""
-    return click.option(*names, multiple=True, metavar="NAME=VALUE", help=f"{text} (repeatable).")
+    return click.option(
+        *names, multiple=True, metavar="NAME=VALUE", callback=_check_parameters, help=f"{text} (repeatable)."
+    )
+
+
+def _check_parameters(ctx: click.Context, param: click.Parameter, settings: tuple[str, ...]) -> tuple[str, ...]:
+    """The callback of `parameter_option`: a wrong parameter is a bad command line."""
+    if not settings:
+        return settings
+    from ..search.parameters import SearchParameters, parse_setting
+
+    try:
+        functools.reduce(parse_setting, settings, SearchParameters())
+    except UserError as error:
+        raise click.BadParameter(str(error), ctx, param) from error
+    return settings

@@ -59,13 +59,13 @@ def train(
 
     \b
     Examples:
-      gtp_engine train demo --preset demo               the whole loop in three minutes, on 7x7
-      gtp_engine train run                              9x9 from random weights, on a laptop
-      gtp_engine train run --minutes 30                 the next half hour
-      gtp_engine train run --cluster auto               plays on all machines of a Ray cluster
-      gtp_engine train run --report curves.html         the progress so far
+      gtp_engine train demo --preset demo       the loop in three minutes
+      gtp_engine train run                      9x9 from random weights
+      gtp_engine train run --minutes 30         the next half hour
+      gtp_engine train run --cluster auto       plays on a Ray cluster
+      gtp_engine train run --report curves.html  the progress so far
       gtp_engine train run --report both.html --compare other
-      gtp_engine train other --preset mini              plain AlphaGo Zero
+      gtp_engine train other --preset mini      plain AlphaGo Zero
       gtp_engine gtp --network run/networks/0030.bin.gz
       torchrun --nproc-per-node=4 -m gtp_engine train run      trains on four GPUs
     """

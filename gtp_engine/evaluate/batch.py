@@ -7,14 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_number
 from ..base.system import available_cpus
-from ..game.coords import WHITE, colour_name
+from ..game.coords import BLACK, as_colour, colour_name
+from ..game.drawing import DrawingOptions
 from ..game.game import Game
 from ..network.library import find_network
 from .choices import AUTO
@@ -77,17 +78,22 @@ class Evaluation:
         """The owner of each point, float32 [height, width] in -1..1, + for the player to move."""
         return self.row.ownership.reshape(self.game.height, self.game.width)
 
-    def to_svg(self, **options: Any) -> str:
+    def ownership_of(self, colour: int | str) -> np.ndarray:
+        """Returns the ownership from a player's view: float32 [height, width] in -1..1, + for `colour`."""
+        return self.ownership if as_colour(colour) == self.game.to_move else -self.ownership
+
+    def to_svg(self, **options: Unpack[DrawingOptions]) -> str:
         """Draws the position with the ownership.
 
         Args:
-            **options: Fields of `BoardDrawing` to add or to replace.
+            **options: Fields of `BoardDrawing` to add or to replace: `ownership`, `candidates`, `labels`, `last_move`,
+                `title` and `pixels`.
 
         Returns:
             A complete SVG document.
         """
-        ownership = -self.ownership if self.game.to_move == WHITE else self.ownership
-        return self.game.to_svg(**{"ownership": ownership, **options})
+        options.setdefault("ownership", self.ownership_of(BLACK))
+        return self.game.to_svg(**options)
 
     def _repr_svg_(self) -> str:
         return self.to_svg()
@@ -128,10 +134,13 @@ class Network:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Network {self.name}: {self._evaluator.device}, {self._evaluator.precision}>"
+        closed = ", closed" if self._is_closed else ""
+        return f"<Network {self.name}: {self._evaluator.device}, {self._evaluator.precision}{closed}>"
 
     def evaluate(self, games: Iterable[Game], *, average: bool = False, profile: str = "") -> list[Evaluation]:
         """Evaluates the present position of each game. Boards of one size share batches.
+
+        A network evaluates all boards up to 19x19, but its numbers mean little on sizes that it was not trained on.
 
         Args:
             games: The games; those of a record are `record.to_game(number)`.

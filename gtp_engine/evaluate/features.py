@@ -151,17 +151,21 @@ def _read_bans(board: Board, words: np.ndarray) -> None:
 
 @njit
 def _read_ladders(board: Board, shown: int, w: Workspace) -> None:
-    """Adds the ladders; those of now remain in `w.caught`."""
+    """Adds planes 14 to 17. `w.caught` then holds the stones caught in the present position."""
     find_ladders(board, w.ladders, w.caught, w.working)
     width = board["width"]
-    # When fewer moves are shown, a later board stands for the earlier ones. A table gives the bits of each combination
-    # of the board's marks (CAUGHT_BEFORE, CAUGHT_TWO_BEFORE: bits 0 and 1) with a ladder of now (bit 2).
+    # A table gives the planes of a stone from three marks: whether it was caught a move ago (CAUGHT_BEFORE, bit 0), two
+    # moves ago (CAUGHT_TWO_BEFORE, bit 1), and is now (bit 2). If fewer moves are shown, a later position replaces the
+    # earlier ones. Marks 5 = 1 + 4, a stone that is caught now and was a move ago, give planes 14 and 15 if two moves
+    # are shown; if one is, its mark stands for the earlier position too: planes 14, 15 and 16.
     bits = np.empty(8, np.uint32)
     for marks in range(8):
-        now = marks >> 2
-        before = marks & 1 if shown >= 1 else now
-        two_before = marks >> 1 & 1 if shown >= 2 else before
-        bits[marks] = (now | before << 1 | two_before << 2) << _LADDERS
+        is_caught, was_caught, was_caught_earlier = marks >> 2, marks & 1, marks >> 1 & 1
+        if shown < 1:
+            was_caught = is_caught
+        if shown < 2:
+            was_caught_earlier = was_caught
+        bits[marks] = (is_caught | was_caught << 1 | was_caught_earlier << 2) << _LADDERS
     for y in range(board["height"]):
         start = (y + 1) * (width + 1) + 1
         for x in range(width):

@@ -18,6 +18,7 @@ below. Point 0 is wall, so it is free to mean a pass (`PASS`). A *move index* is
 """
 
 from numbers import Integral
+from typing import TypeGuard
 
 from ..base.errors import UserError
 from ..base.fields import invalid
@@ -31,7 +32,7 @@ COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 # FF[4], "Go: Points": capitals beyond the 26th line.
 _SGF_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # The types of whole numbers: Python's own, which is recognised faster, and others such as numpy's.
-WHOLE = (int, Integral)
+_WHOLE = (int, Integral)
 _COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 
 
@@ -77,9 +78,14 @@ def all_points(width: int, height: int) -> list[int]:
     return [point_at(x, y, width) for y in range(height) for x in range(width)]
 
 
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number of any type; a bool is not."""
+    return isinstance(value, _WHOLE) and not isinstance(value, bool)
+
+
 def check_board_size(width: int, height: int) -> None:
     """Raises UserError unless both sides are whole numbers that the board supports."""
-    if not all(isinstance(side, WHOLE) and MIN_SIZE <= side <= MAX_SIZE for side in (width, height)):
+    if not all(is_whole(side) and MIN_SIZE <= side <= MAX_SIZE for side in (width, height)):
         raise UserError(f"unacceptable size {width!r}x{height!r}: expected {MIN_SIZE} to {MAX_SIZE} each way")
 
 
@@ -91,7 +97,7 @@ def as_point(value: int | str, width: int, height: int) -> int:
     """
     if isinstance(value, str):
         return parse_vertex(value, width, height)
-    if isinstance(value, WHOLE) and (value == PASS or _is_on_board(int(value), width, height)):
+    if is_whole(value) and (value == PASS or _is_on_board(int(value), width, height)):
         return int(value)
     raise invalid("point", value, f"a vertex such as D4 or a point of the {width}x{height} board")
 
@@ -182,7 +188,7 @@ def as_colour(value: int | str) -> int:
     """
     if isinstance(value, str):
         return parse_colour(value)
-    if isinstance(value, WHOLE) and value in (BLACK, WHITE):
+    if is_whole(value) and value in (BLACK, WHITE):
         return int(value)
     raise invalid("colour", value, f"{BLACK} (black) or {WHITE} (white)")
 

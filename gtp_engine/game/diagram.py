@@ -12,8 +12,8 @@ from .handicap import FIXED_FROM, FOURTH_LINE_FROM
 from .rules import rules_name
 
 _STONES = {BLACK: "X", WHITE: "O"}
-_DEAD_STONES = {BLACK: "x", WHITE: "o"}
-_TERRITORY = {BLACK: "b", WHITE: "w"}
+DEAD_STONES = {BLACK: "x", WHITE: "o"}
+TERRITORY = {BLACK: "b", WHITE: "w"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +90,11 @@ def point_character(game: Game, point: int, marks: Marks, empty: str) -> str:
     """Returns the character of a point: its stone, label or owner, or else `empty`."""
     stone = game.stone_at(point)
     if stone != EMPTY:
-        return (_DEAD_STONES if point in marks.dead else _STONES)[stone]
+        return (DEAD_STONES if point in marks.dead else _STONES)[stone]
     if point in marks.labels:
         return marks.labels[point]
     owner = territory_owner(game, point, marks)
-    return _TERRITORY.get(owner, empty)
+    return TERRITORY.get(owner, empty)
 
 
 def territory_owner(game: Game, point: int, marks: Marks) -> int:

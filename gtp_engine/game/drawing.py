@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -80,6 +80,17 @@ class Candidate:
     colour: str
     text: tuple[str, ...] = ()
     is_best: bool = False
+
+
+class DrawingOptions(TypedDict, total=False):
+    """The fields of `BoardDrawing` without the stones, for the keyword arguments of `to_svg`."""
+
+    last_move: int | str
+    candidates: Sequence[Candidate]
+    ownership: np.ndarray | None
+    labels: Mapping[Any, str]
+    title: str
+    pixels: float | None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """One game: its starting position, the moves since, komi and rules."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
@@ -36,14 +36,18 @@ from .coords import (
     PASS,
     WALL,
     WHITE,
-    WHOLE,
     as_colour,
     as_point,
     check_board_size,
     colour_letter,
+    is_whole,
     vertex,
 )
 from .rules import Rules, as_rules, check_komi, default_komi, rules_name
+
+if TYPE_CHECKING:
+    from .drawing import DrawingOptions
+    from .scoring import Score
 
 _KO_RULES = {
     "SIMPLE": SIMPLE_KO,
@@ -144,19 +148,20 @@ class Game:
 
         return board_text(self)
 
-    def to_svg(self, **options: Any) -> str:
+    def to_svg(self, **options: "Unpack[DrawingOptions]") -> str:
         """Draws the position with the last move marked.
 
         Args:
-            **options: What else to draw: fields of `BoardDrawing`, such as `labels`, `ownership` and `pixels`.
+            **options: What else to draw: `labels`, `ownership`, `candidates`, `last_move`, `title` and `pixels`, the
+                fields of `BoardDrawing`.
 
         Returns:
             A complete SVG document.
         """
         from .drawing import BoardDrawing
 
-        last = self.moves[-1].point if self.moves else PASS
-        return BoardDrawing(self.stones(), **{"last_move": last, **options}).to_svg()
+        options.setdefault("last_move", self.moves[-1].point if self.moves else PASS)
+        return BoardDrawing(self.stones(), **options).to_svg()
 
     def _repr_svg_(self) -> str:
         return self.to_svg()
@@ -327,7 +332,7 @@ class Game:
 
     def _parsed(self, point: int | str) -> int:
         """Returns a point given as a number, on the board or not, or as a vertex of this board."""
-        if isinstance(point, WHOLE):
+        if is_whole(point):
             return int(point)
         return as_point(point, self.width, self.height)
 
@@ -386,6 +391,25 @@ class Game:
         board = self.board.copy()
         _forget_history(board, colour)
         return board, np.array([superko_key(board["hash"][0], colour, _KO_RULES[self._rules.ko])], np.uint64)
+
+    def score(self, dead: Iterable[int | str] = ()) -> "Score":
+        """Counts the present position under the rules, komi and handicap compensation included.
+
+        The stones count as they stand, except for those in `dead`; an empty region that touches both colours counts for
+        neither. So the game should be over, and its neutral points should be filled under area rules.
+
+        Args:
+            dead: The points of the stones to take off first; several vertices may be one text, as in "D4 E5".
+
+        Returns:
+            The score. As text it is an SGF result, such as "B+3.5".
+
+        Raises:
+            UserError: A point is not on the board.
+        """
+        from .scoring import Score, final_score
+
+        return Score(final_score(self, [self.point(point) for point in self._points(dead)]))
 
     def undo(self) -> None:
         """Takes back the last move.

@@ -79,7 +79,7 @@ def area_map(game: Game, dead: Iterable[int] = ()) -> NDArray[np.int8]:
 
 
 def dead_stones(game: Game, ownership: NDArray[np.floating]) -> set[int]:
-    """Returns the points of the dead chains: those on points that the opponent rather than their colour owns.
+    """Returns the points of the chains whose mean ownership is the opponent's.
 
     What is proven (pass-alive chains, and stones inside pass-alive territory) overrides the ownership.
 

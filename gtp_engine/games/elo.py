@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 # Two-sided 95 % quantile of the normal distribution.
 Z95 = 1.959963984540054
+# With fewer pairs the estimate of their variance has a standard error of more than half of it: sqrt(2 / (pairs - 1)).
+_LEAST_PAIRS = 10
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,10 @@ def elo_difference(score: float) -> float:
     return 400.0 * math.log10(score / (1.0 - score))
 
 
-def wilson_interval(score: float, games: int) -> tuple[float, float]:
+def wilson_interval(score: float, games: float) -> tuple[float, float]:
     """Returns the 95 % interval of a win rate (E. B. Wilson, 1927); (0, 1) before the first game.
 
-    It assumes wins and losses only; with draws it is somewhat too wide.
+    It assumes independent wins and losses; `score_interval` also fits draws and pairs. `games` need not be whole.
     """
     if games == 0:
         return 0.0, 1.0
@@ -64,30 +66,33 @@ def wilson_interval(score: float, games: int) -> tuple[float, float]:
     return low, 1.0 if score >= 1.0 else min(1.0, centre + margin)
 
 
-def elo_interval(tally: Tally) -> tuple[float, float]:
-    """Returns the 95 % interval of the Elo difference; its ends may be infinite.
+def score_interval(tally: Tally) -> tuple[float, float]:
+    """Returns the 95 % interval of the score, 0 to 1.
 
-    It is the normal interval of the score, converted to Elo. The variance is that of the pairs if there are two or more
-    (the pentanomial model: the games of a pair share an opening and are not independent), otherwise that of the games
-    (trinomial). If all results are equal, the variance is useless and Wilson's interval is used instead.
+    It is Wilson's interval for as many wins and losses as would have the variance of these results. The variance is
+    that of the pairs once there are _LEAST_PAIRS (the pentanomial model: the games of a pair share an opening and are
+    not independent), otherwise that of the games (trinomial: draws narrow the interval).
     """
-    variance = _variance(tally)
-    if variance == 0.0:
-        low, high = wilson_interval(tally.score, tally.games)
-    else:
-        margin = Z95 * math.sqrt(variance / tally.games)
-        low, high = tally.score - margin, tally.score + margin
+    score, variance = tally.score, _variance(tally)
+    if variance == 0.0:  # all results are equal
+        return wilson_interval(score, tally.games)
+    return wilson_interval(score, tally.games * score * (1.0 - score) / variance)
+
+
+def elo_interval(tally: Tally) -> tuple[float, float]:
+    """Returns the 95 % interval of the Elo difference, which is that of the score in Elo; its ends may be infinite."""
+    low, high = score_interval(tally)
     return elo_difference(low), elo_difference(high)
 
 
 def _variance(tally: Tally) -> float:
     """Returns the variance of a game's points; from pairs, twice the variance of a pair's mean."""
-    if sum(tally.pairs) >= 2:
-        return 2.0 * _spread(tally.pairs)
-    return _spread((tally.losses, tally.draws, tally.wins))
+    if sum(tally.pairs) >= _LEAST_PAIRS:
+        return 2.0 * _variance_of_counts(tally.pairs)
+    return _variance_of_counts((tally.losses, tally.draws, tally.wins))
 
 
-def _spread(counts: tuple[int, ...]) -> float:
+def _variance_of_counts(counts: tuple[int, ...]) -> float:
     """Returns the variance of scores with evenly spaced values from 0 to 1, given their counts, lowest value first."""
     total = sum(counts)
     if total == 0:

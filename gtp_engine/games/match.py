@@ -3,11 +3,13 @@
 import queue
 import threading
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, Required, TypedDict, Unpack
 
 from ..base import interrupts
 from ..base.system import WAIT_SECONDS
 from ..game.coords import BLACK
+from ..game.rules import Rules
 from ..play.clock import NO_LIMIT, gtp_settings
 from ..sgf import GameRecord
 from .bookkeeping import MatchBook, OnGame, match_record
@@ -16,6 +18,7 @@ from .openings import Openings
 from .referee import Conditions, Outcome, play_game
 from .results import GameResult, MatchResult
 from .settings import MOVES_PER_POINT, MatchSettings, players_by_colour
+from .sprt import Sprt
 
 # How long the threads may take to end their engines.
 JOIN_SECONDS = 10.0
@@ -46,14 +49,37 @@ class EngineMatchSettings(MatchSettings):
         return super().to_dict(commands) | {"time": list(self.time)}
 
 
-def play_match(engine_a: str, engine_b: str, *, on_game: OnGame | None = None, **settings: Any) -> MatchResult:
+class MatchOptions(TypedDict, total=False):
+    """The attributes of `EngineMatchSettings`, for the keyword arguments of `play_match`."""
+
+    games: Required[int]
+    width: int
+    height: int | None
+    komi: float | None
+    rules: Rules
+    openings: Path | None
+    opening_moves: int
+    seed: int
+    concurrency: int
+    sprt: Sprt | None
+    folder: Path | None
+    time: tuple[int, int, int]
+    patience: float
+
+
+def play_match(
+    engine_a: str, engine_b: str, *, on_game: OnGame | None = None, **settings: Unpack[MatchOptions]
+) -> MatchResult:
     """Plays a match between two GTP engines and blocks until it is over.
 
     Args:
         engine_a: Command line of engine "A", which has Black in the first game.
         engine_b: Command line of engine "B".
         on_game: Called after each game with all results so far and that game's.
-        settings: The attributes of `EngineMatchSettings`; only `games` is required.
+        **settings: The number of `games`, which is required; the board (`width`, `height`, `komi`, `rules`); `time`, as
+            main seconds, byo-yomi seconds and byo-yomi stones; `concurrency`, the number of games at a time; the
+            `folder` in which games and results are saved; `openings`, `opening_moves`, `seed`, `sprt` and `patience`,
+            which `EngineMatchSettings` describes. How an engine searches belongs in its command line.
 
     Returns:
         The results, including those of games that the folder of the match held already.

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..base.errors import UserError
 from ..base.files import write_text
-from .elo import Tally, elo_difference, elo_interval, wilson_interval
+from .elo import Tally, elo_difference, elo_interval, score_interval
 from .sprt import Sprt
 
 SETTINGS_FILE = "match.json"
@@ -132,7 +132,7 @@ class MatchResult:
             "losses": tally.losses,
             "pairs": list(tally.pairs),
             "score": tally.score,
-            "score_interval": list(wilson_interval(tally.score, tally.games)),
+            "score_interval": list(score_interval(tally)),
             "elo": _finite(elo_difference(tally.score)),
             "elo_interval": [_finite(end) for end in elo_interval(tally)],
         }

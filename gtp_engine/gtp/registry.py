@@ -1,4 +1,7 @@
-"""The commands by name. To add one, write one function with the decorator in a module of `commands`."""
+"""The commands by name.
+
+To add one, write one function with the decorator in a module of `commands`, and put its name into `LISTING_ORDER`.
+"""
 
 from collections.abc import Callable
 
@@ -35,8 +38,8 @@ def command(*names: str) -> Callable[[Handler], Handler]:
     """Registers a function as the handler of GTP commands.
 
     The handler receives the session and the command's arguments, and returns the text of the response (None: empty).
-    To refuse the command it raises GtpError, or ValueError or OSError with a text for the user, before it has changed
-    anything.
+    To refuse the command it raises GtpError or another UserError with a text for the user, or lets an OSError pass,
+    before it has changed anything. Any other exception is reported as an internal error.
 
     Args:
         names: The command's name, and further names for the same command.
@@ -51,5 +54,5 @@ def command(*names: str) -> Callable[[Handler], Handler]:
 
 
 def command_names() -> list[str]:
-    """Returns all commands in the order of LISTING_ORDER; commands that are missing from it come last."""
+    """Returns all commands in the order of LISTING_ORDER, which names every one of them: a test checks it."""
     return list(dict.fromkeys((*LISTING_ORDER, *COMMANDS)))

@@ -371,7 +371,7 @@ class CompiledBlocks:
 
 
 class _Concatenation:
-    """Arrays one after the other in a single one."""
+    """Concatenates arrays and keeps the index at which each begins."""
 
     def __init__(self) -> None:
         self._parts: list[np.ndarray] = []

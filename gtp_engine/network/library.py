@@ -1,13 +1,12 @@
 """Finds network files by name, and loads them.
 
-A network is searched for among those shipped with the program, in a checkout's `weights/`, and in the user's folder
-(`folders.networks_dir`), in this order. `networks.toml`, next to the shipped networks, assigns them to board sizes, and
-`rules.toml`, next to any network, names the rules that it learned with if they are few.
+A network is searched for among the bundled ones, in `weights/`, and then in the user's folder
+(`folders.networks_dir`). `networks.toml`, next to the bundled networks, assigns them to board sizes, and `rules.toml`,
+next to any network, names the rules that it learned with if they are few.
 Nothing here imports torch, except for reading a checkpoint (`.pt`).
 """
 
 import tomllib
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,28 +18,25 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".bin.gz", ".bin", ".txt.gz", ".txt", ".pt")
 ZIP_MAGIC = b"PK"  # the start of files that torch saves
-BOARDS_FILE = "networks.toml"  # the board sizes of the shipped networks
+BOARDS_FILE = "networks.toml"  # the board sizes of the bundled networks
 RULES_FILE = "rules.toml"  # the rules that networks learned with
 
 
-def shipped_folders() -> list[Path]:
-    """Returns the folders of the networks that come with the program."""
-    package = find_spec("gtp_engine.weights")
-    root = folders.checkout()
-    found = [Path(package.origin).parent] if package and package.origin else []
-    return list(dict.fromkeys([*found, *([root / "weights"] if root else [])]))
+def bundled_folder() -> Path:
+    """Returns the folder of the networks that come with the program."""
+    return Path(__file__).resolve().parents[1] / "weights"
 
 
 def network_folders() -> list[Path]:
     """Returns the folders that are searched for networks, in order: the user's own is the last, if there is a home."""
     try:
-        return [*shipped_folders(), folders.networks_dir()]
+        return [bundled_folder(), folders.networks_dir()]
     except UserError:
-        return shipped_folders()
+        return [bundled_folder()]
 
 
 def default_networks() -> dict[Path, tuple[int, int]]:
-    """Returns the shipped networks that are used by default.
+    """Returns the bundled networks that are used by default.
 
     Returns:
         The smallest and the largest longer side of the boards for each file.
@@ -48,13 +44,11 @@ def default_networks() -> dict[Path, tuple[int, int]]:
     Raises:
         UserError: `networks.toml` is invalid.
     """
-    found = {}
-    for folder in shipped_folders():
-        table = folder / BOARDS_FILE
-        for name, boards in _read_boards(table).items() if table.is_file() else ():
-            if (path := folder / f"{name}.bin.gz").is_file():
-                found[path] = boards
-    return found
+    folder = bundled_folder()
+    table = folder / BOARDS_FILE
+    boards = _read_boards(table) if table.is_file() else {}
+    files = {folder / f"{name}.bin.gz": sizes for name, sizes in boards.items()}
+    return {path: sizes for path, sizes in files.items() if path.is_file()}
 
 
 def learned_rules(path: Path) -> tuple[str, ...]:
@@ -86,7 +80,7 @@ def _read_boards(table: Path) -> dict[str, tuple[int, int]]:
 
 
 def default_network(width: int, height: int) -> Path | None:
-    """Returns the shipped network for a board, or None."""
+    """Returns the bundled network for a board, or None."""
     boards = default_networks().items()
     return next((path for path, (least, most) in boards if least <= max(width, height) <= most), None)
 

@@ -80,7 +80,7 @@ def _check_epsilon(epsilon: float) -> None:
 
 
 class Layer:
-    """A description of something that has values of its own."""
+    """The description of a layer with weights."""
 
     @property
     def floats(self) -> tuple[Floats, ...]:

@@ -23,6 +23,7 @@ from .endgame import (
 from .levels import Level, choose_at
 from .worker import SearchWorker
 
+# Chosen by judgement, like those of `endgame`.
 # Near the end up to two more searches, on trees of their own, examine a pass (the opponent to move) and captures.
 _MORE_SEARCHES = 2
 _SHARE_OF_EACH = 0.125  # of the time for the move
@@ -38,12 +39,12 @@ class PlayStyle:
     Attributes:
         level: The playing strength.
         cleanup: Capture all dead stones before a pass.
-        calm: Choose without randomness.
+        deterministic: Choose without randomness.
     """
 
     level: Level = "max"
     cleanup: bool = False
-    calm: bool = False
+    deterministic: bool = False
 
 
 def choose_move(worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> tuple[int, SearchReport]:
@@ -71,10 +72,10 @@ def choose_move(worker: SearchWorker, request: SearchRequest, style: PlayStyle) 
 
 def _pick(worker: SearchWorker, request: SearchRequest, report: SearchReport, style: PlayStyle) -> int:
     """Returns the search's choice in this style."""
-    if report.moves and not style.calm and style.level != "max":
+    if report.moves and not style.deterministic and style.level != "max":
         return choose_at(style.level, report, worker.random)
     parameters = request.parameters or SearchParameters()
-    temperature = 0.0 if style.calm else parameters.temperature_after(len(request.game.moves))
+    temperature = 0.0 if style.deterministic else parameters.temperature_after(len(request.game.moves))
     return report.choose(temperature, worker.random)
 
 

@@ -18,6 +18,7 @@ from ..game.scoring import dead_stones, final_score, living_stones, seki_stones
 from ..search.report import MoveReport, SearchReport
 from .settlement import agreed_dead
 
+# The numbers below were chosen by judgement and work; none has been measured by itself.
 # A chain or a region whose mean ownership is nearer to 0 is not settled.
 _SETTLED = 0.5
 # What a move may lose, in points and win rate, and still count as good as another: rollouts are noisy.

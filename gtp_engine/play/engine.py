@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ..base.errors import UserError
 from ..base.fields import invalid
@@ -23,7 +23,7 @@ from ..game.coords import BLACK, PASS, WHITE, check_board_size, colour_letter, c
 from ..game.rules import Rules, as_rules, check_komi, default_komi, rules_name
 from ..network.library import network_name
 from ..search.parameters import SearchParameters
-from ..search.request import SearchRequest
+from ..search.request import RequestOptions, SearchRequest
 from .clock import Clock
 from .levels import Level
 from .search_thread import SearchThread
@@ -146,7 +146,8 @@ class Engine:
         name = self._network if self._network in WITHOUT_NETWORK else network_name(Path(self._network))
         moves, turn = (0, BLACK) if self._game is None else (len(self._game.moves), self._game.to_move)
         position = f"{self._width}x{self._height}, {plural(moves, 'move')}, {colour_letter(turn)} to move"
-        return f"<Engine {name}: {position}, komi {self.komi:g}, {rules_name(self._rules) or 'other'} rules>"
+        closed = ", closed" if self._thread.is_closed else ""
+        return f"<Engine {name}: {position}, komi {self.komi:g}, {rules_name(self._rules) or 'other'} rules{closed}>"
 
     def _repr_svg_(self) -> str:
         return self.game.to_svg()
@@ -190,7 +191,11 @@ class Engine:
 
     @property
     def game(self) -> "Game":
-        """The game so far. Only the engine's methods may change it. The first access imports the compiled board."""
+        """The game so far. The first access imports the compiled board.
+
+        Only the engine's methods may change it, from the engine's thread; nothing checks that. Use `game.copy()` to try
+        moves.
+        """
         if self._game is None:
             from ..game.game import Game
 
@@ -342,19 +347,23 @@ class Engine:
 
     # Searches.
 
-    def request(self, colour: int | str | None = None, **options: Any) -> SearchRequest:
+    def request(self, colour: int | str | None = None, **options: Unpack[RequestOptions]) -> SearchRequest:
         """Returns a request to search the present position, for `analyze` or `genmove`; `stop` ends it.
 
         Args:
             colour: The player to search for; None for the player to move.
-            **options: Other fields of the request (`SearchRequest`), such as `limits`, `root_moves`, `ownership`,
-                `on_report` and `interval`.
+            **options: Other fields of the request (`SearchRequest`): `limits`, `root_moves`, `parameters`, `ownership`,
+                `moves_ownership`, `on_report`, `interval`, `stop` and `early_stop`.
+
+        Raises:
+            UserError: A value is invalid.
         """
         self._check_thread()
         game = self.game.copy()
         game.to_move = game.to_move if colour is None else colour
-        values: dict[str, Any] = {"parameters": self.parameters, "stop": self._thread.stop_event} | options
-        return SearchRequest(game, **values)
+        options.setdefault("parameters", self.parameters)
+        options.setdefault("stop", self._thread.stop_event)
+        return SearchRequest(game, **options)
 
     def genmove(
         self,
@@ -389,7 +398,7 @@ class Engine:
             if limits.is_endless:
                 budget = clock.budget(colour, game.area, len(game.moves), waited) if play else None
                 limits = settings.move_limits(network, budget)
-            style = PlayStyle(settings.level, cleanup, calm=not play)
+            style = PlayStyle(settings.level, cleanup, deterministic=not play)
             point, report = choose_move(worker, replace(request, limits=limits), style)
             hopeless = is_hopeless(game, report, settings.resign_threshold)
             resign = play and settings.resign and hopeless and hopeless_before + 1 >= settings.resign_moves
@@ -490,7 +499,9 @@ class Engine:
         self._thread.stop_pondering()
 
     def _check_thread(self) -> None:
-        """Raises UserError in another thread than the engine's."""
+        """Raises UserError if the engine is closed, or in another thread than its own."""
+        if self._thread.is_closed:
+            raise UserError("the engine is closed")
         if threading.get_ident() != self._owner:
             raise UserError("this engine belongs to the thread that made it: make one engine for each thread")
 
@@ -500,7 +511,9 @@ class Engine:
         self._thread.submit(lambda worker: worker.clear())
 
     def close(self, timeout: float | None = None) -> bool:
-        """Ends the search thread and waits for it. Later searches raise UserError. Any thread may call it.
+        """Ends the search thread and waits for it; any thread may call it. Later calls raise UserError.
+
+        What can still be read are the settings and the position (`game`).
 
         What the thread is compiling or loading cannot be interrupted; it ends by itself afterwards.
 
@@ -529,9 +542,9 @@ class Engine:
         """Searches within the settings' limits and returns the report, with ownership, for the player to move."""
         return self.analyze(self._limited_request(ownership=True)).result()
 
-    def _limited_request(self, **options: Any) -> SearchRequest:
+    def _limited_request(self, *, ownership: bool = False) -> SearchRequest:
         """Returns a request within the limits of the settings."""
-        return self.request(limits=self.settings.move_limits(self._network), **options)
+        return self.request(limits=self.settings.move_limits(self._network), ownership=ownership)
 
 
 def _checked(request: SearchRequest | None) -> SearchRequest | None:

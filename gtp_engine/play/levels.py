@@ -38,7 +38,18 @@ def parse_level(text: str) -> Level:
     Raises:
         UserError: It names none.
     """
-    return "max" if text.lower() == "max" else int(parse_number("level", text, Range(1, HIGHEST, whole=True)))
+    if text.lower() == "max":
+        return "max"
+    try:
+        return int(parse_number("level", text, Range(1, HIGHEST, whole=True)))
+    except UserError as error:
+        raise UserError(f"{error}, or max") from None
+
+
+def next_level(level: Level, step: int) -> Level:
+    """Returns the level that is one step higher (1) or lower (-1); max comes after the highest."""
+    number = (HIGHEST + 1 if level == "max" else level) + step
+    return "max" if number > HIGHEST else max(1, number)
 
 
 def visits_at(level: Level, *, with_network: bool) -> int | None:

@@ -84,8 +84,8 @@ def open_game(
     if move is None and is_finished(record):
         count = len(record.moves)
         raise UserError(
-            f"{path}: the game is finished ({record.result}); --move N continues it after move N, 0 to {count}, "
-            "and `gtp_engine review` finds the mistakes"
+            f"{path}: the game is finished ({record.result}); to continue it after move N, 0 to {count}, add --move N, "
+            "or in a game type load FILE N; `gtp_engine review` finds the mistakes"
         )
     return open_record(record, path, move=move, rules=rules, komi=komi)
 
@@ -158,14 +158,14 @@ def latest_unfinished(folder: Path, other_than: Path | None = None) -> Path:
 
 
 def unfinished_games(folder: Path) -> Iterator[Path]:
-    """Yields the unfinished games that `play` saved in the folder, the latest first."""
+    """Yields the unfinished games with moves that `play` saved in the folder, the latest first."""
     files = [(path.stat().st_mtime, path) for path in folder.glob("*.sgf") if path.is_file()]
     for _, path in sorted(files, reverse=True):
         try:
             record = read_sgf(path)
         except (SgfError, OSError):
             continue
-        if _is_own(record) and not is_finished(record):
+        if _is_own(record) and record.moves and not is_finished(record):
             yield path
 
 

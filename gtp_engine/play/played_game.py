@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.errors import UserError
+from ..evaluate.choices import LARGEST_BOARD, network_on
 from ..game.coords import BLACK, PASS, WHITE, colour_letter, opponent
+from ..network.library import default_networks
 from ..sgf import GameRecord
 from .engine import Decision, Engine
 from .loading import HUMAN, SavedGame
@@ -17,6 +19,9 @@ from .saving import GameFile
 
 if TYPE_CHECKING:
     from ..game.game import Game
+
+HANDICAP_KOMI = 0.5  # with handicap stones, unless another one is asked for: it only excludes draws
+
 
 HANDICAP_KOMI = 0.5  # with handicap stones, unless another one is asked for: it only excludes draws
 
@@ -75,6 +80,15 @@ class PlayedGame:
     def comment(self, place: int) -> str:
         """Returns the comment of the position after a number of moves, "" for none."""
         return self._comments.get(place, "")
+
+    @property
+    def is_misjudged(self) -> bool:
+        """Whether the engine's win rates and scores are wrong here: the shipped network for full boards takes a game
+        with handicap stones for an even one (four stones on 19x19: 50 %, measured).
+        """
+        file = network_on(self.engine.settings.network, self.game.width, self.game.height)
+        large = {str(path) for path, (_, largest) in default_networks().items() if largest == LARGEST_BOARD}
+        return bool(self.game.handicap) and file in large
 
     @property
     def is_humans_turn(self) -> bool:

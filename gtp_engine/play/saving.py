@@ -2,13 +2,15 @@
 
 import itertools
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from ..sgf import GameRecord, write_sgf
 
 
 class GameFile:
-    """The file of one game. A new file never replaces an existing one.
+    """The file of one game. A new file never replaces an existing one, and a file that another program has changed
+    since it was last read or written here stays as that program left it: the game goes on in a new file.
 
     Args:
         folder: Folder for a new file, created when needed.
@@ -18,6 +20,7 @@ class GameFile:
     Attributes:
         path: The file; None before it is first written.
         error: The last failure in one line; None after a success.
+        notice: Why the last save went to another file than the one before, in one line; None if it did not.
     """
 
     def __init__(self, folder: Path, label: str = "", path: Path | None = None) -> None:
@@ -25,19 +28,24 @@ class GameFile:
         self._name = "-".join(filter(None, [time.strftime("%Y-%m-%d-%H%M%S"), label]))
         self.path = path
         self.error: str | None = None
+        self.notice: str | None = None
+        self._content = None if path is None else _content(path)
 
     def save(self, record: GameRecord) -> bool:
         """Writes the record over its earlier state; returns False and sets `error` if that fails."""
+        self.notice = None
         try:
             if self.path is None:
-                self._folder.mkdir(parents=True, exist_ok=True)
                 self.path = self._write_new(record)
-            else:
+            elif _content(self.path) in (None, self._content):
                 write_sgf(record, self.path, overwrite=True)
+            else:
+                changed, self.path = self.path, self._write_new(record)
+                self.notice = f"another program has changed {changed}: this game is now saved to {self.path}"
         except OSError as error:
             self.error = f"cannot save to {self.path or self._folder}: {error.strerror or error}"
             return False
-        self.error = None
+        self.error, self._content = None, _content(self.path)
         return True
 
     def save_as(self, record: GameRecord, name: str) -> bool:
@@ -51,10 +59,11 @@ class GameFile:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             self.error = f"cannot save to {name}: {reason}"
             return False
-        self.path, self.error = path, None
+        self.path, self.error, self.notice, self._content = path, None, None, _content(path)
         return True
 
     def _write_new(self, record: GameRecord) -> Path:
+        self._folder.mkdir(parents=True, exist_ok=True)
         for number in itertools.count(1):
             path = self._folder / (f"{self._name}.sgf" if number == 1 else f"{self._name}-{number}.sgf")
             try:
@@ -63,3 +72,10 @@ class GameFile:
                 continue
             return path
         raise AssertionError("unreachable")
+
+
+def _content(path: Path) -> bytes | None:
+    """Returns what is in a file; None if it cannot be read."""
+    with suppress(OSError):
+        return path.read_bytes()
+    return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import UserError
-from ..base.fields import Range, invalid, parse_number, parse_word, unknown
+from ..base.fields import Range, invalid, parse_bool, parse_number, parse_word, unknown
 from ..base.system import available_cpus
 from ..evaluate.choices import AUTO, DEVICES, PRECISIONS, WITHOUT_NETWORK, network_on
 from ..network.library import find_network
@@ -38,7 +38,7 @@ class EngineSettings:
 
     Attributes:
         network: The evaluator (`evaluate.factory`): a network's file or name, or "none" for rollouts; "auto" for the
-            shipped network for the board's size, or rollouts if there is none.
+            bundled network for the board's size, or rollouts if there is none.
         threads: The number of CPU threads.
         device: The device of a network (`evaluate.network`).
         precision: The precision of a network (`evaluate.network`).
@@ -87,6 +87,8 @@ class EngineSettings:
             value = getattr(self, name)
             if value is not None or name not in _OPTIONAL:
                 parse_number(name, value, accepted, from_text=False)
+        for name in ("strict", "ponder", "resign"):
+            parse_bool(name, getattr(self, name), from_text=False)
         parse_word("device", self.device, (AUTO, *DEVICES))
         parse_word("precision", self.precision, (AUTO, *PRECISIONS))
         check_level(self.level)

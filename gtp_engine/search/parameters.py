@@ -1,7 +1,7 @@
 """Every number that steers the search, by one name in settings files, `--set` and `kata-set-param`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
 from ..base.errors import UserError
@@ -23,6 +23,24 @@ def _choice(default: str, *accepted: str) -> Any:
 def _text(default: str, katago: str, check: Callable[[str], str]) -> Any:
     """Returns a field for a text, which `check` normalizes; it raises ValueError for an invalid one."""
     return field(default=default, metadata={"katago": katago, "check": check})
+
+
+def _checked(item: "Field[Any]", value: object, *, from_text: bool = False) -> Any:
+    """Returns `value`, or the value that a text contains, in the parameter's type.
+
+    Raises:
+        UserError: The value is of another type or out of range.
+    """
+    name = item.name
+    kind: type = type(item.default)
+    if "check" in item.metadata:
+        return item.metadata["check"](str(value).strip())
+    if kind is str:
+        return parse_word(name, value, item.metadata["accepted"])
+    if kind is bool:
+        return parse_bool(name, value, from_text=from_text)
+    accepted = Range(item.metadata["low"], item.metadata["high"], whole=kind is int)
+    return parse_number(name, value, accepted, from_text=from_text)
 
 
 @dataclass(frozen=True)
@@ -90,6 +108,9 @@ class SearchParameters:
         reuse_tree: Whether a search continues from what earlier searches of the game have found.
         tree_megabytes: The size in megabytes at which the tree stops growing; a visit takes 0.33 kB on 9x9 and 1.2 kB
             on 19x19, with RAVE 1 kB and 4.1 kB.
+
+    Raises:
+        UserError: A value is of the wrong type or out of range.
     """
 
     selection: str = _choice("puct", "puct", "uct")
@@ -127,6 +148,12 @@ class SearchParameters:
     reuse_tree: bool = _parameter(True)
     tree_megabytes: float = _parameter(1000.0, low=0.1, high=1e9)
 
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if value is not item.default:  # most are, and need no check
+                object.__setattr__(self, item.name, _checked(item, value))
+
     def with_value(self, name: str, value: str | float | bool) -> "SearchParameters":
         """Returns a copy with one parameter changed.
 
@@ -138,7 +165,7 @@ class SearchParameters:
             UserError: The name is unknown or the value invalid; the message names what is accepted.
         """
         found = find_parameter(name)
-        return replace(self, **{found: _convert(found, value)})
+        return replace(self, **{found: _checked(_FIELDS[found], value, from_text=True)})
 
     def temperature_after(self, moves: int) -> float:
         """Returns the temperature at which the next move is drawn, after `moves` moves of the game."""
@@ -215,18 +242,3 @@ def split_setting(text: str) -> tuple[str, str]:
     if not equals:
         raise UserError(f"invalid setting {text!r}: expected NAME=VALUE")
     return find_parameter(name.strip()), value.strip()
-
-
-def _convert(name: str, value: str | float | bool) -> Any:
-    """Returns `value` in the parameter's type; raises UserError outside its range."""
-    item = _FIELDS[name]
-    kind: type = type(item.default)
-    if "check" in item.metadata:
-        checked: str = item.metadata["check"](str(value).strip())
-        return checked
-    if kind is str:
-        return parse_word(name, value, item.metadata["accepted"])
-    if kind is bool:
-        return parse_bool(name, value)
-    accepted = Range(item.metadata["low"], item.metadata["high"], whole=kind is int)
-    return parse_number(name, value, accepted)

@@ -4,7 +4,7 @@ Everything is for the side to move at the root: win rates in 0..1, scores and le
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from ..base.errors import UserError
 from ..base.messages import plural
 from ..evaluate.policy import Policy
 from ..evaluate.row import EvaluationRow
-from ..game.coords import EMPTY, PASS, WHITE, colour_name, index_of_point, point_of_index, vertex
-from ..game.drawing import BoardDrawing, Candidate
+from ..game.coords import BLACK, EMPTY, PASS, as_colour, colour_name, index_of_point, point_of_index, vertex
+from ..game.drawing import BoardDrawing, Candidate, DrawingOptions
 
 # The discs of candidates: how much less than the best move's the win rate may be, and the colour.
 _CANDIDATE_COLOURS = ((0.01, "#5cc48d"), (0.03, "#b5dd6e"), (0.06, "#f5dc62"), (0.12, "#f3a854"), (1.0, "#e8705f"))
@@ -151,24 +151,34 @@ class SearchReport:
             for move in self.moves
         ]
 
-    def to_svg(self, **options: Any) -> str:
+    def ownership_of(self, colour: int | str) -> np.ndarray:
+        """Returns the ownership of each point from a player's view: float32 [height, width] in -1..1, + for `colour`.
+
+        Raises:
+            UserError: The ownership was not requested.
+        """
+        if self.ownership is None:
+            raise UserError("the report has no ownership: search a request with ownership=True")
+        return self.ownership if as_colour(colour) == self.to_move else -self.ownership
+
+    def to_svg(self, **options: Unpack[DrawingOptions]) -> str:
         """Draws the position with the best moves as coloured discs, and with the ownership if it was requested.
 
         A disc has the move's win rate in percent and its visits; green moves lose at most 1 % compared with the best
         one, red ones more than 12 %.
 
         Args:
-            **options: Fields of `BoardDrawing` to add or to replace, such as `ownership=None` and `pixels`.
+            **options: Fields of `BoardDrawing` to add or to replace: `ownership`, `candidates`, `labels`, `last_move`,
+                `title` and `pixels`.
 
         Returns:
             A complete SVG document.
         """
         stones = np.full((self.height, self.width), EMPTY, np.int8) if self.stones is None else self.stones
-        ownership = self.ownership
-        if ownership is not None and self.to_move == WHITE:
-            ownership = -ownership
-        drawn = {"last_move": self.last_move, "candidates": self.candidates(), "ownership": ownership}
-        return BoardDrawing(stones, **{**drawn, **options}).to_svg()
+        options.setdefault("last_move", self.last_move)
+        options.setdefault("candidates", self.candidates())
+        options.setdefault("ownership", None if self.ownership is None else self.ownership_of(BLACK))
+        return BoardDrawing(stones, **options).to_svg()
 
     def candidates(self) -> tuple[Candidate, ...]:
         """Returns the discs of the best moves, those with hardly any visits left out."""

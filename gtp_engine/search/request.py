@@ -6,10 +6,10 @@ Importing this module imports neither numba nor torch.
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
-from ..base.fields import Range, invalid, parse_number
-from ..game.coords import as_colour, as_point
+from ..base.fields import Range, invalid, parse_bool, parse_number
+from ..game.coords import as_colour, as_point, is_whole
 from .parameters import SearchParameters
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from .report import SearchReport
 
 _VISITS, _SECONDS = Range(0, whole=True), Range(0)
+RootMove: TypeAlias = tuple[int | str, int | str, int]  # colour, point and depth
+_ROOT_MOVE = 'colour, point and depth, such as ("black", "D4", 1)'
+_ROOT_MOVES = 'a tuple of moves, such as (("black", "D4", 1),)'
 
 
 @dataclass(frozen=True)
@@ -54,10 +57,21 @@ class RootMoves:
         avoid: (colour, point, depth): that colour may not play there in the first `depth` moves from the root. Colour
             and point may be texts: ("black", "D4", 1).
         allow: The same, but everything else is forbidden to that colour; empty allows all.
+
+    Raises:
+        UserError: An entry is not of this form.
     """
 
-    avoid: tuple[tuple[Any, Any, int], ...] = ()
-    allow: tuple[tuple[Any, Any, int], ...] = ()
+    avoid: tuple[RootMove, ...] = ()
+    allow: tuple[RootMove, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, moves in (("avoid", self.avoid), ("allow", self.allow)):
+            if not isinstance(moves, tuple | list):
+                raise invalid(name, moves, _ROOT_MOVES)
+            for move in moves:
+                if not isinstance(move, tuple | list) or len(move) != 3 or not is_whole(move[2]):
+                    raise invalid(f"entry of {name}", move, _ROOT_MOVE)
 
     def on_board(self, width: int, height: int) -> "RootMoves":
         """Returns these moves with colours and points as numbers.
@@ -66,13 +80,27 @@ class RootMoves:
             UserError: A point is not on this board, or a colour is invalid.
         """
 
-        def numbers(moves: tuple[tuple[Any, Any, int], ...]) -> tuple[tuple[int, int, int], ...]:
+        def numbers(moves: tuple[RootMove, ...]) -> tuple[RootMove, ...]:
             return tuple((as_colour(colour), as_point(point, width, height), depth) for colour, point, depth in moves)
 
         return RootMoves(numbers(self.avoid), numbers(self.allow))
 
 
 ANY_MOVE = RootMoves()
+
+
+class RequestOptions(TypedDict, total=False):
+    """The fields of `SearchRequest` without the game, for the keyword arguments of `Engine.request`."""
+
+    limits: Limits
+    root_moves: RootMoves
+    parameters: SearchParameters | None
+    ownership: bool
+    moves_ownership: bool
+    on_report: "Callable[[SearchReport], None] | None"
+    interval: float | None
+    stop: threading.Event | None
+    early_stop: bool
 
 
 @dataclass(frozen=True)
@@ -93,7 +121,7 @@ class SearchRequest:
             overtake the most visited one.
 
     Raises:
-        UserError: The limits are of another type, or a root move is not on the board.
+        UserError: A field is of another type, or a root move is not on the board.
     """
 
     game: "Game"
@@ -112,6 +140,15 @@ class SearchRequest:
             raise invalid("limits", self.limits, "Limits, such as Limits(visits=100)")
         if not isinstance(self.root_moves, RootMoves):
             raise invalid("root moves", self.root_moves, 'RootMoves, such as RootMoves(avoid=(("black", "D4", 1),))')
+        if not isinstance(self.parameters, SearchParameters | None):
+            expected = "SearchParameters, such as engine.parameters.with_value('c_puct', 1.3)"
+            raise invalid("parameters", self.parameters, expected)
+        for name in ("ownership", "moves_ownership", "early_stop"):
+            parse_bool(name, getattr(self, name), from_text=False)
+        if self.interval is not None:
+            parse_number("interval", self.interval, _SECONDS, from_text=False)
+        if not (self.on_report is None or callable(self.on_report)):
+            raise invalid("on_report", self.on_report, "a function of a report")
         if self.root_moves.avoid or self.root_moves.allow:
             object.__setattr__(self, "root_moves", self.root_moves.on_board(self.game.width, self.game.height))
 

@@ -7,7 +7,7 @@ import numpy as np
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.features import mark_earlier_ladders, new_workspace
 from ..evaluate.row import EvaluationRow
-from ..game.coords import index_of_point
+from ..game.coords import as_colour, index_of_point
 from ..game.game import Game
 from .averaging import Averaging
 from .game_tree import GameTree
@@ -240,7 +240,7 @@ class ActiveSearch:
     def _prepare_root(self) -> None:
         """Adds what depends on the root's evaluation: noise, and the plan of sequential halving."""
         if self.root.noisy:
-            self._vary_priors()
+            self._add_root_noise()
         visits = self.request.limits.visits
         if self.parameters.gumbel_moves > 0 and visits is not None and visits > 1:
             priors = self.root.priors if self.root.noisy else self.tree.root_priors()
@@ -248,7 +248,7 @@ class ActiveSearch:
             halving = plan_halving(priors, self.banned, self.parameters.gumbel_moves, visits - 1, noise)
             self.root = self.root._replace(halving=halving)
 
-    def _vary_priors(self) -> None:
+    def _add_root_noise(self) -> None:
         """Writes the root's own priors: p^(1/temperature) (KataGo), mixed with Dirichlet noise on the legal moves
         (AlphaZero, Silver et al. 2018).
         """
@@ -276,11 +276,11 @@ def _averaging_of(parameters: SearchParameters) -> Averaging:
 def _banned_until(game: Game, root_moves: RootMoves) -> np.ndarray:
     """Returns `selection.Root.banned_until` for avoided and allowed moves, int16 [3, area+1]."""
     banned = np.zeros((3, game.area + 1), np.int16)
-    for colour in {colour for colour, _, _ in root_moves.allow}:
-        allowed = [(point, depth) for mover, point, depth in root_moves.allow if mover == colour]
+    for colour in {as_colour(colour) for colour, _, _ in root_moves.allow}:
+        allowed = [(point, depth) for mover, point, depth in root_moves.allow if as_colour(mover) == colour]
         banned[colour] = max(depth for _, depth in allowed)
         for point, _ in allowed:
             banned[colour, index_of_point(point, game.width, game.height)] = 0
-    for colour, point, depth in root_moves.avoid:
-        banned[colour, index_of_point(point, game.width, game.height)] = depth
+    for player, point, depth in root_moves.avoid:
+        banned[as_colour(player), index_of_point(point, game.width, game.height)] = depth
     return banned

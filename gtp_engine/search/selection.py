@@ -145,7 +145,7 @@ def _exploration_term(rule: Rule, explore: float, prior: float, weight: float) -
 
 @inline
 def _first_play_value(record: np.ndarray, rule: Rule, at_root: bool) -> float:
-    """Returns the first-play urgency: the value assumed for moves without visits (Gelly and Wang 2006).
+    """Returns the first-play urgency (FPU): the value assumed for moves without visits (Gelly and Wang 2006).
 
     It is the parent's value minus reduction * sqrt(sum of the visited children's priors), as in Leela Zero and KataGo:
     the more of the policy has been tried, the less is expected of what is left. With `fpu_visited_power` the parent's

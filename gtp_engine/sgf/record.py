@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from sgfmill import sgf_grammar
 
@@ -32,6 +32,7 @@ from ..game.coords import (
     sgf_point,
     vertex,
 )
+from ..game.drawing import DrawingOptions
 from ..game.game import Game, Move
 from ..game.rules import RULESETS, Rules, parse_rules, rules_name
 from .charset import decode_sgf
@@ -48,6 +49,7 @@ from .values import (
     read_text,
 )
 
+_ZIP_MAGIC = b"PK\x03\x04"
 # SGF property -> field of GameRecord.
 _TEXT_FIELDS = {
     "PB": "black",
@@ -60,6 +62,7 @@ _TEXT_FIELDS = {
     "OT": "overtime",
     "AP": "application",
 }
+_SIDE = Range(1, whole=True)
 # Further texts about the game (FF[4], "Game info properties"), kept as they are.
 _OTHER_TEXTS = ("AN", "BT", "CP", "EV", "GC", "GN", "ON", "PC", "RO", "SO", "US", "WT")
 # SGF's own names of rulesets (FF[4], RU) that differ from ours.
@@ -130,6 +133,9 @@ class GameRecord:
         texts: Other information by SGF's property ("EV", "PC", ...).
         nodes: The nodes; the first is the root and has no move.
         source: The name used in error messages.
+
+    Raises:
+        UserError: A size, a number or a text is of another type; fields that were set later are checked by `to_sgf`.
     """
 
     width: int = 19
@@ -150,6 +156,21 @@ class GameRecord:
     nodes: list[RecordNode] = field(default_factory=lambda: [RecordNode()])
     source: str = field(default="SGF", compare=False)
 
+    def __post_init__(self) -> None:
+        self._check()
+
+    def _check(self) -> None:
+        """Raises UserError if a field has a value that SGF cannot hold."""
+        for name in ("width", "height"):
+            parse_number(name, getattr(self, name), _SIDE, from_text=False)
+        parse_number("handicap", self.handicap, Range(0, whole=True), from_text=False)
+        for name in ("komi", "time_limit"):
+            if (value := getattr(self, name)) is not None:
+                parse_number(name, value, Range(), from_text=False)
+        for name in _TEXT_FIELDS.values():
+            if not isinstance(text := getattr(self, name), str):
+                raise invalid(name, text, "a text")
+
     @classmethod
     def from_game(
         cls,
@@ -167,7 +188,7 @@ class GameRecord:
             game: The game.
             black: Black's name.
             white: White's name.
-            result: The result as SGF text.
+            result: The result as SGF text: `str(game.score(dead))` of a finished game, or "B+R".
             date: The date; today's if None.
             comments: Comments by the number of the move, 0 for the start.
         """
@@ -201,12 +222,12 @@ class GameRecord:
         facts = [" - ".join(players), f"{self.width}x{self.height}", plural(len(self.moves), "move"), self.result]
         return f"<GameRecord: {', '.join(filter(None, facts))}>"
 
-    def to_svg(self, moves: int | None = None, **options: Any) -> str:
+    def to_svg(self, moves: int | None = None, **options: Unpack[DrawingOptions]) -> str:
         """Draws the position after a number of moves, as `Game.to_svg` does.
 
         Args:
             moves: How many moves to replay; all if None.
-            **options: Fields of `BoardDrawing`.
+            **options: As for `Game.to_svg`.
 
         Raises:
             SgfError: The record cannot be replayed.
@@ -278,7 +299,12 @@ class GameRecord:
             raise SgfError(f"{self.source}: {place}: {error}") from error
 
     def to_sgf(self) -> str:
-        """Returns the record as SGF text, FF[4]."""
+        """Returns the record as SGF text, FF[4].
+
+        Raises:
+            UserError: A field was set to a value of another type.
+        """
+        self._check()
         root = {"FF": [b"4"], "GM": [b"1"], "CA": [b"UTF-8"], "SZ": [self._size().encode()]}
         tree = line = self._tree(self.nodes[:1])
         tree.sequence[0] |= root | self._info()
@@ -355,6 +381,13 @@ def _escaped(text: str) -> bytes:
     return raw
 
 
+def lead_text(lead: float) -> str:
+    """Returns Black's lead as text, such as "W+3.5"; "even" if it is less than 0.05 points."""
+    if abs(lead) < 0.05:
+        return "even"
+    return f"{colour_letter(BLACK if lead > 0 else WHITE)}+{abs(lead):.1f}"
+
+
 def analysis_comment(
     to_move: int, winrate: float, lead: float, visits: int, line: Sequence[int], width: int, height: int
 ) -> str:
@@ -371,9 +404,8 @@ def analysis_comment(
     """
     if to_move == WHITE:
         winrate, lead = 1 - winrate, -lead
-    leader = colour_letter(BLACK if lead >= 0 else WHITE)
     moves = " ".join(vertex(point, width, height) for point in line)
-    text = f"Black's win rate: {100 * winrate:.1f}%\nScore: {leader}+{abs(lead):.1f}\nVisits: {visits}"
+    text = f"Black's win rate: {100 * winrate:.1f}%\nLead: {lead_text(lead)}\nVisits: {visits}"
     return f"{text}\nMain line: {moves}" if moves else text
 
 
@@ -414,10 +446,10 @@ def read_sgf(source: str | os.PathLike[str] | bytes, *, game: int = 0, variation
         variation: The index of the child to follow at each branching in turn; then the first one (the main line).
 
     Raises:
-        SgfError: The game cannot be read; the message names the file and the reason.
+        SgfError: The game cannot be read, or the source is an archive; the message names the file and the reason.
         OSError: The file cannot be opened.
     """
-    data, name = (source, "SGF data") if isinstance(source, bytes) else (Path(source).read_bytes(), str(source))
+    data, name = (source, "SGF data") if isinstance(source, bytes) else (_read(source), str(source))
     found = 0
     try:
         for number, tree in enumerate(parse_games(decode_sgf(data))):
@@ -427,6 +459,16 @@ def read_sgf(source: str | os.PathLike[str] | bytes, *, game: int = 0, variation
     except UserError as error:
         raise SgfError(f"{name}: {error}") from error
     raise SgfError(f"{name}: there is no game {game}, it holds {found}" if found else f"{name}: no SGF game found")
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    """Returns a file's content; raises SgfError for what is no name of an SGF file, but the content or an archive."""
+    if str(path).lstrip().startswith("(") and not os.path.exists(path):
+        raise SgfError("SGF text instead of the name of a file: pass the content as bytes, text.encode()")
+    data = Path(path).read_bytes()
+    if data.startswith(_ZIP_MAGIC):
+        raise SgfError(f"{path}: a zip archive; unpack it first (`gtp_engine learn` reads archives)")
+    return data
 
 
 def read_sgf_games(
@@ -461,7 +503,7 @@ def _records(source: str | os.PathLike[str] | bytes, name: str) -> Iterator[Game
     if isinstance(source, bytes):
         yield from _lines(source.splitlines(), name) if name.endswith(".sgfs") else _collection(source, name)
     elif not str(source).endswith(".sgfs"):
-        yield from _collection(Path(source).read_bytes(), str(source))
+        yield from _collection(_read(source), str(source))
     else:
         with open(source, "rb") as lines:
             yield from _lines(lines, str(source))

@@ -8,7 +8,16 @@ from rich.table import Table
 from rich.text import Text
 
 from ..game.coords import BLACK, COLUMNS, EMPTY, WHITE, point_at
-from ..game.diagram import Marks, board_text, gaps_in_row, last_point, star_points, territory_owner
+from ..game.diagram import (
+    DEAD_STONES,
+    TERRITORY,
+    Marks,
+    board_text,
+    gaps_in_row,
+    last_point,
+    star_points,
+    territory_owner,
+)
 from ..game.game import Game
 
 # The nearest of the 256 colours keep the contrast: 179 for wood, 94 for lines, 16 and 231 for stones.
@@ -49,6 +58,13 @@ def board_view(
     grid.add_column()
     grid.add_row(board, Group(Text(), *side))
     return grid
+
+
+def legend(console: Console) -> str:
+    """Returns what the marks of territory and dead stones look like on this console."""
+    territory, dead = (TERRITORY_SHAPES, DEAD_SHAPES) if _is_coloured(console) else (TERRITORY, DEAD_STONES)
+    black, white = territory[BLACK], territory[WHITE]
+    return f"{black} black's points, {white} white's points, {dead[BLACK]} {dead[WHITE]} dead stones"
 
 
 def side_width(game: Game, console: Console) -> int:

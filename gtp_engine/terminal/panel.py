@@ -1,12 +1,10 @@
 """The text next to and below the board: the players, the candidate moves, results in words."""
 
-import textwrap
-
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from ..game.coords import BLACK, PASS, WHITE, colour_name, opponent, parse_colour, point_at
+from ..game.coords import BLACK, PASS, WHITE, colour_letter, colour_name, opponent, parse_colour, point_at
 from ..game.diagram import Marks
 from ..game.game import Game
 from ..game.rules import rules_name
@@ -20,7 +18,7 @@ HINT_MARK = "*"
 _COLUMNS_BEFORE_LINE = 38  # of the table, with visits in the ten thousands
 RECENT_MOVES = 6
 OWNED = 0.3  # minimum ownership for a point to count as territory; other points are left open
-CLOSE = 0.5  # a lead of fewer points is not worth naming a leader
+CLOSE = 1.0  # a lead of fewer points is not worth naming a leader, and may contradict the win rate
 
 
 def side_lines(game: Game, names: dict[int, str]) -> list[Text]:
@@ -67,13 +65,12 @@ def hint_marks(report: SearchReport) -> Marks:
     return Marks(labels={} if best == PASS else {best: HINT_MARK})
 
 
-def hint_line(report: SearchReport, shown: str = "winrate", width: int | None = None) -> str:
+def hint_line(report: SearchReport, shown: str = "winrate") -> str:
     """Returns a line about the best move of a report with moves: its values and the moves to be expected after it.
 
     Args:
         report: The search of the position.
         shown: One of `words.SHOWN_VALUES`. The win rate is that of the player to move.
-        width: The columns of a window in which the line is wrapped between words; None for a single line.
     """
     best = report.moves[0]
     parts = [f"hint: {report.vertex(best.point)}{'' if best.point == PASS else f' (marked {HINT_MARK})'}"]
@@ -83,8 +80,7 @@ def hint_line(report: SearchReport, shown: str = "winrate", width: int | None = 
         parts.append(lead_in_words(report))
     if len(best.pv) > 1:
         parts.append(f"then {' '.join(report.vertex(point) for point in best.pv[1:HINT_LINE_SHOWN])}")
-    line = "; ".join(parts)
-    return line if width is None else textwrap.fill(line, width)
+    return "; ".join(parts)
 
 
 def candidate_marks(report: SearchReport) -> Marks:
@@ -142,9 +138,10 @@ def points(lead: float) -> str:
 
 def lead_in_words(report: SearchReport) -> str:
     """Returns who leads according to the report, with the komi counted."""
-    if abs(report.lead) < CLOSE:
-        return "the game is close"
     leader = report.to_move if report.lead > 0 else opponent(report.to_move)
+    if abs(report.lead) < CLOSE:
+        margin = f"{abs(report.lead):.1f}"
+        return "the game is even" if margin == "0.0" else f"the game is about even ({colour_letter(leader)}+{margin})"
     return f"{colour_name(leader)} leads by about {abs(report.lead):.1f} points"
 
 

@@ -1,8 +1,11 @@
 """A game in the terminal: between a human and the engine, or two humans with the engine looking on."""
 
 import itertools
+import os
+import re
 import shlex
 import sys
+import textwrap
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
@@ -13,19 +16,22 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ..base.errors import UserError, error_text
-from ..base.fields import parse_word
+from ..base.fields import Range, parse_number
+from ..base.folders import games_dir
 from ..base.jit import is_cold
 from ..base.messages import plural
+from ..base.program import program_line
 from ..base.system import wait_for
 from ..game.coords import BLACK, WHITE, colour_name, parse_vertex
 from ..game.diagram import Marks
 from ..game.scoring import area_map
 from ..play.engine import Decision, Engine
-from ..play.levels import HIGHEST, parse_level
+from ..play.levels import HIGHEST, next_level, parse_level
 from ..play.loading import HUMAN, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
 from ..play.played_game import PlayedGame
 from ..search.report import SearchReport
-from .board import SIDE_WIDTH, board_view, side_width
+from .board import SIDE_WIDTH, board_view, legend, side_width
+from .new_game import new_game
 from .panel import (
     candidate_marks,
     candidate_table,
@@ -39,13 +45,23 @@ from .panel import (
     territory_marks,
 )
 from .screen import Screen
-from .words import COMMANDS, SHOWN_VALUES, parse_line
+from .words import COMMANDS, LEVEL_STEPS, SHOWN_VALUES, parse_line
 
 T = TypeVar("T")
 
 _LISTED = 5  # saved games that `load` without a file lists
-_COMPILING = "the first start compiles the engine for this computer: its first answer may take half a minute"
+_COMPILING = "the first start prepares the engine for this computer: its first answer may take a minute or two"
 _CHOICES_AFTER_GAME = "type review, new, undo or quit"
+_MISJUDGED = "this network's win rates and scores are wrong in games with handicap stones"
+_WEAKEST = "this is the lowest level; weaker still: new handicap 4, or the program started with --network none"
+_SHOWN_IN_WORDS = {
+    "winrate": "the win rate is shown",
+    "score": "the score is shown",
+    "nothing": "only the move is shown",
+}
+_QUOTED = 40  # characters of a wrong value that a message quotes
+_HELP_COLUMNS = 13  # of a command in the help, before its meaning
+_FILE_AND_MOVE = re.compile(r"(.+?)\s+(?:(?:--)?move\s+)?(\d{1,9})")
 
 
 class TerminalGame:
@@ -57,11 +73,10 @@ class TerminalGame:
         humans: The colours that are played at the prompt; the engine plays the others.
         folder: Folder for the records of new games.
         comments: Save the engine's win rate, score and main line with its moves.
-        shown: What is shown after moves and with hints, one of `SHOWN_VALUES`.
+        shown: What is shown after moves and with hints, one of `SHOWN_VALUES`; None for the win rate, or nothing in
+            games that the network misjudges.
         saved: The saved game that the engine's position comes from, if any.
-
-    Attributes:
-        review_path: After `run`, the record of the finished game that the player wants to have reviewed.
+        review: Shows the mistakes in a finished game, by its file.
     """
 
     def __init__(
@@ -72,21 +87,29 @@ class TerminalGame:
         humans: frozenset[int],
         folder: Path,
         comments: bool = False,
-        shown: str = "winrate",
+        shown: str | None = None,
         saved: SavedGame | None = None,
+        review: Callable[[Path], object] = lambda path: None,
     ) -> None:
         self._engine = engine
         self._screen = screen
         self._played = PlayedGame(engine, humans=humans, folder=folder, comments=comments, saved=saved)
-        self._shown = shown
+        self._chosen_value = shown
+        self._review = review
         self._quit = False
-        self.review_path: Path | None = None
+        self._leaving = False  # Ctrl-C was pressed, and nothing typed since
         self._begin(saved)
 
     def _begin(self, saved: SavedGame | None) -> None:
         """Prepares for showing a new game, or a saved one."""
         self._is_saved: bool | None = None  # of a finished game
         self._opening = "type a move such as D4, or help" if saved is None else saved.in_words()
+        if self._chosen_value is None and self._played.is_misjudged:
+            self._opening += f"\n{_MISJUDGED} and not shown; show winrate shows them"
+
+    @property
+    def _shown(self) -> str:
+        return self._chosen_value or ("nothing" if self._played.is_misjudged else "winrate")
 
     def run(self) -> bool:
         """Plays until the player quits; without a person at the prompt, until the game ends.
@@ -95,7 +118,7 @@ class TerminalGame:
             Whether the whole game is on disk, or there was nothing to save.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C was pressed at the prompt; the game has been saved.
+            KeyboardInterrupt: Ctrl-C was pressed, at the prompt twice; the game has been saved.
         """
         try:
             self._get_ready()
@@ -103,7 +126,7 @@ class TerminalGame:
             if self._screen.is_interactive:
                 self._print(self._opening, "dim")
             while not self._quit:
-                self._turn()
+                self._interruptible_turn()
         except KeyboardInterrupt:
             self._engine.stop()
             self._screen.console.print()
@@ -125,6 +148,17 @@ class TerminalGame:
 
     # Turns.
 
+    def _interruptible_turn(self) -> None:
+        """Takes a turn. A player's first Ctrl-C only asks for a second one: it may have been meant for the engine."""
+        try:
+            self._turn()
+        except KeyboardInterrupt:
+            if self._leaving or not self._screen.is_interactive:
+                raise
+            self._leaving = True
+            self._screen.console.print()
+            self._print("press Ctrl-C again to save the game and leave, or go on", "yellow")
+
     def _turn(self) -> None:
         if self._engine.ready.done():
             self._engine.ready.result()  # an error that came up while the first moves were played
@@ -143,6 +177,7 @@ class TerminalGame:
 
     def _ask(self, question: str) -> None:
         line = self._screen.ask(question)
+        self._leaving = False
         if line is None:
             self._quit = True
         elif line or self._screen.is_interactive:
@@ -171,7 +206,8 @@ class TerminalGame:
 
     def _engine_move(self) -> None:
         colour = self._engine.game.to_move
-        decision: Decision = self._wait(self._engine.genmove(), f"{colour_name(colour)} is thinking; Ctrl-C: move now")
+        doing = f"{colour_name(colour)} is thinking (Ctrl-C to move now)"
+        decision: Decision = self._wait(self._engine.genmove(), doing)
         if decision.resign:
             self._played.resign()
             self._print(f"{colour_name(colour)} resigns")
@@ -192,15 +228,20 @@ class TerminalGame:
         self._show(Marks(dead=frozenset(dead), territory=area_map(game, dead)))
         if dead:
             names = sorted(game.vertex(point) for point in dead)
-            self._print(f"dead stones: {' '.join(names)}", "dim")
+            self._print(f"dead stones: {' '.join(names)}; if you disagree, type undo and play on", "dim")
+        self._print(legend(self._screen.console), "dim")
 
     # Typed commands; each receives the rest of the line.
 
     def _command_pass(self, _: str) -> None:
         self._command_play("pass")
 
-    def _command_undo(self, _: str) -> None:
+    def _command_undo(self, text: str) -> None:
+        count = int(parse_number("number of moves", text or "1", Range(1, whole=True)))
         was_only_resignation = self._change(self._played.undo)
+        for _ in range(count - 1):
+            if any(move.colour in self._played.humans for move in self._engine.game.moves):
+                self._change(self._played.undo)
         self._is_saved = None
         self._show()
         if was_only_resignation:
@@ -211,8 +252,7 @@ class TerminalGame:
         if not report.moves:  # stopped at once, or a single visit
             raise UserError("the search was too short for a hint")
         self._show(hint_marks(report))
-        width = self._screen.console.width if self._screen.is_interactive else None
-        self._print(hint_line(report, self._shown, width))
+        self._print(hint_line(report, self._shown))
 
     def _command_analyze(self, _: str) -> None:
         report = self._report()
@@ -227,6 +267,11 @@ class TerminalGame:
             self._show(marks)
             self._screen.print(candidate_table(report, console.width))
         self._print(f"win rate {report.winrate:.0%}, {plural(report.visits, 'visit')}, {report.seconds:.1f} s", "dim")
+        self._warn_of_values()
+
+    def _warn_of_values(self) -> None:
+        if self._played.is_misjudged:
+            self._print(_MISJUDGED, "yellow")
 
     def _command_score(self, _: str) -> None:
         if self._played.result and self._engine.game.is_over:
@@ -235,22 +280,31 @@ class TerminalGame:
             return
         report = self._report(ownership=True)
         self._show(territory_marks(self._engine.game, report))
-        self._print(f"{lead_in_words(report)} (including komi)")
+        self._print(f"{lead_in_words(report)}, komi included")
+        self._print(legend(self._screen.console), "dim")
+        self._warn_of_values()
 
     def _command_board(self, _: str) -> None:
         self._show()
 
     def _command_show(self, value: str) -> None:
         if not value:
-            raise UserError(f"missing value: type show {', show '.join(SHOWN_VALUES[:-1])} or show {SHOWN_VALUES[-1]}")
-        self._shown = parse_word("value to show", value.lower(), SHOWN_VALUES)
-        self._print(f"after each move: {'only the move' if self._shown == 'nothing' else self._shown}")
+            raise UserError("missing value: type show winrate, show score or show nothing")
+        if value.lower() not in SHOWN_VALUES:
+            raise UserError(f"{value[:_QUOTED]!r} cannot be shown: type show winrate, show score or show nothing")
+        self._chosen_value = value.lower()
+        self._print(f"after each move {_SHOWN_IN_WORDS[self._chosen_value]}")
 
     def _command_level(self, text: str) -> None:
-        if text:
+        before = self._engine.settings.level
+        if step := LEVEL_STEPS.get(text):
+            self._engine.settings = replace(self._engine.settings, level=next_level(before, step))
+        elif text:
             self._engine.settings = replace(self._engine.settings, level=parse_level(text))
         level = self._engine.settings.level
-        self._print(f"the engine plays at level {level} (1 is the lowest, {HIGHEST} and max are the highest)")
+        self._print(f"the engine plays at level {level} (from 1, the weakest, to {HIGHEST}, and max, the strongest)")
+        if step and step < 0 and level == before:
+            self._print(_WEAKEST)
 
     def _command_resign(self, _: str) -> None:
         self._check_not_over()
@@ -275,7 +329,13 @@ class TerminalGame:
         if not name:
             self._list_games()
             return
-        self._load(find_game(name, self._played.folder))
+        try:
+            path, move = find_game(name, self._played.folder), None
+        except UserError:
+            if not (match := _FILE_AND_MOVE.fullmatch(name)):
+                raise
+            path, move = find_game(match[1], self._played.folder), int(match[2])
+        self._load(path, move)
 
     def _list_games(self) -> None:
         others = (path for path in unfinished_games(self._played.folder) if path != self._played.file.path)
@@ -286,17 +346,23 @@ class TerminalGame:
         self._print("\n".join(f"  {path.name}" for path in paths))
 
     def _command_resume(self, _: str) -> None:
+        if self._engine.game.moves and not self._played.result:
+            raise UserError("this is the latest unfinished game; type load to see the others")
         self._load(latest_unfinished(self._played.folder, other_than=self._played.file.path))
 
-    def _load(self, path: Path) -> None:
-        saved = open_game(path)
+    def _load(self, path: Path, move: int | None = None) -> None:
+        saved = open_game(path, move=move)
         self._keep()
         self._played.load(saved)
         self._begin_another(saved)
 
-    def _command_new(self, _: str) -> None:
+    def _command_new(self, text: str) -> None:
+        game, humans = new_game(text, self._engine.game, self._played.humans)
         self._keep()
-        self._played.restart()
+        if text:
+            self._played.begin(game, humans)
+        else:
+            self._played.restart()
         self._begin_another(None)
 
     def _begin_another(self, saved: SavedGame | None) -> None:
@@ -311,12 +377,18 @@ class TerminalGame:
             raise UserError("the game is not over: resign or pass first; `gtp_engine review FILE` reviews any game")
         if not (self._is_saved and self._played.file.path and self._engine.game.moves):
             raise UserError("there is no saved game to review")
-        self.review_path = self._played.file.path
-        self._quit = True
+        path = self._played.file.path
+        self._screen.keep()
+        self._review(path)
+        self._print_command("to write it into a copy", f"review {shlex.quote(_near(path))} --sgf reviewed.sgf")
+        self._print(_CHOICES_AFTER_GAME, "dim")
 
     def _command_help(self, _: str) -> None:
-        lines = [f"  {'D4':10} play at this point (columns skip I, row 1 is at the bottom)"]
-        lines += [f"  {usage:10} {meaning}" for usage, meaning in COMMANDS.items()]
+        meanings = {"D4": "play at this point (columns skip I, row 1 is at the bottom)", **COMMANDS}
+        lines = [f"  {usage:{_HELP_COLUMNS - 3}} {meaning}" for usage, meaning in meanings.items()]
+        if self._screen.is_interactive:
+            width, indent = self._screen.console.width, " " * _HELP_COLUMNS
+            lines = [textwrap.fill(line, width, subsequent_indent=indent) for line in lines]
         self._print("\n".join(lines))
 
     def _command_quit(self, _: str) -> None:
@@ -327,7 +399,7 @@ class TerminalGame:
     def _report(self, ownership: bool = False) -> SearchReport:
         """Returns a search as long as for a move, at full strength whatever the level is."""
         request = self._engine.request(ownership=ownership, limits=self._engine.settings.limits())
-        return self._wait(self._engine.analyze(request), "thinking; Ctrl-C: stop now")
+        return self._wait(self._engine.analyze(request), "thinking (Ctrl-C to stop)")
 
     def _wait(self, future: "Future[T]", doing: str) -> T:
         """Returns the future's result. The first Ctrl-C ends the search at once, a second one leaves the game."""
@@ -336,7 +408,9 @@ class TerminalGame:
                 wait_for(future)
             except KeyboardInterrupt:
                 self._engine.stop()
+                self._leaving = True
                 wait_for(future)
+                self._leaving = False
         return future.result()
 
     # Saving the game.
@@ -348,7 +422,12 @@ class TerminalGame:
         error = self._played.file.error
         if error and not failed_before:
             self._print(f"{error}; the game continues, type 'save FILE' to save it elsewhere", "yellow")
+        self._show_notice()
         return changed
+
+    def _show_notice(self) -> None:
+        if self._played.file.notice:
+            self._print(self._played.file.notice, "yellow")
 
     def _keep(self) -> None:
         """Saves the game before another one takes its place.
@@ -358,6 +437,7 @@ class TerminalGame:
         """
         if not self._played.save():
             raise UserError(f"{self._played.file.error}; this game would be lost: type save FILE first")
+        self._show_notice()
 
     def _finish(self) -> bool:
         """Shows the result and saves for the last time, once; offers another file as long as saving fails."""
@@ -378,20 +458,27 @@ class TerminalGame:
         except KeyboardInterrupt:
             saved = False
         if saved:
+            self._show_notice()
             self._print(f"saved to {self._played.file.path}", "dim")
             self._print_next_command()
         else:
-            self._print("not saved; the record is:", "yellow")
+            self._print("the game could not be saved; copy this record to keep it:", "yellow")
             sys.stdout.write(self._played.record().to_sgf() + "\n")
         return saved
 
     def _print_next_command(self) -> None:
         """Shows how to come back to the saved game, unless the next prompt offers it."""
-        path = shlex.quote(str(self._played.file.path))
+        path = self._played.file.path
+        assert path is not None
         if not self._played.result:
-            self._print(f"to continue: gtp_engine play {path}", "dim")
+            name = path.name if path.parent == games_dir() else _near(path)
+            self._print_command("to continue", f"play {shlex.quote(name)}")
         elif not self._screen.is_interactive:
-            self._print(f"to find the mistakes: gtp_engine review {path}", "dim")
+            self._print_command("to find the mistakes", f"review {shlex.quote(_near(path))}")
+
+    def _print_command(self, purpose: str, command: str) -> None:
+        """Shows a command of this program in one line, however long, for copying."""
+        self._screen.print(Text(f"{purpose}: {program_line()} {command}", "dim", no_wrap=True))
 
     def _save_elsewhere(self) -> bool:
         while True:
@@ -420,5 +507,10 @@ class TerminalGame:
         return {colour: "you" if colour in self._played.humans else engine for colour in (BLACK, WHITE)}
 
     def _print(self, text: str, style: str = "") -> None:
-        """Shows a message; its lines stay whole, however long."""
+        """Shows a message."""
         self._screen.print(Text(text, style))
+
+
+def _near(path: Path) -> str:
+    """Returns the name of a file from the working folder, if that is shorter."""
+    return min(str(path), os.path.relpath(path), key=len)

@@ -3,6 +3,12 @@
 import contextlib
 import io
 import sys
+from collections.abc import Iterator
+
+try:
+    import termios
+except ImportError:  # on Windows the console itself edits lines
+    termios = None  # type: ignore[assignment]
 
 
 def is_interactive() -> bool:
@@ -16,8 +22,25 @@ def prepare() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     if is_interactive():
-        with contextlib.suppress(ImportError):  # on Windows the console itself edits lines
+        with contextlib.suppress(ImportError):
             import readline  # noqa: F401  input() uses it from then on
+
+
+@contextlib.contextmanager
+def without_echo() -> Iterator[None]:
+    """Within a `with` block the terminal does not show what is typed, but keeps it, and Ctrl-D, for the next prompt."""
+    if termios is None or not is_interactive():
+        yield
+        return
+    before = termios.tcgetattr(sys.stdin)
+    silent = [*before]
+    silent[3] &= ~(termios.ECHO | termios.ICANON)  # Ctrl-C still interrupts, and with NOFLSH it discards nothing
+    silent[3] |= termios.NOFLSH
+    termios.tcsetattr(sys.stdin, termios.TCSANOW, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
 
 
 def read_line(prompt: str) -> str | None:

@@ -1,7 +1,9 @@
 """What the player sees: the position, messages below it and the prompt, redrawn in place if the terminal can."""
 
 import logging
-from contextlib import AbstractContextManager, nullcontext
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import ceil
 
 from rich.cells import cell_len
@@ -9,6 +11,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from ..base.log import LOGGER, OneLineFormatter
+from ..base.warm_up import step_under_way
 from . import prompt
 
 _HOME = "\x1b[H"
@@ -40,6 +43,7 @@ class Screen:
         self._position: RenderableType | None = None
         self._messages: list[RenderableType] = []
         self._notices: _Notices | None = None
+        self._is_kept = True  # what is in the window
 
     @property
     def is_interactive(self) -> bool:
@@ -53,13 +57,17 @@ class Screen:
             self.console.print()
             self._print(position)
             if self.redraws:
-                self._print(*self._messages)
+                self._say(*self._messages)
 
     def print(self, *message: RenderableType) -> None:
-        """Shows a message below the position; lines of any length stay whole, for copying."""
+        """Shows a message below the position: in a window wrapped between words, in a pipe in lines of any length."""
         self._messages += message
         if not self._draw():
-            self._print(*message)
+            self._say(*message)
+
+    def keep(self) -> None:
+        """Lets other parts of the program write; the next position scrolls that up instead of replacing it."""
+        self._position, self._is_kept = None, True
 
     def ask(self, question: str) -> str | None:
         """Returns the next typed line, stripped; None at the end of input. The messages so far have been read then."""
@@ -67,12 +75,16 @@ class Screen:
         self._messages.clear()
         return line
 
-    def working(self, doing: str) -> AbstractContextManager[object]:
-        """Shows what the program is doing, as long as the context lasts."""
-        if self.console.color_system is None:
-            return nullcontext()
-        self._draw()
-        return self.console.status(Text(doing, "dim"))
+    @contextmanager
+    def working(self, doing: str) -> Iterator[None]:
+        """Shows what the program is doing, as long as the context lasts; what is typed waits for the next prompt."""
+        with prompt.without_echo():
+            if self.console.color_system is None:
+                yield
+                return
+            self._draw()
+            with self.console.status(_Doing(doing)):
+                yield
 
     def close(self) -> None:
         """Ends the watch for log messages."""
@@ -84,7 +96,8 @@ class Screen:
         if not self.redraws or self._position is None:
             return False
         with self.console.capture() as capture:
-            self._print(self._position, *self._messages)
+            self._print(self._position)
+            self._say(*self._messages)
         drawn = capture.get()
         if _rows(drawn, self.console.width) >= self.console.height:  # one row is for the prompt
             return False
@@ -94,15 +107,42 @@ class Screen:
         return True
 
     def _begin(self) -> None:
-        """Before the first drawing, scrolls up what the window shows. From then on, log messages are shown too."""
-        if self._notices is None:
+        """Scrolls up what is to be kept. From the first drawing on, log messages are shown too."""
+        if self._is_kept:
             self.console.file.write("\n" * (self.console.height - 1))
+            self._is_kept = False
+        if self._notices is None:
             self._notices = _Notices(self._messages)
             logging.getLogger(LOGGER).addHandler(self._notices)
 
-    def _print(self, *things: RenderableType) -> None:
-        for thing in things:
-            self.console.print(thing, soft_wrap=True)  # otherwise the console would wrap the lines of the board
+    def _print(self, position: RenderableType) -> None:
+        self.console.print(position, soft_wrap=True)  # otherwise the console would wrap the lines of the board
+
+    def _say(self, *messages: RenderableType) -> None:
+        for message in messages:
+            self.console.print(
+                _wrapped(message, self.console.width) if self.is_interactive else message, soft_wrap=True
+            )
+
+
+class _Doing:
+    """What the program is doing; while the engine is being compiled, for which everything waits, how far that is."""
+
+    def __init__(self, doing: str) -> None:
+        self._doing = doing
+
+    def __rich__(self) -> Text:
+        step = step_under_way()
+        return Text(f"preparing the engine, only this once: {step}" if step else self._doing, "dim")
+
+
+def _wrapped(message: RenderableType, width: int) -> RenderableType:
+    """Returns a text of one style with its lines broken between words; names of files stay whole."""
+    if not isinstance(message, Text) or message.spans or message.no_wrap:
+        return message
+    lines = message.plain.split("\n")
+    filled = (textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False) for line in lines)
+    return Text("\n".join(filled), message.style)
 
 
 def _rows(text: str, width: int) -> int:

@@ -4,22 +4,24 @@ import re
 
 from ..base.errors import UserError
 from ..base.fields import did_you_mean
-from ..game.coords import PASS, parse_sgf_point, point_at, vertex
+from ..game.coords import COLUMNS, PASS, parse_sgf_point, point_at, vertex
+from ..play.levels import HIGHEST
 
+NEW_GAME = "new 13 handicap 4 komi 0.5 rules japanese white"  # every word is optional
 COMMANDS = {
     "pass": "pass; two passes in a row end the game",
-    "undo": "take back your last move and the reply",
+    "undo N": "take back your last move and the reply; undo 3: the last three",
     "hint": "mark the move that the engine would play",
     "analyze": "show the best moves with win rate, score and main line",
     "score": "show the score estimate and territory; after two passes, the count",
     "board": "show the board again; Enter does so too",
     "show WHAT": "show after moves: winrate, score or nothing",
-    "level N": "change the engine's level: 1 to 10, or max",
+    "level N": f"change the engine's level: 1 to {HIGHEST}, or max; easier and harder do so by one",
     "resign": "resign the game",
     "save FILE": "save now, and keep saving to FILE",
-    "load FILE": "continue a saved game; without FILE: list the latest ones",
+    "load FILE": "continue a saved game, load FILE 40 after its move 40; without FILE: list the latest ones",
     "resume": "continue the latest unfinished game",
-    "new": "begin a new game; the present one stays saved",
+    "new ...": f"begin a new game, the same or another one: {NEW_GAME}",
     "review": "after the game: find the mistakes",
     "help": "show this list",
     "quit": "save the game and exit",
@@ -41,6 +43,17 @@ ALIASES = {
     "resign": ("give up", "surrender"),
     "hint": ("tip", "suggest"),
 }
+LEVEL_STEPS = {"easier": -1, "weaker": -1, "harder": 1, "stronger": 1}
+# What is chosen when a game begins, by the words that players try: what to type after `new`, and a value.
+_OF_NEW_GAMES = {
+    **dict.fromkeys(("size", "boardsize", "board_size", "board-size"), ("", "13")),
+    "handicap": ("handicap ", "4"),
+    "komi": ("komi ", "6.5"),
+    **dict.fromkeys(("rules", "ruleset"), ("rules ", "japanese")),
+    **dict.fromkeys(("colour", "color"), ("", "white")),
+    **{colour: (colour, "") for colour in ("black", "white", "both")},
+}
+_OF_THE_START = ("time", "seconds", "visits", "network", "threads")  # what options of the program choose
 _USAGES = {usage.split()[0]: usage for usage in COMMANDS}
 _COMMAND_OF = {word: command for command, words in ALIASES.items() for word in words}
 _VERTEX = re.compile(r"(?:play )?([a-z]) ?(\d{1,9})", re.IGNORECASE)
@@ -61,10 +74,12 @@ def parse_line(line: str, width: int, height: int) -> tuple[str, str]:
         UserError: The line is not understood; the message names what to type instead.
     """
     if match := _VERTEX.fullmatch(line):
-        return "play", match[1] + match[2]
+        return "play", _existing(match[1] + match[2], width, height)
     if match := _REVERSED.fullmatch(line):
-        return "play", match[2] + match[1]
+        return "play", _existing(match[2] + match[1], width, height)
     typed = " ".join(line.lower().split())
+    if typed in LEVEL_STEPS:
+        return "level", typed
     if typed in _COMMAND_OF:
         return _COMMAND_OF[typed], ""
     word, _, argument = line.partition(" ")
@@ -77,6 +92,16 @@ def parse_line(line: str, width: int, height: int) -> tuple[str, str]:
     return command, argument.strip()
 
 
+def _existing(name: str, width: int, height: int) -> str:
+    """Returns the name of a point if the board has it, otherwise raises a UserError."""
+    letter, row = name[0].upper(), int(name[1:])
+    columns = COLUMNS[:width]
+    if letter not in columns or not 1 <= row <= height:
+        without = " without I" if "J" in columns else ""
+        raise UserError(f"there is no point {letter}{row}: columns A to {columns[-1]}{without}, rows 1 to {height}")
+    return name
+
+
 def _not_understood(line: str, width: int, height: int) -> UserError:
     """Returns the error for a line that is no command, with what the player may have meant."""
     if match := _TWO_NUMBERS.fullmatch(line):
@@ -85,10 +110,26 @@ def _not_understood(line: str, width: int, height: int) -> UserError:
             name = vertex(point_at(column - 1, height - row, width), width, height)
             return UserError(f"columns are letters: type {name} for column {column}, row {row} from the bottom")
     if name := _vertex_of_letters(line.lower(), width, height):
-        return UserError(f"{line!r} is not a move: type a letter and a number, such as {name} for SGF's {line.lower()}")
+        return UserError(f"{line!r} is not understood; moves are a letter and a number: SGF's {line.lower()} is {name}")
     word = line.split()[0]
+    if _VERTEX.fullmatch(word):
+        return UserError(f"one move at a time: type {word[:_SHOWN]}")
+    if advice := _advice(word.lower(), line.partition(" ")[2].strip()):
+        return UserError(advice)
     guess = did_you_mean(word.lower(), [*_USAGES, *(name for name in _COMMAND_OF if len(name) > 2)])
     return UserError(f"unknown command {word[:_SHOWN]!r}; {guess or 'type a move such as D4, or help'}")
+
+
+def _advice(word: str, argument: str) -> str:
+    """Returns how to change what this word names; "" for other words."""
+    if word in _OF_NEW_GAMES:
+        before, example = _OF_NEW_GAMES[word]
+        value = argument[:_SHOWN] if argument and example else example
+        return f"that is chosen when a game begins: type new {before}{value}; the present game stays saved"
+    if word in _OF_THE_START:
+        option = "seconds" if word == "time" else word
+        return f"that is chosen when the program starts: `gtp_engine help play` describes --{option}"
+    return ""
 
 
 def _vertex_of_letters(text: str, width: int, height: int) -> str:

@@ -27,10 +27,13 @@ class Limit:
         """Counts the minutes from now on."""
         self._end = None if self._minutes is None else time.monotonic() + 60 * self._minutes
 
+    def is_stopped(self) -> bool:
+        """Returns whether the work was stopped, by whatever else than the time limit."""
+        return self.stopped or (self._outer is not None and self._outer.stopped)
+
     def is_over(self) -> bool:
         """Returns whether the time limit is reached or the work was stopped."""
-        is_stopped = self.stopped or (self._outer is not None and self._outer.stopped)
-        return is_stopped or (self._end is not None and time.monotonic() >= self._end)
+        return self.is_stopped() or (self._end is not None and time.monotonic() >= self._end)
 
     def check(self) -> None:
         """Raises Stopped if the work has to end."""

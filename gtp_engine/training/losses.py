@@ -37,7 +37,7 @@ _DEVIATION_OF_MEAN_ERROR = math.sqrt(math.pi / 2)
 # trained. The ownership loss is a mean over the points.
 @dataclass(frozen=True)
 class LossWeights:
-    """The weights of the losses; 0 switches a loss off."""
+    """The loss weights; 0 switches a loss off."""
 
     policy: float = setting(
         1.0, "Weight of the policy loss (nats): the moves that the search prefers, or those of the records.", 0

@@ -85,10 +85,11 @@ class RecordRun(Run):
             self.folder.games,
             filters,
             on_error=self.observer.skipped,
-            on_progress=reading_progress(self.observer, self.limit.is_over),
+            on_progress=reading_progress(self.observer, self.limit.is_stopped),
         )
         if found is None:
             raise Stopped
+        self.limit.restart()  # else a short piece would only read, and learn nothing
         self.observer.message(f"{plural(found.read, 'record')} read")
         if found.skipped:
             reasons = ", ".join(f"{reason}: {times:,}" for reason, times in found.skipped.items())

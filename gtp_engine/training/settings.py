@@ -117,7 +117,7 @@ class GameSettings:
         return {parse_size(name): weight for name, weight in self.sizes.items()}
 
     def fair_komi(self, width: int, height: int) -> float:
-        """Returns the komi around which the komi of games is drawn."""
+        """Returns the mean of the komi of games on this board."""
         given = {parse_size(name): komi for name, komi in self.komi.items()}
         return given.get((width, height), default_komi(width, height))
 

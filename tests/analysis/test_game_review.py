@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,15 +42,21 @@ def test_half_a_point_or_a_hundredth_is_the_least_mistake() -> None:
     assert spans(moves, by="winrate") == [("1", 1)]
 
 
-def test_a_point_that_both_players_miss_is_one_mistake() -> None:
+def test_a_point_that_a_player_misses_again_is_one_mistake() -> None:
     moves = [
         loss(10, WHITE, D4, E5, 3),
         loss(11, BLACK, D4, E5, 5),
         loss(12, WHITE, D4, G7, 1),
         loss(13, BLACK, D4, E5, 4),
     ]
-    assert spans(moves) == [("10-13", 11), ("12", 12)]
+    assert spans(moves) == [("11-13", 11), ("10", 10), ("12", 12)]
     assert spans(moves, player=BLACK) == [("11-13", 11)]
+
+
+def test_after_a_second_look_only_what_it_has_confirmed_is_a_mistake() -> None:
+    moves = [loss(1, BLACK, D4, E5, 3), loss(2, WHITE, G7, F6, 2), loss(3, BLACK, D4, E5, 5), loss(5, BLACK, D4, G7, 9)]
+    moves[:2] = [replace(move, is_checked=True) for move in moves[:2]]
+    assert spans(moves) == [("1-3", 1), ("2", 2)]
 
 
 def test_a_point_that_has_been_played_is_missed_anew() -> None:
@@ -59,7 +66,7 @@ def test_a_point_that_has_been_played_is_missed_anew() -> None:
 
 def test_a_point_that_is_forgotten_for_long_is_missed_anew() -> None:
     assert spans([loss(1, BLACK, D4, E5, 3), loss(11, BLACK, D4, E5, 2)]) == [("1-11", 1)]
-    assert spans([loss(1, BLACK, D4, E5, 3), loss(12, WHITE, D4, E5, 2)]) == [("1", 1), ("12", 12)]
+    assert spans([loss(1, BLACK, D4, E5, 3), loss(12, BLACK, D4, E5, 2)]) == [("1", 1), ("12", 12)]
 
 
 def test_classes_are_katrains() -> None:
@@ -86,7 +93,7 @@ def test_phase_of_a_move() -> None:
 def test_statistics() -> None:
     moves = [
         loss(1, BLACK, E5, E5, 0),
-        review(BLACK, D4, E5, (0.5, 0.5), (0.0, 1.0), others=((D4, 0.1, 0.5),)),
+        review(BLACK, D4, E5, (0.5, 0.6), (0.0, 2.0), others=((D4, 0.1, 0.5),)),
         loss(5, BLACK, D4, E5, 4.0, 0.2),
     ]
     numbers = statistics(moves)
@@ -118,8 +125,8 @@ def test_only_one_player_is_judged_if_wanted() -> None:
 
 def test_comment() -> None:
     assert move_comment(review(BLACK, D4, E5, (0.5, 0.7), (0.0, 4.0))) == (
-        "Black's win rate: 30.0%\nScore: W+4.0\nVisits: 20\nMain line: F6 F6\n"
-        "Cost: 30.0% win rate, 5.0 points\nBetter: E5 F6"
+        "Black's win rate: 30.0%\nLead: W+4.0\nVisits: 20\nMain line: F6 F6\n"
+        "D4 loses 4.0 points and 20.0% of the win rate; E5 was better.\nBetter line: E5 F6"
     )
     assert "Better" not in move_comment(review(BLACK, E5, E5, (0.5, 0.7), (0.0, 4.0)))
 
@@ -128,26 +135,26 @@ def test_every_move_has_values_and_only_mistakes_have_comments() -> None:
     moves = [loss(1, BLACK, E5, E5, 0.0), loss(2, WHITE, D4, F6, 4.0, 0.2)]
     game = game_of(moves)
     nodes = annotated(game).nodes
-    assert [node.comment.split("\n")[0] for node in nodes] == ["start", "", "Black's win rate: 60.0%"]
-    assert [node.annotations["SBKV"] for node in nodes] == ["50.00", "60.00", "60.00"]
-    assert [node.annotations["V"] for node in nodes] == ["0.00", "1.00", "3.00"]
-    assert [node.annotations["SBKS"] for node in nodes] == ["0.00", "1.00", "3.00"]
+    assert [node.comment.split("\n")[0] for node in nodes] == ["start", "", "Black's win rate: 70.0%"]
+    assert [node.annotations["SBKV"] for node in nodes] == ["50.00", "50.00", "70.00"]
+    assert [node.annotations["V"] for node in nodes] == ["0.00", "0.00", "4.00"]
+    assert [node.annotations["SBKS"] for node in nodes] == ["0.00", "0.00", "4.00"]
     assert [node.comment for node in game.record.nodes] == ["start", "", ""]
     everything = annotated(game, comment_all=True).nodes
-    assert everything[1].comment.startswith("Black's win rate: 60.0%\nScore: B+1.0")
+    assert everything[1].comment.startswith("Black's win rate: 50.0%\nLead: even")
     assert everything[2] == nodes[2]
 
 
 def test_a_mistake_has_marks_and_the_better_line_as_a_variation() -> None:
-    moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, G7, E5, 2.0), loss(3, BLACK, F6, F6, 0.0)]
-    first, second, third = annotated(game_of(moves)).nodes[1:]
+    moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, F6, F6, 0.0), loss(3, BLACK, G7, E5, 2.0)]
+    first, third, second = annotated(game_of(moves)).nodes[1:]
     assert {"BM": "1", "HO": "1", "TR": "ee"}.items() <= first.annotations.items()
     assert [node.move for node in first.variations[0]] == [Move(BLACK, E5), Move(WHITE, F6)]
-    assert first.variations[0][0].annotations == {"TE": "1", "V": "1.00", "SBKV": "60.00", "SBKS": "1.00"}
-    assert first.variations[0][0].comment == "Black's win rate: 60.0%\nScore: B+1.0\nVisits: 10"
-    # White missed the same point: no second variation.
+    assert first.variations[0][0].annotations == {"TE": "1", "V": "0.00", "SBKV": "50.00", "SBKS": "0.00"}
+    assert first.variations[0][0].comment == "Black's win rate: 50.0%\nLead: even\nVisits: 20"
+    # The same point again: no second variation.
     assert ({"DO", "TR"} <= second.annotations.keys(), "HO" in second.annotations) == (True, False)
-    assert second.comment == "Cost: 0.0% win rate, 2.0 points\nE5 is better, see move 1."
+    assert second.comment == "G7 loses 2.0 points and 0.0% of the win rate; E5 was better, see move 1."
     assert (second.variations, third.variations) == ((), ())
 
 
@@ -166,14 +173,14 @@ def test_small_mistakes_beyond_the_list_stay_unmarked() -> None:
 
 
 def test_summary_names_the_players_and_their_mistakes() -> None:
-    moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, G7, E5, 2.0), loss(3, BLACK, D4, F6, 1.0)]
+    moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, G7, F6, 2.0), loss(3, BLACK, D4, E5, 1.0)]
     lines = summary(game_of(moves)).split("\n")
     assert lines[0].endswith(": net, 20 visits per position")
     assert lines[1:] == [
-        "Ann 3d: 2.50 points lost per move, accuracy 38%, engine's first choice 0%",
-        "Bob: 2.00 points lost per move, accuracy 56%, engine's first choice 0%",
-        "Moves 1-2: 1 B D4, better E5 (4.0 points, 20.0% win rate)",
-        "Move 3: B D4, better F6 (1.0 points, 0.0% win rate)",
+        "Black (Ann 3d): 2.50 points lost per move, accuracy 38%, engine's first choice 0%",
+        "White (Bob): 2.00 points lost per move, accuracy 56%, engine's first choice 0%",
+        "Moves 1-3: 1 B D4, better E5 (4.0 points, 20.0% win rate)",
+        "Move 2: W G7, better F6 (2.0 points, 0.0% win rate)",
     ]
 
 
@@ -192,7 +199,7 @@ def test_annotated_record_reads_as_the_same_game() -> None:
 
 
 def test_json_holds_moves_mistakes_and_players() -> None:
-    moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, G7, E5, 2.0), loss(12, BLACK, F6, F6, 0.0)]
+    moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, F6, F6, 0.0), loss(12, BLACK, F6, F6, 0.0)]
     table = json.loads(to_json([game_of(moves)]))
     (game,) = table["games"]
     assert table["classes"] == [0.5, 1.5, 3, 6, 12]
@@ -203,7 +210,7 @@ def test_json_holds_moves_mistakes_and_players() -> None:
             "best": "E5",
             "better_line": ["E5", "F6"],
             "worst": 1,
-            "moves": [1, 2],
+            "moves": [1],
             "winrate_lost": 0.2,
             "points_lost": 4.0,
         }
@@ -216,10 +223,11 @@ def test_json_holds_moves_mistakes_and_players() -> None:
         "best": "E5",
         "rank": None,
         "better_line": ["E5", "F6"],
-        "black_winrate": 0.4,
-        "black_lead": -3.0,
+        "black_winrate": 0.3,
+        "black_lead": -4.0,
         "winrate_lost": 0.2,
         "points_lost": 4.0,
+        "checked": False,
     }
     black = game["players"]["black"]
     assert (black["moves"], black["points_lost"], black["classes"]) == (2, 2.0, [1, 0, 0, 1, 0, 0])
@@ -270,12 +278,12 @@ def test_labels_that_would_overlap_get_rows_of_their_own() -> None:
 
 
 def test_reviews_as_text() -> None:
-    moves = [loss(1, BLACK, D4, E5, 2.5, 0.12), loss(2, WHITE, G7, E5, 1, 0.0), loss(3, BLACK, E5, E5, 0)]
+    moves = [loss(1, BLACK, D4, E5, 2.5, 0.12), loss(2, BLACK, G7, E5, 1, 0.0), loss(3, BLACK, E5, E5, 0)]
     assert repr(moves[0]) == "<MoveReview: 1 black D4 (-2.5 points, -12.0%; E5 is better)>"
     assert repr(moves[2]) == "<MoveReview: 3 black E5>"
     both, single = game_of(moves).mistakes[0], game_of(moves[1:]).mistakes[0]
     assert repr(both) == "<Mistake: moves 1-2; worst: 1 black D4 (-2.5 points, -12.0%; E5 is better)>"
-    assert repr(single) == "<Mistake: 2 white G7 (-1.0 points, 0.0%; E5 is better)>"
+    assert repr(single) == "<Mistake: 2 black G7 (-1.0 points, 0.0%; E5 is better)>"
 
 
 def test_a_colour_as_text() -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from reviews import D4, E5, F6, review
 
-from gtp_engine.analysis.review import MoveReview, review_record
+from gtp_engine.analysis.record_searches import RecordSearches
+from gtp_engine.analysis.review import MoveReview, review_moves
 from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
 from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.game.coords import BLACK, WHITE
@@ -17,18 +18,20 @@ from gtp_engine.sgf import SgfError, read_sgf
 
 
 @pytest.mark.parametrize(("colour", "winrate", "lead"), [(BLACK, 0.3, -4.0), (WHITE, 0.7, 4.0)])
-def test_cost_is_the_best_moves_value_less_the_position_after(colour: int, winrate: float, lead: float) -> None:
+def test_cost_is_the_value_before_the_move_less_the_value_after(colour: int, winrate: float, lead: float) -> None:
     mistake = review(colour, D4, E5, (0.5, 0.7), (0.0, 4.0))
-    assert (mistake.winrate_loss, mistake.points_loss) == (pytest.approx(0.3), pytest.approx(5.0))
+    assert (mistake.winrate_loss, mistake.points_loss) == (pytest.approx(0.2), pytest.approx(4.0))
     assert (mistake.winrate, mistake.lead) == (pytest.approx(winrate), pytest.approx(lead))
     assert (mistake.best, mistake.better_line) == (E5, (E5, F6))
 
 
-def test_a_move_that_the_search_prefers_or_likes_better_afterwards_costs_nothing() -> None:
+def test_a_move_that_the_search_prefers_or_after_which_the_value_rises_costs_nothing() -> None:
     first = review(BLACK, E5, E5, (0.5, 0.9), (0.0, 9.0))
     assert (first.winrate_loss, first.points_loss, first.better_line) == (0, 0, ())
-    better = review(BLACK, D4, E5, (0.5, 0.2), (0.0, -5.0))
+    assert (first.winrate_drop, first.points_drop) == (pytest.approx(0.4), 9)
+    better = review(BLACK, D4, E5, (0.5, 0.45), (0.0, -0.5))
     assert (better.winrate_loss, better.points_loss) == (0, 0)
+    assert (better.winrate_drop, better.points_drop) == (pytest.approx(-0.05), -0.5)
 
 
 def test_rank_and_complexity() -> None:
@@ -40,8 +43,9 @@ def test_rank_and_complexity() -> None:
     assert (untried.rank, untried.complexity) == (None, 1)
 
 
-def reviewed(data: bytes, limits: Limits, **options: Any) -> Iterator[MoveReview]:
-    return review_record(read_sgf(data), UniformEvaluator(8), SearchParameters(), limits, seed=1, **options)
+def reviewed(data: bytes, limits: Limits, numbers: range | None = None, **options: Any) -> Iterator[MoveReview]:
+    searches = RecordSearches(read_sgf(data), UniformEvaluator(8), SearchParameters(), limits, seed=1, **options)
+    return review_moves(searches, numbers)
 
 
 @pytest.mark.parametrize("limits", [Limits(visits=8), Limits(visits=8, seconds=60)])
@@ -66,7 +70,7 @@ def test_only_a_range_of_moves_is_searched() -> None:
 def test_with_rollouts_the_tree_goes_on_from_move_to_move() -> None:
     evaluator = RolloutEvaluator(threads=1, seed=1)
     record = read_sgf(b"(;SZ[5];B[cc];W[cb];B[bb])")
-    reviews = list(review_record(record, evaluator, SearchParameters(), Limits(visits=400), seed=1))
+    reviews = list(review_moves(RecordSearches(record, evaluator, SearchParameters(), Limits(visits=400), seed=1)))
     assert reviews[0].before.new_visits == 400
     assert 0 < reviews[0].after.new_visits < 400
 

@@ -1,5 +1,6 @@
 """Per-user folders on each system, and the variables that move them."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -91,3 +92,12 @@ def test_games_are_saved_in_a_checkout_or_else_with_the_data(home: Path, monkeyp
 def test_nothing_is_created(home: Path) -> None:
     folders.cache_dir(), folders.data_dir(), folders.games_dir(), folders.networks_dir()
     assert not list(home.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no HOME")
+def test_an_empty_home_is_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pwd
+
+    monkeypatch.setenv("HOME", "")
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert folders.cache_dir() == Path(pwd.getpwuid(os.getuid()).pw_dir) / ".cache/gtp_engine"

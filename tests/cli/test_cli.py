@@ -1,5 +1,6 @@
 """The command line as a whole: help of every command, light imports, one line for what is wrong."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -89,7 +90,11 @@ def test_help_and_completion_import_nothing_heavy() -> None:
         (["paly"], "No such command 'paly'. Did you mean 'play'?"),
         (["nosuch"], "No such command 'nosuch'."),
         (["help", "nosuch"], "No such command 'nosuch'."),
-        (["play", "--color", "white"], "No such option '--color'. Did you mean '--colour'?"),
+        (["play", "--colr", "white"], "No such option '--colr'. Did you mean '--color' or '--colour'?"),
+        (["play", "--boardsize", "9"], "No such option '--boardsize'. Did you mean '--board-size'?"),
+        (["play", "--white"], "No such option '--white'."),
+        (["help", "play", "--junk"], "No such option '--junk'."),
+        (["-v", "review", "game.sgf"], "-v goes after the command: gtp_engine review -v"),
         (["play", "-v", "-q"], "choose --verbose or --quiet, not both"),
         (["play", "--board-size", "30"], "invalid board size '30': expected N or WIDTHxHEIGHT, each from 2 to 25"),
         (["play", "--board-size", "nine"], "invalid board size 'nine': expected N or WIDTHxHEIGHT, each from 2 to 25"),
@@ -118,6 +123,40 @@ def test_bad_input_gets_one_clear_line(arguments: list[str], message: str) -> No
     assert "Traceback" not in done.stderr
     assert message in done.stderr.splitlines()[-1]
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("setting", ["foo=1", "c_puct", "c_puct=-1"])
+def test_a_wrong_parameter_is_a_bad_command_line(setting: str) -> None:
+    done = run("play", "--set", setting)
+    assert done.exit_code == 2 and "Invalid value for '--set'" in done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_only_long_commands_are_wider_than_a_narrow_terminal(name: str) -> None:
+    page = CliRunner().invoke(main, [name, "--help"], prog_name="gtp_engine", terminal_width=80)
+    assert page.exit_code == 0
+    long = [line.strip() for line in page.stdout.splitlines() if len(line) > 80]
+    assert [line for line in long if "  " in line or not line.startswith(("gtp_engine ", "echo "))] == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("play", "--help")])
+def test_one_line_for_help_that_cannot_be_written(arguments: tuple[str, ...]) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "gtp_engine", *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "Error: No space left on device\n")
+
+
+def test_output_that_the_locale_cannot_encode_is_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "围棋"
+    done = subprocess.run(
+        [sys.executable, "-m", "gtp_engine", "config"],
+        env={**os.environ, "PYTHONIOENCODING": "latin-1", "XDG_CONFIG_HOME": str(folder), "GTP_ENGINE_CONFIG": ""},
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, b"") and b"/??/gtp_engine" in done.stdout
 
 
 def test_names_of_files_reach_the_terminal_without_escape_sequences(tmp_path: Path) -> None:

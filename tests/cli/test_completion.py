@@ -19,7 +19,7 @@ def values(*words: str) -> list[str]:
 
 
 def test_commands_and_options() -> None:
-    assert values("") == list(COMMANDS)
+    assert values("") == [*COMMANDS, "help"]
     assert values("se") == ["selfplay"]
     assert values("gtp", "--ve") == ["--version-as", "--verbose"]
     assert values("train", "--preset", "mi") == ["mini"]
@@ -48,3 +48,11 @@ def test_scripts_for_shells(shell: str) -> None:
     found = get_completion_class(shell)
     assert found is not None
     assert "_GTP_ENGINE_COMPLETE" in found(main, {}, "gtp_engine", "_GTP_ENGINE_COMPLETE").source()
+
+
+def test_saved_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GTP_ENGINE_GAMES", str(tmp_path))
+    for name in ("2026-01-01-9x9.sgf", "2026-02-02-9x9.sgf", "notes.txt"):
+        (tmp_path / name).touch()
+    assert values("play", "2026") == ["2026-02-02-9x9.sgf", "2026-01-01-9x9.sgf"]
+    assert complete("play", "x") == [("x", "file")]

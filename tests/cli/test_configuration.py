@@ -123,6 +123,7 @@ def test_help_is_shown_although_the_file_cannot_be_read(file: Path, monkeypatch:
 
 
 def test_a_wrong_variable_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_text("")
     monkeypatch.setenv("GTP_ENGINE_THREADS", "many")
     done = run("gtp")
     assert done.exit_code == 2
@@ -274,7 +275,7 @@ def test_a_default_to_resume_gives_way_to_the_command_line(file: Path, tmp_path:
 
 def test_config_creates_the_file_once(file: Path) -> None:
     file.parent.rmdir()
-    assert run("config").stdout == f"{file} does not exist; --create makes it\n"
+    assert run("config").stdout == f"{file} does not exist; create it with `gtp_engine config --create`\n"
     assert run("config", "--create").stdout == f"wrote {file}\n"
     assert file.read_text() == run("config", "--template").stdout == TEMPLATE
     assert run("config").stdout == f"# {file}\n{TEMPLATE}"
@@ -296,3 +297,12 @@ def test_the_file_is_in_the_users_folder(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert configuration_file() == tmp_path / ".config" / "gtp_engine" / "config.toml"
+
+
+def test_a_variable_that_names_no_file(file: Path) -> None:
+    done = run("play")
+    message = f"GTP_ENGINE_CONFIG names {file}, which does not exist; create it with `gtp_engine config --create`"
+    assert (done.exit_code, done.stderr) == (1, f"Error: {message}\n")
+    assert run("play", "--help").exit_code == 0
+    assert run("config").exit_code == 0
+    assert run("config", "--create").exit_code == 0

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import logging
+import os
 import signal
 import subprocess
 import sys
@@ -94,9 +95,8 @@ def test_a_page_of_one_game_and_of_several(game: Path, tmp_path: Path) -> None:
         ("a.sgf", RECORD, ["--json", "{folder}/a.sgf"], "a.sgf already exists; choose another name or add --force"),
         ("a.sgf", RECORD, ["--plot", "{folder}/b.doc"], "b.doc: the name of a picture must end in .png"),
         ("a.sgf", RECORD, ["--plot", "{folder}/c/b.png"], "/c/b.png: folder {folder}/c does not exist"),
-        ("a.sgf", RECORD + RECORD, ["--plot", "{folder}/b.png"], "--plot draws one game, but there are 2"),
         ("a.sgf", RECORD, ["--moves", "6-"], "a.sgf: there is no move 6, the game has 5"),
-        ("a.sgf", RECORD, ["--player", "Carl"], "a.sgf: which player is 'Carl'? Black is 'A', White is 'B'"),
+        ("a.sgf", RECORD, ["--player", "Carl"], "a.sgf: no player 'Carl' in this game: Black is A, White is B"),
         ("a.sgf", b"(;SZ[21];B[aa])", ["--network", TINY, "--strict"], "Error: tiny plays on boards up to 19x19"),
         ("a.sgf", RECORD, ["--network", TINY, "--profile", "rank_5k"], "Error: tiny does not imitate humans"),
     ],
@@ -180,6 +180,35 @@ def test_one_player_in_several_games(tmp_path: Path, game: Path) -> None:
     assert rows == [("Ann", "black")] * 3 + [("Carl", "white")] * 2
 
 
+def test_a_folder_is_reviewed_and_each_game_has_a_picture(tmp_path: Path) -> None:
+    folder, curve = tmp_path / "games", tmp_path / "curve.svg"
+    folder.mkdir()
+    done = review(folder, "--visits", "4")
+    assert (done.returncode, "games: there are no .sgf files in this folder" in done.stderr) == (1, True)
+    (folder / "a.sgf").write_bytes(GOOD)
+    (folder / "b.SGF").write_bytes(OTHER)
+    (folder / "notes.txt").write_text("no game")
+    done = review(folder, "--visits", "4", "--plot", curve)
+    assert (done.returncode, done.stdout.count("accuracy")) == (0, 3)
+    pictures = sorted(file.name for file in tmp_path.glob("*.svg"))
+    assert pictures == ["curve-1.svg", "curve-2.svg"]
+    assert "Carl" in (tmp_path / "curve-2.svg").read_text()
+    done = review(folder, "--visits", "4", "--plot", curve)
+    assert (done.returncode, f"{tmp_path / 'curve-1.svg'} already exists" in done.stderr) == (1, True)
+
+
+def test_names_that_the_locale_lacks_do_not_end_the_review(tmp_path: Path) -> None:
+    file = tmp_path / "game.sgf"
+    file.write_bytes(GOOD.replace(b"PB[Ann]", "CA[UTF-8]PB[呉清源]".encode()))
+    latin = os.environ | {"PYTHONIOENCODING": "latin-1"}
+    done = review(file, "--visits", "4", env=latin)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("??? - Bob")
+    command = [*COMMAND, "--network", "uniform", str(file), "--visits", "4", "--json", "-", *QUICK]
+    data = subprocess.run(command, capture_output=True, cwd=ROOT, timeout=300, env=latin).stdout
+    assert json.loads(data.decode())["games"][0]["black"]["name"] == "呉清源"
+
+
 def test_standard_input_and_output() -> None:
     done = review("-", "--visits", "4", "--json", "-", input=GOOD.decode())
     (game,) = json.loads(done.stdout)["games"]
@@ -225,7 +254,8 @@ def test_verbose_reports_network_precision_and_moves(game: Path) -> None:
     verbose = review(game, "--network", TINY, "--visits", "4", "--precision", "float32", "-v")
     lines = [line for line in verbose.stderr.splitlines() if "compil" not in line]
     assert lines[0].startswith("gtp_engine: tiny: cpu, float32, 1 thread")
-    assert [line.split()[1] for line in lines[1:]] == ["1", "2", "3", "4", "5"]
+    assert [line.split()[1] for line in lines[1:6]] == ["1", "2", "3", "4", "5"]
+    assert all(line.startswith("gtp_engine: checked: ") for line in lines[6:])
 
 
 @pytest.mark.parametrize(

@@ -30,12 +30,14 @@ def lines(*shown: RenderableType) -> list[list[str]]:
     return [line.split() for line in text.splitlines() if line.strip()]
 
 
-def test_a_point_missed_by_both_is_one_line_with_its_span() -> None:
-    head, _, *rows = lines(mistakes_table(find_mistakes(MOVES)))
+def test_a_point_missed_again_is_one_line_with_its_span() -> None:
+    moves = [loss(9, WHITE, G7, E5, 1, 0.1), *MOVES]
+    head, _, *rows = lines(mistakes_table(find_mistakes(moves)))
     assert head == ["moves", "player", "played", "better", "points", "win", "rate"]
-    assert rows[0] == ["10-11", "both,", "2", "times", "11", "D4", "E5", "F6", "-7.0", "-30.0%"]
-    assert rows[1] == ["12", "Black", "G7", "F6", "F6", "-1.0", "-2.0%"]
-    assert rows[2][0] == "10-11:"
+    assert rows[0] == ["9-11", "White,", "2", "times", "11", "D4", "E5", "F6", "-7.0", "-30.0%"]
+    assert rows[1] == ["10", "Black", "D4", "E5", "F6", "-3.0", "-10.0%"]
+    assert rows[2] == ["12", "Black", "G7", "F6", "F6", "-1.0", "-2.0%"]
+    assert rows[3][0] == "9-11:"
 
 
 def test_no_caption_without_a_span() -> None:
@@ -53,9 +55,9 @@ def test_colours_by_points_lost(points: float, style: int) -> None:
 @pytest.mark.parametrize(
     ("review", "words"),
     [
-        (loss(7, WHITE, D4, E5, 2.5, 0.1), "7 W D4 50.0% B+1.5 -2.5 -10.0% E5"),
-        (loss(7, BLACK, D4, E5, 0.04, 0.0), "7 B D4 60.0% B+1.0"),
-        (loss(7, BLACK, E5, E5, 0, 0), "7 B E5 60.0% B+1.0"),
+        (loss(7, WHITE, D4, E5, 2.5, 0.1), "7 W D4 60.0% B+2.5 -2.5 -10.0% E5"),
+        (loss(7, BLACK, D4, E5, 0.04, 0.0), "7 B D4 50.0% even"),
+        (loss(7, BLACK, E5, E5, 0, 0), "7 B E5 50.0% even"),
     ],
 )
 def test_line_of_a_move(review: MoveReview, words: str) -> None:
@@ -93,4 +95,4 @@ def test_a_single_move_is_no_range_and_a_zero_has_no_minus(capsys: pytest.Captur
     text = capsys.readouterr().out
     assert text.splitlines()[1].startswith("move 5; ")
     assert "-0.0" not in text
-    assert text.splitlines()[-1].split() == ["5", "B", "D4", "54.0%", "B+1.0", "0.0", "-6.0%", "E5"]
+    assert text.splitlines()[-1].split() == ["5", "B", "D4", "44.0%", "even", "0.0", "-6.0%", "E5"]

@@ -32,7 +32,7 @@ OF_NETWORKS = default_parameters("a network")
 
 @pytest.fixture
 def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("gtp_engine.network.library.shipped_folders", lambda: [tmp_path])
+    monkeypatch.setattr("gtp_engine.network.library.bundled_folder", lambda: tmp_path)
     model = Model(parse_config("b1c8")).initialise()
     for name in ("small", "large"):
         write_katago_file(model.stored(), tmp_path / f"{name}.bin.gz")
@@ -58,8 +58,8 @@ def test_the_longer_side_decides(weights: Path, board: tuple[int, int], name: st
     assert network_on("uniform", *board) == "uniform"
 
 
-def test_without_shipped_networks_there_are_rollouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.network.library.shipped_folders", lambda: [tmp_path, tmp_path / "nowhere"])
+def test_without_bundled_networks_there_are_rollouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.network.library.bundled_folder", lambda: tmp_path / "nowhere")
     assert default_networks() == {}
     assert network_on(AUTO, 9, 9) == ROLLOUTS
 
@@ -161,7 +161,7 @@ def test_a_review_takes_the_records_board(weights: Path, tmp_path: Path, capfd: 
 
 
 def test_a_review_on_a_full_board_warns_of_the_bundled_network(weights: Path) -> None:
-    assert network_advice(AUTO, 19, 19).startswith("large is a small network: good for kyu games, ")
+    assert network_advice(AUTO, 19, 19).startswith("large is a small network that misses much: ")
     assert network_advice(str(weights / "large.bin.gz"), 19, 17) == network_advice(AUTO, 19, 19)
     assert network_advice(AUTO, 9, 9) == network_advice("none", 19, 19) == network_advice("other.bin.gz", 19, 19) == ""
 

@@ -117,7 +117,7 @@ def test_a_button_that_is_taken_is_half_a_point() -> None:
 
 
 @pytest.fixture(scope="module")
-def shipped() -> NetworkEvaluator:
+def bundled() -> NetworkEvaluator:
     """The bundled network that has learned with few rules."""
     path = Path(__file__).resolve().parents[2] / "weights" / "b4c32-9x9.bin.gz"
     assert learned_rules(path) == ("tromp-taylor", "chinese")
@@ -125,19 +125,19 @@ def shipped() -> NetworkEvaluator:
 
 
 @pytest.mark.parametrize("rules", ["japanese", "korean", "aga", "new-zealand", '{"suicide":false}'])
-def test_the_shipped_network_judges_no_rules_wildly(shipped: NetworkEvaluator, rules: str) -> None:
+def test_the_bundled_network_judges_no_rules_wildly(bundled: NetworkEvaluator, rules: str) -> None:
     """Before it was shown rules that it knows, whoever was to move led by 5 to 20 points."""
     for moves in ("E5", "E5 D3", "E5 E3 E7", "E5 E3 E7 C5"):
         game = played(parse_rules(rules), moves, komi=7)
-        outputs = shipped.evaluate(features.position_of(game, WORKSPACE))
+        outputs = bundled.evaluate(features.position_of(game, WORKSPACE))
         assert abs(outputs.lead) < 5, moves
 
 
-def test_it_is_said_once(shipped: NetworkEvaluator, caplog: pytest.LogCaptureFixture) -> None:
+def test_it_is_said_once(bundled: NetworkEvaluator, caplog: pytest.LogCaptureFixture) -> None:
     stone_scoring = RULESETS["stone-scoring"]
     for rules in (RULESETS["chinese"], stone_scoring, stone_scoring):
-        shipped.evaluate(features.position_of(Game(9, rules=rules), WORKSPACE))
-    name = shipped.name
+        bundled.evaluate(features.position_of(Game(9, rules=rules), WORKSPACE))
+    name = bundled.name
     assert caplog.messages == [
         f"{name} learned with the rules tromp-taylor and chinese only: it evaluates this game as under chinese"
     ]

@@ -1,6 +1,7 @@
 """Boards as SVG, read back as XML."""
 
 import re
+from dataclasses import fields
 from xml.etree import ElementTree
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, PASS, WHITE
-from gtp_engine.game.drawing import BoardDrawing, Candidate
+from gtp_engine.game.drawing import BoardDrawing, Candidate, DrawingOptions
 from gtp_engine.game.game import Game
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -164,3 +165,7 @@ def test_what_cannot_be_drawn_is_refused(options: dict[str, object], message: st
     stones = options.pop("stones", np.zeros((7, 9), np.int8))
     with pytest.raises(UserError, match=message):
         BoardDrawing(stones, **options)  # type: ignore[arg-type]
+
+
+def test_options_are_those_of_a_drawing() -> None:
+    assert ["stones", *DrawingOptions.__annotations__] == [field.name for field in fields(BoardDrawing)]

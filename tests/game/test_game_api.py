@@ -41,7 +41,7 @@ def test_a_position_is_set_up_from_lists_or_texts() -> None:
 
 def test_points_off_the_board_are_errors_that_change_nothing() -> None:
     game = Game(9)
-    for point in ("K1", "A10", "i5", "", -1, 0.5, None, "E5 D4"):
+    for point in ("K1", "A10", "i5", "", -1, 0.5, None, "E5 D4", True):
         with pytest.raises(UserError):
             game.play("black", point)  # type: ignore[arg-type]
     for point in (1, 10, 5000, -7):
@@ -94,3 +94,15 @@ def test_a_game_is_printed_as_a_board_and_described_in_a_line() -> None:
     assert str(game) == board_text(game)
     assert game._repr_svg_() == game.to_svg()
     assert str(pickle.loads(pickle.dumps(game))) == str(game)
+
+
+def test_a_finished_game_is_counted() -> None:
+    game = Game(5, rules="tromp-taylor", komi=1.5)
+    for black, white in zip(["C1", "C2", "C3", "C4", "C5"], ["D1", "D2", "D3", "D4", "D5"], strict=True):
+        game.play("black", black)
+        game.play("white", white)
+    game.play("black", "E3")
+    assert str(game.score()) == "B+9.5"  # White's row and Black's stone leave E1, E2, E4 and E5 to nobody: 16 to 5
+    assert (game.score("E3").points, game.score(["E3"]).winner) == (3.5, BLACK)
+    with pytest.raises(UserError, match="invalid vertex 'F1'"):
+        game.score("F1")

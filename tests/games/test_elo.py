@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from gtp_engine.games.elo import Tally, elo_difference, elo_interval, expected_score, wilson_interval
+from gtp_engine.games.elo import Tally, elo_difference, elo_interval, expected_score, score_interval, wilson_interval
 
 
 def test_elo_of_known_scores() -> None:
@@ -39,9 +39,9 @@ def test_wilson_interval_before_the_first_game() -> None:
 
 
 def test_elo_interval_of_games() -> None:
-    # 0.6 +- 1.96 * sqrt(0.24 / 100)
-    low, high = elo_interval(Tally(wins=60, draws=0, losses=40))
-    assert (low, high) == pytest.approx((elo_difference(0.503982), elo_difference(0.696018)), abs=1e-3)
+    tally = Tally(wins=60, draws=0, losses=40)
+    assert score_interval(tally) == pytest.approx((0.502003, 0.690599), abs=1e-6)  # Wilson's
+    assert elo_interval(tally) == pytest.approx((elo_difference(0.502003), elo_difference(0.690599)), abs=1e-3)
 
 
 def test_draws_narrow_the_interval() -> None:
@@ -53,8 +53,25 @@ def test_draws_narrow_the_interval() -> None:
 def test_elo_interval_of_pairs_uses_their_spread() -> None:
     # Won as White and lost as Black in nearly every opening: the score of a pair hardly varies.
     tally = Tally(wins=50, draws=0, losses=50, pairs=(1, 0, 48, 0, 1))
-    # variance of a pair's score: 2 * 0.25 / 50 = 0.01; 1.96 * sqrt(2 * 0.01 / 100) = 0.0277
-    assert elo_interval(tally)[1] == pytest.approx(elo_difference(0.5 + 0.0277181), abs=1e-3)
+    # The variance of a pair's score is 2 * 0.25 / 50 = 0.01, that of a game 0.02, as that of 100 * 0.25 / 0.02 = 1250
+    # independent wins and losses: 1.96 * sqrt(0.25 / (1250 + 1.96^2)) = 0.0276756
+    assert score_interval(tally) == pytest.approx((0.5 - 0.0276756, 0.5 + 0.0276756), abs=1e-6)
+    assert elo_interval(tally)[1] == pytest.approx(elo_difference(0.5 + 0.0276756), abs=1e-3)
+
+
+def test_few_pairs_do_not_make_the_interval_narrow() -> None:
+    few = Tally(wins=7, draws=0, losses=1, pairs=(0, 0, 1, 0, 3))
+    assert score_interval(few) == pytest.approx((0.5291, 0.9776), abs=5e-5)  # Wilson's for 7 of 8
+    assert elo_interval(few) == pytest.approx((20.2, 656.0), abs=1)
+    assert score_interval(Tally(wins=4, draws=0, losses=4, pairs=(0, 0, 4, 0, 0))) == wilson_interval(0.5, 8)
+
+
+@pytest.mark.parametrize("counts", [(7, 0, 1), (3, 5, 2), (60, 0, 40), (1, 0, 0), (0, 3, 0), (9, 1, 0)])
+def test_both_intervals_say_the_same_and_hold_the_score(counts: tuple[int, int, int]) -> None:
+    tally = Tally(*counts)
+    low, high = score_interval(tally)
+    assert 0 <= low <= tally.score <= high <= 1
+    assert elo_interval(tally) == (elo_difference(low), elo_difference(high))
 
 
 def test_elo_interval_of_a_clean_sweep_is_open_above() -> None:

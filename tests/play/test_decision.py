@@ -47,7 +47,7 @@ def stones_at(game: Game, *names: str) -> set[int]:
 def test_chance_has_no_say_where_it_is_not_asked_for(worker):
     wild = replace(request(Game(5), 1), parameters=SearchParameters(temperature=1.0))
     assert len({choose_move(worker, wild, PlayStyle())[0] for _ in range(20)}) > 3
-    reports = [choose_move(worker, wild, PlayStyle(calm=True)) for _ in range(5)]
+    reports = [choose_move(worker, wild, PlayStyle(deterministic=True)) for _ in range(5)]
     assert all(point == reports[0][0] for point, _ in reports)
 
 
@@ -141,7 +141,8 @@ def test_a_network_is_not_overruled_by_what_rollouts_cannot_tell(worker):
     sure = ReliableWorker("none", 1, 7)
     sure.search(asked)
     assert _Ending(worker, asked, PlayStyle())._play_on(report, after_pass, settled) == PASS
-    assert _Ending(sure, asked, PlayStyle(calm=True))._play_on(report, after_pass, settled) == report.moves[0].point
+    ending = _Ending(sure, asked, PlayStyle(deterministic=True))
+    assert ending._play_on(report, after_pass, settled) == report.moves[0].point
     sure.close()
 
 
@@ -150,7 +151,7 @@ def test_with_one_visit_what_is_open_is_played(worker):
     game = game_of(BETWEEN_BOTH, "chinese")
     sure = ReliableWorker("none", 1, 7)
     for player in (worker, sure):
-        point, report = choose_move(player, request(game, 1), PlayStyle(calm=True))
+        point, report = choose_move(player, request(game, 1), PlayStyle(deterministic=True))
         assert point != PASS and not report.moves
     sure.close()
 

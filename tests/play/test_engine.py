@@ -251,6 +251,9 @@ def test_an_engine_that_cannot_start_says_so_with_the_first_search(tmp_path):
         ({"resign_threshold": 2}, "invalid resign_threshold 2"),
         ({"device": "gpu"}, "invalid device 'gpu': expected auto or cpu"),
         ({"precision": "float8"}, "invalid precision 'float8'"),
+        ({"ponder": "yes"}, "invalid ponder 'yes': expected true or false"),
+        ({"strict": "no"}, "invalid strict 'no'"),
+        ({"resign": 0}, "invalid resign 0"),
         ({"parameters": {"cpuct": 1}}, "unknown parameter 'cpuct'"),
         ({"parameters": "cpuct=1"}, "invalid parameters 'cpuct=1'"),
     ],
@@ -279,10 +282,25 @@ def test_engines_of_other_types_are_refused(options):
 
 def test_a_closed_engine_says_so():
     engine = Engine(EngineSettings(network="uniform"))
+    engine.play(BLACK, "D4")
     engine.close()
     engine.close()
-    with pytest.raises(ValueError, match="the engine is closed"):
-        engine.genmove(engine.request(BLACK))
+    calls = (
+        engine.genmove,
+        engine.request,
+        engine.undo,
+        engine.clear_board,
+        lambda: engine.play(WHITE, "E5"),
+        lambda: engine.set_komi(5),
+        lambda: engine.set_rules("japanese"),
+        lambda: engine.set_board_size(9),
+        lambda: engine.set_parameter("visits", 5),
+    )
+    for call in calls:
+        with pytest.raises(UserError, match="the engine is closed"):
+            call()
+    assert repr(engine) == "<Engine uniform: 19x19, 1 move, W to move, komi 7.5, chinese rules, closed>"
+    assert engine.game.stone_at("D4") == BLACK
 
 
 def test_levels_are_checked():

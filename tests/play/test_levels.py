@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.play.levels import check_level, choose_at, parse_level, visits_at
+from gtp_engine.play.levels import check_level, choose_at, next_level, parse_level, visits_at
 from gtp_engine.search.report import MoveReport, SearchReport
 
 
@@ -64,3 +64,8 @@ def test_levels() -> None:
     assert (parse_level("3"), parse_level("MAX")) == (3, "max")
     with pytest.raises(UserError, match="invalid level '11': expected a whole number from 1 to 10"):
         parse_level("11")
+
+
+def test_steps_between_levels() -> None:
+    assert [next_level(level, 1) for level in (1, 9, 10, "max")] == [2, 10, "max", "max"]
+    assert [next_level(level, -1) for level in ("max", 10, 2, 1)] == [10, 9, 1, 1]

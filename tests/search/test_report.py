@@ -7,7 +7,7 @@ import pytest
 from hash_evaluator import HashEvaluator
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.game.coords import index_of_point
+from gtp_engine.game.coords import BLACK, index_of_point
 from gtp_engine.game.game import Game
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import MoveReport, SearchReport
@@ -116,3 +116,11 @@ def test_limits_and_root_moves_are_checked_where_they_are_given(game: Game) -> N
         SearchRequest(game, root_moves=RootMoves(avoid=(("black", "H1", 1),)))
     report = searched(game, 20, root_moves=RootMoves(allow=(("white", "B2", 1),)))
     assert [move.vertex for move in report.moves] == ["B2"]
+
+
+def test_ownership_of_either_player(game: Game, report: SearchReport) -> None:
+    assert report.ownership is not None and report.ownership.any()
+    assert np.array_equal(report.ownership_of("white"), report.ownership)  # White is to move
+    assert np.array_equal(report.ownership_of(BLACK), -report.ownership)
+    with pytest.raises(UserError, match="the report has no ownership: search a request with ownership=True"):
+        searched(game, 10).ownership_of("black")

@@ -1,11 +1,15 @@
-"""Limits that make no sense are refused where they are given."""
+"""Limits, moves, parameters and requests that make no sense are refused where they are given."""
 
 import math
+from dataclasses import fields
+from typing import Any
 
 import pytest
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.search.request import Limits
+from gtp_engine.game.game import Game
+from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.request import Limits, RequestOptions, RootMoves, SearchRequest
 
 
 def test_limits() -> None:
@@ -23,3 +27,55 @@ def test_wrong_seconds(seconds: float) -> None:
 def test_wrong_visits(visits: int) -> None:
     with pytest.raises(UserError, match="expected a whole number of 0 or more"):
         Limits(visits=visits)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"c_puct": -5.0}, "invalid c_puct -5.0: expected a number of 1e-06 or more"),
+        ({"c_puct": "1.3"}, "invalid c_puct '1.3': expected a number"),
+        ({"c_puct": True}, "invalid c_puct True"),
+        ({"choice": "foo"}, "invalid choice 'foo': expected visits or lcb"),
+        ({"gumbel_moves": 2.5}, "invalid gumbel_moves 2.5: expected a whole number from 0 to 400"),
+        ({"reuse_tree": "yes"}, "invalid reuse_tree 'yes': expected true or false"),
+        ({"profile": "rank_40k"}, "profile"),
+    ],
+)
+def test_wrong_parameters(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        SearchParameters(**values)
+
+
+def test_parameters_have_their_own_types() -> None:
+    parameters = SearchParameters(c_puct=2, gumbel_moves=16.0)  # type: ignore[arg-type]
+    assert (type(parameters.c_puct), type(parameters.gumbel_moves)) == (float, int)
+    assert parameters.with_value("reuse_tree", "no").reuse_tree is False
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"parameters": {"c_puct": 1.3}}, "invalid parameters .* expected SearchParameters"),
+        ({"interval": "a"}, "invalid interval 'a'"),
+        ({"interval": -1}, "invalid interval -1"),
+        ({"on_report": 5}, "invalid on_report 5"),
+        ({"ownership": "yes"}, "invalid ownership 'yes'"),
+        ({"limits": 100}, "invalid limits 100"),
+        ({"root_moves": ("D4",)}, "invalid root moves"),
+        ({"root_moves": RootMoves(avoid=(("black", "K1", 1),))}, "invalid vertex 'K1'"),
+    ],
+)
+def test_wrong_requests(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        SearchRequest(Game(9), **values)
+
+
+@pytest.mark.parametrize("moves", ["D4", ("D4",), (("black", "D4"),), (("black", "D4", "1"),), 3])
+def test_wrong_root_moves(moves: Any) -> None:
+    for name in ("avoid", "allow"):
+        with pytest.raises(UserError, match=f"invalid (entry of )?{name}"):
+            RootMoves(**{name: moves})
+
+
+def test_options_are_those_of_a_request() -> None:
+    assert ["game", *RequestOptions.__annotations__] == [field.name for field in fields(SearchRequest)]

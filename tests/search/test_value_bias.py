@@ -89,7 +89,7 @@ def test_an_evaluation_is_corrected_by_its_share_of_the_gap() -> None:
     latest = nodes[(nodes["visits"] == 1) & (nodes["bias_key"] != 0)][-1]  # nothing was learnt after it of its kind
     gap = mean_gap(tree.biases[entry_of(tree.biases, latest["bias_key"])])
     assert latest["utility_sum"] == pytest.approx(latest["own_utility"] + 0.45 * gap, abs=0.05)
-    plain = searched(600, value_bias=0.0, noise_pruning=1e3).tree.arrays
+    plain = searched(600, value_bias=0.0, noise_pruning=10.0).tree.arrays
     assert not len(plain.biases)
     assert not plain.nodes["bias_key"][: plain.size[0]].any()
 

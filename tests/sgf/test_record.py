@@ -1,12 +1,15 @@
 """Game records: reading every form of SGF, replaying, writing, files that are bad."""
 
 import os
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex, sgf_point
 from gtp_engine.game.game import Game, Move
 from gtp_engine.game.rules import RULESETS, Rules
@@ -276,7 +279,7 @@ def test_what_cannot_be_replayed(data: bytes, message: str) -> None:
         (b"", "no SGF game found"),
         (b"<html><body>404 Not Found</body></html>", "no SGF game found"),
         (b"\\HS\r\n\\[GIBOKIND=Korea\\]\r\n", "no SGF game found"),
-        (b"PK\x03\x04" + bytes(range(256)), "no SGF game found"),
+        (b"PK\x03\x04" + bytes(range(256)), "a zip archive; unpack it first (`gtp_engine learn` reads archives)"),
         (b"(;", "no SGF game found"),
         (b"(;GM[3];B[ee])", "not a game of Go: GM[3]"),
         (b"(;SZ[9];B[ee]", "the file ends before the game does: closing parentheses missing: 1"),
@@ -443,9 +446,9 @@ def test_folder_that_is_not_there(tmp_path: Path) -> None:
 def test_comment_is_from_blacks_side() -> None:
     line = points("D4 E5")
     assert analysis_comment(WHITE, 0.25, -3.04, 800, line, 9, 9) == (
-        "Black's win rate: 75.0%\nScore: B+3.0\nVisits: 800\nMain line: D4 E5"
+        "Black's win rate: 75.0%\nLead: B+3.0\nVisits: 800\nMain line: D4 E5"
     )
-    assert analysis_comment(BLACK, 0.25, -3.04, 1, (), 9, 9) == "Black's win rate: 25.0%\nScore: W+3.0\nVisits: 1"
+    assert analysis_comment(BLACK, 0.25, -3.04, 1, (), 9, 9) == "Black's win rate: 25.0%\nLead: W+3.0\nVisits: 1"
 
 
 def test_a_record_is_described_in_a_line_and_shown_as_its_last_position() -> None:
@@ -514,3 +517,43 @@ def test_annotations_and_variations_are_written() -> None:
 def test_a_number_of_moves_is_a_number(moves: object) -> None:
     with pytest.raises(ValueError, match="invalid number of moves"):
         read_sgf(b"(;SZ[9];B[ee])").to_game(moves)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("width", "9"),
+        ("height", 0),
+        ("komi", "abc"),
+        ("handicap", 1.5),
+        ("time_limit", "60"),
+        ("result", 3),
+        ("black", None),
+    ],
+)
+def test_fields_of_other_types_are_refused(name: str, value: object) -> None:
+    with pytest.raises(UserError, match=f"invalid {name} {value!r}"):
+        GameRecord(**{name: value})  # type: ignore[arg-type]
+    record = GameRecord()
+    setattr(record, name, value)
+    with pytest.raises(UserError, match=f"invalid {name} {value!r}"):
+        record.to_sgf()
+
+
+def test_the_result_of_a_game_is_a_text() -> None:
+    with pytest.raises(UserError, match="invalid result 3: expected a text"):
+        GameRecord.from_game(Game(5), result=3)  # type: ignore[arg-type]
+    assert "RE[W+7]" in GameRecord.from_game(Game(5), result=str(Game(5).score())).to_sgf()
+
+
+@pytest.mark.parametrize("read", [read_sgf, lambda source: list(read_sgf_games(source))])
+def test_what_is_no_name_of_a_file(read: Callable[[Path | str], object], tmp_path: Path) -> None:
+    with pytest.raises(SgfError, match="pass the content as bytes"):
+        read("(;SZ[9];B[ee])")
+    with pytest.raises(FileNotFoundError):
+        read("game.sgf")
+    archive = tmp_path / "games.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("game.sgf", "(;SZ[9])")
+    with pytest.raises(SgfError, match=r"games\.zip: a zip archive; unpack it first"):
+        read(archive)

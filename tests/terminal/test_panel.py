@@ -98,17 +98,10 @@ def test_a_hint_is_marked_and_names_the_leader() -> None:
     }
 
 
-def test_a_long_hint_is_wrapped_between_words() -> None:
-    assert hint_line(report(WHITE, 2.5), width=79).splitlines() == [
-        "hint: B2 (marked *); your win rate 61%; white leads by about 2.5 points; then",
-        "A3 pass",
-    ]
-
-
 def test_a_hint_to_pass_marks_nothing() -> None:
     passing = replace(report(BLACK, 0.2), moves=report(BLACK, 0.2).moves[1:])
     assert hint_marks(passing).labels == {}
-    assert hint_line(passing) == "hint: pass; your win rate 40%; the game is close"
+    assert hint_line(passing) == "hint: pass; your win rate 40%; the game is about even (B+0.2)"
 
 
 def test_candidates() -> None:
@@ -146,8 +139,10 @@ def test_territory_is_the_same_whoever_moves() -> None:
         (BLACK, 3.26, "black leads by about 3.3 points"),
         (WHITE, 3.26, "white leads by about 3.3 points"),
         (WHITE, -12, "black leads by about 12.0 points"),
-        (WHITE, -0.49, "the game is close"),
-        (BLACK, 0.5, "black leads by about 0.5 points"),
+        (WHITE, -0.49, "the game is about even (B+0.5)"),
+        (WHITE, 0.94, "the game is about even (W+0.9)"),
+        (BLACK, 0.04, "the game is even"),
+        (BLACK, 1.0, "black leads by about 1.0 points"),
     ],
 )
 def test_who_is_ahead(to_move: int, lead: float, words: str) -> None:

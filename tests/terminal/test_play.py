@@ -20,6 +20,7 @@ from gtp_engine.sgf import read_sgf
 
 PLAY = [sys.executable, "-m", "gtp_engine", "play", "--network", "none"]
 QUICK = ["--visits", "8", "--threads", "1", "--seed", "1", "--board-size", "5"]
+LEAD = r"((black|white) leads by about \d+\.\d points|the game is (about )?even( \([BW]\+\d\.\d\))?)"
 LIMIT = 120  # seconds; the first start may compile the core
 
 
@@ -55,7 +56,7 @@ def test_one_clear_line_for_what_is_wrong(tmp_path: Path) -> None:
     answers = {
         "undp": "unknown command 'undp'; did you mean 'undo'?",
         "xyzzy": "unknown command 'xyzzy'; type a move such as D4, or help",
-        "K10": "invalid vertex 'K10': expected A1 to E5 (no I) or pass",
+        "K10": "there is no point K10: columns A to E, rows 1 to 5",
         "quit now": "'quit' accepts no argument: 'now'",
         "undo": "you have no move to take back",
         "3,2": "columns are letters: type C2 for column 3, row 2 from the bottom",
@@ -63,9 +64,13 @@ def test_one_clear_line_for_what_is_wrong(tmp_path: Path) -> None:
         "load nowhere": f"no saved game 'nowhere': no such file, and none in {tmp_path}",
         "load": f"no unfinished game in {tmp_path}; for another file, type load FILE",
         "resume": f"no unfinished game in {tmp_path}",
-        "level 11": "invalid level '11': expected a whole number from 1 to 10",
+        "level 11": "invalid level '11': expected a whole number from 1 to 10, or max",
+        "undo 0": "invalid number of moves '0': expected a whole number of 1 or more",
+        "new 13 handicap": "missing value after handicap; type, for example, "
+        "new 13 handicap 4 komi 0.5 rules japanese white",
+        "new 30": "invalid board size '30': expected N or WIDTHxHEIGHT, each from 2 to 25",
         "show": "missing value: type show winrate, show score or show nothing",
-        "show all": "invalid value to show 'all': expected winrate or score or nothing",
+        "show all": "'all' cannot be shown: type show winrate, show score or show nothing",
         "save": "missing file name: type, for example, save game.sgf",
         "save /nowhere/at/all.sgf": "cannot save to /nowhere/at/all.sgf: No such file or directory",
         "save ~nobody-has-this-name/a.sgf": "cannot save to ~nobody-has-this-name/a.sgf: "
@@ -124,10 +129,11 @@ def test_handicap(tmp_path: Path) -> None:
 
 def test_hint_analysis_and_score(tmp_path: Path) -> None:
     said = play("C3\nhint\nanalyze\nscore\n", tmp_path)
-    assert re.search(r"hint: \S+ \(marked \*\); your win rate \d+%; (black|white|the game)", said)
+    assert re.search(r"hint: \S+ \(marked \*\); your win rate \d+%; (black|white|the game is)", said)
     assert " * " in said or "(*" in said or "*)" in said
     assert re.search(r"^1 +\S+ +\d+% +[+-]\d+\.\d +\d+ ", said, re.MULTILINE)
-    assert re.search(r"((black|white) leads by about \d+\.\d points|the game is close) \(including komi\)", said)
+    assert re.search(rf"^{LEAD}, komi included$", said, re.MULTILINE)
+    assert "b black's points, w white's points, x o dead stones" in said
 
 
 def test_a_search_too_short_for_a_hint(tmp_path: Path) -> None:
@@ -213,7 +219,7 @@ def test_the_last_game_goes_on_in_its_file(tmp_path: Path) -> None:
     first = play("C3\n", tmp_path, *options)
     path = only_game(tmp_path)
     before = read_sgf(path)
-    assert f"to continue: gtp_engine play {path}" in first
+    assert re.search(rf"to continue: \S+ -m gtp_engine play \S*{path.name}", first)
     said = play("undo\nB2\n", tmp_path, "--resume")
     assert f"continuing {path}" not in said  # only for a person
     record = read_sgf(only_game(tmp_path))
@@ -252,8 +258,8 @@ def test_one_line_for_a_game_that_cannot_go_on(tmp_path: Path) -> None:
     finished.write_text("(;GM[1]SZ[9]RE[W+R];B[cc])")
     text.write_text("hello")
     for options, message in {
-        (str(finished),): f"{finished}: the game is finished (W+R); --move N continues it after move N, 0 to 1, "
-        "and `gtp_engine review` finds the mistakes",
+        (str(finished),): f"{finished}: the game is finished (W+R); to continue it after move N, 0 to 1, "
+        "add --move N, or in a game type load FILE N; `gtp_engine review` finds the mistakes",
         (str(text),): f"{text}: no SGF game found",
         ("nowhere.sgf",): f"no saved game 'nowhere.sgf': no such file, and none in {tmp_path}",
         (str(finished), "--move", "1"): f"{finished}: the game is on 9x9, not on 5x5; leave out --board-size",
@@ -271,14 +277,18 @@ def test_one_line_for_a_game_that_cannot_go_on(tmp_path: Path) -> None:
 def test_other_games_from_within_a_game(tmp_path: Path) -> None:
     play("C3\n", tmp_path, "--level", "2")
     old = only_game(tmp_path)
-    said = play(f"B2\nload\nresume\nlevel\nC4\nnew\nD4\nload {old.name}\nlevel max\n", tmp_path)
+    lines = f"resume\nlevel\nC4\nresume\nnew\nD4\nload\nload {old.name}\neasier\neasier\nlevel max\n"
+    said = play(lines, tmp_path)
+    assert "this is the latest unfinished game; type load to see the others" in said
     assert f"  {old.name}" in said.splitlines()
     assert f"continuing {old} after 2 moves" in said
     assert f"continuing {old} after 4 moves" in said
-    assert "the engine plays at level 2 (1 is the lowest, 10 and max are the highest)" in said
+    for level in (2, 1, "max"):
+        assert f"the engine plays at level {level} (from 1, the weakest, to 10, and max, the strongest)" in said
+    assert "this is the lowest level" in said
     assert len(read_sgf(old).moves) == 4
-    others = sorted(path for path in tmp_path.glob("*.sgf") if path != old)
-    assert [len(read_sgf(path).moves) for path in others] == [2, 2]
+    (other,) = (path for path in tmp_path.glob("*.sgf") if path != old)
+    assert len(read_sgf(other).moves) == 2
 
 
 def test_a_new_game_has_the_same_board_handicap_komi_and_rules(tmp_path: Path) -> None:
@@ -289,20 +299,49 @@ def test_a_new_game_has_the_same_board_handicap_komi_and_rules(tmp_path: Path) -
     assert "you have no move to take back" in said
 
 
+def test_a_new_game_can_be_another_one(tmp_path: Path) -> None:
+    said = play("C3\nnew 9 handicap 2 rules japanese white\nD5\nnew 5x7\n", tmp_path)
+    first, second = sorted((read_sgf(path) for path in tmp_path.glob("*.sgf")), key=lambda record: record.width)
+    assert (first.width, len(first.moves)) == (5, 2)
+    assert (second.width, second.handicap, second.komi, second.rules) == (9, 2, 0.5, "Japanese")
+    assert (second.black, second.white) == ("gtp_engine", "human")
+    assert "invalid number of stones: 2 (on 5x7: none)" in said
+
+
+def test_several_moves_are_taken_back_at_once(tmp_path: Path) -> None:
+    play("C3\nB2\nD4\nundo 2\n", tmp_path, "--colour", "both")
+    assert len(read_sgf(only_game(tmp_path)).moves) == 1
+
+
+def test_a_finished_game_is_loaded_at_a_move(tmp_path: Path) -> None:
+    finished = tmp_path / "finished game.sgf"
+    finished.write_text("(;GM[1]SZ[5]RE[B+R];B[cc];W[bb];B[dd])")
+    said = play(f"load {finished}\nload {finished} 2\nload {finished} --move 1\n", tmp_path / "games")
+    assert "type load FILE N" in said
+    assert f"continuing {finished} after 2 moves; it will be saved as a new game" in said
+    assert f"continuing {finished} after 1 move; it will be saved as a new game" in said
+
+
+def test_the_network_for_large_boards_shows_no_win_rates_with_handicap_stones(tmp_path: Path) -> None:
+    options = ("--network", "auto", "--board-size", "13", "--handicap", "4")
+    said = play("C11\nscore\nshow winrate\nD11\n", tmp_path, *options)
+    assert said.count("win rate") == said.count("win rates") + 2  # "the win rate is shown", and the second move's
+    assert "this network's win rates and scores are wrong in games with handicap stones" in said
+
+
 def test_win_rates_can_be_silenced(tmp_path: Path) -> None:
     said = play("C3\nhint\nshow score\nB2\nhint\n", tmp_path, "--show", "nothing")
     assert "win rate" not in said
     assert re.search(r"^white plays \S+$", said, re.MULTILINE)
     assert re.search(r"^hint: \S+ \(marked \*\)(; then [^;]+)?$", said, re.MULTILINE)
-    assert "after each move: score" in said
-    values = r"((black|white) leads by about \d+\.\d points|the game is close)"
-    assert re.search(rf"^white plays \S+  \(\d+\.\d s, {values}\)$", said, re.MULTILINE)
+    assert "after each move the score is shown" in said
+    assert re.search(rf"^white plays \S+  \(\d+\.\d s, {LEAD}\)$", said, re.MULTILINE)
 
 
 def test_a_pipe_is_not_asked_back(tmp_path: Path) -> None:
     said = play("C3\nresign\nnew\n", tmp_path)
     assert "y/N" not in said and "game over>" not in said
-    assert f"to find the mistakes: gtp_engine review {only_game(tmp_path)}" in said
+    assert re.search(rf"to find the mistakes: \S+ -m gtp_engine review \S*{only_game(tmp_path).name}", said)
 
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
@@ -345,6 +384,12 @@ class Terminal:
                 raise AssertionError(f"ended without {pattern!r}: {self.said}") from error
         self.said = self.said[match.end() :]
 
+    def unread(self) -> str:
+        """Returns what has been said by now."""
+        while select.select([self._master], [], [], 0)[0]:
+            self._read()
+        return self.said
+
     def _read(self) -> int:
         chunk = os.read(self._master, 65536)
         text = self._decoder.decode(chunk)
@@ -362,7 +407,7 @@ class Terminal:
         return os.waitstatus_to_exitcode(status)
 
     def end_input(self) -> None:
-        """Presses Ctrl-D at the prompt; before it the terminal would swallow the key."""
+        """Presses Ctrl-D at the prompt."""
         self.expect("(black|white|over)> ")
         self.send("\x04")
 
@@ -389,9 +434,10 @@ def test_control_c_makes_the_engine_move_and_then_leaves(terminal: Terminal, tmp
     terminal.send("\x03")
     terminal.expect("white plays")
     terminal.expect("black> ")
-    time.sleep(0.5)  # readline shows its prompt before it looks for signals
-    terminal.send("\x03")
-    terminal.expect("saved to")
+    for answer in ("press Ctrl-C again to save", "saved to"):
+        time.sleep(0.5)  # readline shows its prompt before it looks for signals
+        terminal.send("\x03")
+        terminal.expect(answer)
     assert terminal.wait() == 130
     assert len(read_sgf(only_game(tmp_path)).to_game().moves) == 2
 
@@ -421,6 +467,19 @@ def test_the_score_after_two_passes_is_the_count(tmp_path: Path) -> None:
         assert program.wait() == 0
     finally:
         program.close()
+
+
+def test_what_is_typed_while_the_engine_thinks_waits_for_the_prompt(terminal: Terminal) -> None:
+    terminal.expect("black> ")
+    terminal.send("E5\r")
+    terminal.expect("white is thinking")
+    time.sleep(1)
+    terminal.send("board\r\x04")
+    time.sleep(0.5)
+    assert "board" not in terminal.unread()
+    terminal.send("\x03")
+    terminal.expect("white plays")
+    assert terminal.wait() == 0  # by Ctrl-D
 
 
 def test_control_d_leaves(terminal: Terminal) -> None:
@@ -459,7 +518,7 @@ def test_all_of_19x19_is_in_a_window_of_80_by_24(quick: Terminal) -> None:
 
 def test_the_answers_to_a_command_are_below_the_board(quick: Terminal) -> None:
     quick.expect("black> ")
-    answers = {"back": "you have no move to take back", "5,5": "type E5", "show score": "after each move"}
+    answers = {"back": "you have no move to take back", "5,5": "type E5", "show score": "after each move the score"}
     for command, answer in answers.items():
         quick.send(f"{command}\r")
         quick.expect(answer)
@@ -532,6 +591,11 @@ def test_a_review_is_offered_after_the_game(quick: Terminal) -> None:
     quick.expect(r"human - gtp_engine, W\+R")
     quick.expect(r"moves 1 to 2; ")
     quick.expect("points lost per move")
+    quick.expect("type review, new, undo or quit")
+    assert "points lost per move" in "\n".join(quick.window())
+    quick.send("undo\r")
+    quick.expect("the resignation is taken back")
+    quick.end_input()
     assert quick.wait() == 0
 
 

@@ -1,15 +1,18 @@
 """The window: what is redrawn in place, what scrolls, and that no message is lost."""
 
+import contextlib
 import functools
 import io
 import logging
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
 from rich.console import Console
 from rich.text import Text
 
+from gtp_engine.base import warm_up
 from gtp_engine.base.log import LOGGER
 from gtp_engine.terminal import prompt
 from gtp_engine.terminal import screen as screen_module
@@ -39,6 +42,7 @@ def window(monkeypatch: pytest.MonkeyPatch) -> Iterator[Window]:
     monkeypatch.setattr(screen_module, "Console", functools.partial(Console, file=written))
     monkeypatch.setattr(prompt, "is_interactive", lambda: True)
     monkeypatch.setattr(prompt, "prepare", lambda: None)
+    monkeypatch.setattr(prompt, "without_echo", contextlib.nullcontext)
     monkeypatch.setattr(prompt, "read_line", lambda question: written.write(f"{question}typed\n") and "typed")
     yield written
 
@@ -101,7 +105,7 @@ def test_log_messages_survive_the_next_drawing(screen: Screen, window: Window) -
     screen.show(Text("one"))
     logging.getLogger(LOGGER).warning("played by rollouts")
     screen.show(Text("two"))
-    assert "gtp_engine: played by rollouts" in "".join(window.rows())
+    assert "gtp_engine: played by rollouts" in " ".join(window.rows())
     screen.close()
     logging.getLogger(LOGGER).warning("another")
     screen.show(Text("two"))
@@ -133,4 +137,39 @@ def test_elsewhere_every_position_is_printed_below_the_last(
     screen.print(Text("a message longer than the window"))
     screen.show(Text("two"))
     plain = re.sub(r"\x1b\[[\d;]*m", "", window.getvalue())
-    assert plain == "\none\na message longer than the window\n\ntwo\n"
+    message = "a message longer than the window" if reason == "pipe" else "a message longer\nthan the window"
+    assert plain == f"\none\n{message}\n\ntwo\n"
+
+
+def test_messages_are_wrapped_between_words_and_names_stay_whole(screen: Screen, window: Window) -> None:
+    screen.show(Text("one"))
+    screen.print(Text("saved to /a/long/name/of/a/file.sgf in the end"))
+    assert window.rows() == ["one", "saved to", "/a/long/name/of/a/file.sgf", "in the end"]
+
+
+def test_the_step_of_a_compilation_is_shown_as_long_as_it_lasts(
+    screen: Screen, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm_up, "_under_way", "2/4: the search")
+    with screen.working("white is thinking"):
+        time.sleep(0.3)
+        assert "preparing" in window.getvalue() and "thinking" not in window.getvalue()
+        monkeypatch.setattr(warm_up, "_under_way", "")
+        time.sleep(0.3)
+    assert "thinking" in window.getvalue()
+
+
+def test_what_others_write_is_scrolled_up_and_not_erased(screen: Screen, window: Window) -> None:
+    screen.show(Text("one"))
+    screen.keep()
+    window.write("a review\n")
+    screen.print(Text("what now?"))
+    assert window.rows() == ["one", "a review", "what now?"]
+    screen.ask("> ")
+    screen.show(Text("two"))
+    assert window.getvalue().endswith("> typed\n" + "\n" * 7 + f"{CLEAR}two\n")
+
+
+def test_commands_stay_in_one_line_for_copying(screen: Screen, window: Window) -> None:
+    screen.print(Text("to continue: gtp_engine play game.sgf", no_wrap=True))
+    assert "to continue: gtp_engine play game.sgf\n" in window.getvalue()

@@ -5,6 +5,7 @@ import os
 import re
 import zipfile
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import miniature
@@ -221,14 +222,11 @@ class Steps(Limit):
 
     def __init__(self, steps: int) -> None:
         super().__init__()
-        self.left = steps + READING
+        self.left = steps
 
     def is_over(self) -> bool:
         self.left -= 1
         return self.left < 0
-
-
-READING = 3  # questions whether to stop while the records, two shards, are read
 
 
 def begin(path: Path, games: Path, **others: object) -> RunFolder:
@@ -387,14 +385,31 @@ def test_a_loss_that_is_no_number_saves_nothing(games: Path, tmp_path: Path) -> 
     assert not run.network.exists()
 
 
-def test_the_time_limit_may_be_reached_while_records_are_read(games: Path, tmp_path: Path) -> None:
-    assert not new_run(tmp_path / "run", games, Limit(0)).go()
+def test_a_run_may_be_stopped_while_records_are_read(games: Path, tmp_path: Path) -> None:
+    stopped = Limit()
+    stopped.stopped = True
+    assert not new_run(tmp_path / "run", games, stopped).go()
+    assert not RunFolder(tmp_path / "run").log()
     assert new_run(tmp_path / "run", games).go()
+
+
+def test_the_minutes_begin_when_the_records_are_read(
+    games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hour = Limit(60)
+
+    def read_slowly(*arguments: Any, **options: Any) -> Any:
+        found = read_sgf_dataset(*arguments, **options)
+        hour._end = 0.0  # the time is up
+        return found
+
+    monkeypatch.setattr(record_run, "read_sgf_dataset", read_slowly)
+    assert new_run(tmp_path / "run", games, hour).go()
 
 
 def test_a_damaged_shard_is_made_again(games: Path, tmp_path: Path) -> None:
     folder = begin(tmp_path, games)
-    assert not RecordRun(folder, Quiet(), limit=Steps(0)).go()
+    assert not RecordRun(folder, Quiet(), limit=Steps(0)).go()  # reads, and learns nothing
     shards = sorted((tmp_path / "games").iterdir())
     assert len(shards) == len(find_source_files([games])) == 2
     shards[0].write_bytes(shards[0].read_bytes()[:-5])

@@ -186,7 +186,9 @@ def test_the_command_saves_games_and_samples(network: str, tmp_path: Path) -> No
     assert {record.komi for record in records if isinstance(record, GameRecord)} == {3.0}
     assert {int(number) for number in games.games["number"]} == {int(record.texts["GN"]) for record in records}
     comments = [node.comment for node in records[0].nodes if node.move]
-    assert all(re.match(r"Black's win rate: [\d.]+%\nScore: [BW]\+[\d.]+\nVisits: \d+", text) for text in comments)
+    assert all(
+        re.match(r"Black's win rate: [\d.]+%\nLead: (?:[BW]\+[\d.]+|even)\nVisits: \d+", text) for text in comments
+    )
     assert re.search(r"12 games; black wins \d+%, \d+ moves per game.*; in ", output)
     assert "\x1b" not in output
 

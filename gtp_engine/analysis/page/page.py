@@ -14,9 +14,10 @@ from ...base.web_page import web_page
 from ...game.coords import BLACK, WHITE, colour_name
 from ...game.drawing import SVG_STYLE, BoardDrawing, look
 from ...network.library import network_name
+from ...sgf import lead_text
 from ..game_review import GameReview, Phase, accuracy
 from ..mistakes import CLASSES, LEAST_POINTS, LEAST_WINRATE, cost
-from ..review import MoveReview, lead_text
+from ..review import MoveReview
 from ..reviewer import small_networks
 from .figures import figures_of_game, figures_of_games
 from .graph import graphs

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...game.coords import BLACK, EMPTY, PASS, opponent, xy
+from ...game.coords import EMPTY, PASS, opponent, xy
 from ...game.drawing import BoardDrawing
 from ...search.report import SearchReport
 from ..game_review import GameReview, Reason
@@ -24,8 +24,8 @@ class Diagram:
     Attributes:
         svg: The board with the moves numbered.
         moves: The names of the moves, in order.
-        lead: Black's lead at the end of what was searched of the line, in points.
-        winrate: Black's win rate, 0 to 1.
+        lead: Black's lead in points, after the move played or before the better one: the two differ by the cost.
+        winrate: Black's win rate, 0 to 1, likewise.
     """
 
     svg: str
@@ -74,7 +74,6 @@ def turning_points(review: GameReview, name: str = "") -> list[TurningPoint]:
 def _turning_point(review: GameReview, mistake: Mistake, name: str) -> TurningPoint:
     move = mistake.worst
     best = move.before.best
-    is_black = move.before.to_move == BLACK
     follow_up = move.after.moves[0].pv if move.after.moves else ()
     title = f"{move.number} {move.vertex(move.move.point)}"
     played = _line_drawing(move.before, (move.move.point, *follow_up), f"{title}: played", f"{name} played")
@@ -82,7 +81,7 @@ def _turning_point(review: GameReview, mistake: Mistake, name: str) -> TurningPo
     return TurningPoint(
         mistake,
         Diagram(*played, black_lead(move.after), black_winrate(move.after)),
-        Diagram(*better, best.lead if is_black else -best.lead, best.winrate if is_black else 1 - best.winrate),
+        Diagram(*better, black_lead(move.before), black_winrate(move.before)),
         tuple(review.reasons.get(move.number, ())),
     )
 

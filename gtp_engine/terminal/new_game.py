@@ -1,0 +1,89 @@
+"""The game that a player describes after `new`: what is not named stays as in the game before."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..base.errors import UserError
+from ..base.fields import Range, parse_board_size, parse_number
+from ..game.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, parse_colour
+from ..game.game import Game
+from ..game.handicap import fixed_handicap_points
+from ..game.rules import LARGEST_KOMI, parse_rules
+from ..play.played_game import HANDICAP_KOMI
+from .words import NEW_GAME
+
+_COLOURS = ("black", "white", "random", "both")
+_SIZE_NAMES = ("size", "board", "boardsize")
+
+
+@dataclass
+class _Wanted:
+    """What the words after `new` name; None for what they leave open."""
+
+    size: tuple[int, int] | None = None
+    handicap: int | None = None
+    komi: float | None = None
+    rules: str | None = None
+    colour: str | None = None
+
+
+def new_game(text: str, before: Game, humans: frozenset[int]) -> tuple[Game, frozenset[int]]:
+    """Returns the position to begin from and the colours that people play.
+
+    With another size or handicap the komi is the usual one again, unless it is named too.
+
+    Args:
+        text: The words after `new`, such as those of `NEW_GAME`.
+        before: The game before.
+        humans: The colours that people play in it.
+
+    Raises:
+        UserError: A word is not understood, or a value invalid.
+    """
+    wanted = _parse(text)
+    width, height = wanted.size or (before.width, before.height)
+    handicap = before.handicap if wanted.handicap is None else wanted.handicap
+    komi = wanted.komi
+    if komi is None and (width, height, handicap) == (before.width, before.height, before.handicap):
+        komi = before.komi
+    elif komi is None and handicap:
+        komi = HANDICAP_KOMI
+    rules = before.rules if wanted.rules is None else parse_rules(wanted.rules)
+    game = Game(width, height, rules=rules, komi=komi)
+    if handicap:
+        game.place_handicap(fixed_handicap_points(handicap, width, height))
+    return game, humans if wanted.colour is None else _humans(wanted.colour)
+
+
+def _parse(text: str) -> _Wanted:
+    wanted, words = _Wanted(), iter(text.lower().split())
+    for word in words:
+        if word in _COLOURS:
+            wanted.colour = word
+        elif word[0].isdigit():
+            wanted.size = parse_board_size(word, MIN_SIZE, MAX_SIZE)
+        elif word in _SIZE_NAMES:
+            wanted.size = parse_board_size(_value(word, words), MIN_SIZE, MAX_SIZE)
+        elif word == "handicap":
+            wanted.handicap = int(parse_number("handicap", _value(word, words), Range(0, 9, whole=True)))
+        elif word == "komi":
+            wanted.komi = float(parse_number("komi", _value(word, words), Range(-LARGEST_KOMI, LARGEST_KOMI)))
+        elif word == "rules":
+            wanted.rules = _value(word, words)
+        elif word not in ("game", "colour", "color"):
+            raise UserError(f"unknown word {word!r}; type, for example, {NEW_GAME}")
+    return wanted
+
+
+def _value(name: str, words: Iterator[str]) -> str:
+    value = next(words, None)
+    if value is None:
+        raise UserError(f"missing value after {name}; type, for example, {NEW_GAME}")
+    return value
+
+
+def _humans(colour: str) -> frozenset[int]:
+    if colour == "both":
+        return frozenset((BLACK, WHITE))
+    return frozenset((random.choice((BLACK, WHITE)) if colour == "random" else parse_colour(colour),))

@@ -1,0 +1,51 @@
+"""The file of a game: what replaces it, and what does not."""
+
+from pathlib import Path
+
+import pytest
+
+from gtp_engine.game.game import Game
+from gtp_engine.play.saving import GameFile
+from gtp_engine.sgf import GameRecord, read_sgf
+
+
+def record(*moves: str) -> GameRecord:
+    game = Game(5)
+    for move in moves:
+        game.play(game.to_move, move)
+    return GameRecord.from_game(game)
+
+
+def moves(path: Path | None) -> int:
+    assert path is not None
+    return len(read_sgf(path).moves)
+
+
+def test_every_save_updates_the_same_file(tmp_path: Path) -> None:
+    file = GameFile(tmp_path / "games")
+    assert file.save(record("C3")) and file.save(record("C3", "B2")) and file.notice is None
+    assert moves(file.path) == 2 and len(list((tmp_path / "games").iterdir())) == 1
+
+
+def test_two_programs_that_continue_a_game_keep_both_games(tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    GameFile(tmp_path).save_as(record("C3"), str(path))
+    one, two = GameFile(tmp_path, path=path), GameFile(tmp_path, path=path)
+    assert one.save(record("C3", "B2")) and one.save(record("C3", "B2", "D4"))
+    assert two.save(record("C3", "D2"))
+    assert (one.path, one.notice) == (path, None)
+    assert two.notice == f"another program has changed {path}: this game is now saved to {two.path}"
+    assert (moves(path), moves(two.path)) == (3, 2)
+    assert two.save(record("C3", "D2", "A1", "A2")) and two.notice is None
+    assert (moves(path), moves(two.path)) == (3, 4)
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+def test_a_file_that_was_deleted_is_written_again(tmp_path: Path, is_own: bool) -> None:
+    path = tmp_path / "game.sgf"
+    file = GameFile(tmp_path)
+    file.save_as(record("C3"), str(path))
+    file = file if is_own else GameFile(tmp_path, path=path)
+    path.unlink()
+    assert file.save(record("C3", "B2")) and file.notice is None
+    assert (file.path, moves(path)) == (path, 2)

@@ -1,1 +1,0 @@
-"""Shipped networks, as package data: installed as `gtp_engine.weights`."""
