@@ -15,7 +15,8 @@ LOCK = "lock"  # the name of the file that `folder_lock` holds
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Writes a file so that no reader sees half of it, and the file before it stays until the new one is complete.
 
-    That holds after a power cut too: the new content is on the disk before it takes the name.
+    That holds after a power cut too: the new content is on the disk before it takes the name. A link remains a link,
+    and what is not a file, such as /dev/null or a pipe, is written itself.
 
     Args:
         path: The file.
@@ -24,14 +25,22 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     Raises:
         OSError: It cannot be written; the error names `path`, not the temporary file.
     """
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            write(path)
+        else:
+            _write_and_rename(path.resolve(), write)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _write_and_rename(path: Path, write: Callable[[Path], object]) -> None:
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
     try:
         write(temporary)
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
 

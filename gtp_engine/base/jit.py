@@ -21,7 +21,7 @@ import numba
 from numba.core import config as numba_config
 from numba.typed import List as List  # of one type each, for compiled code that accepts any number of objects
 
-from . import code_cache, folders, shortcuts, target, whole_program
+from . import code_cache, folders, target, whole_program
 from .code_cache import CodeCache, CodeFolder
 from .errors import UserError, error_text
 from .target import Target
@@ -51,7 +51,7 @@ _KEPT_FOLDERS = 6  # this version's and the last five: other checkouts and insta
 def fingerprinted_files() -> list[Path]:
     """Returns the sources that compiled code may come from: a change of one of them compiles all again."""
     folders_ = [file for folder in _COMPILED_FOLDERS for file in (_PACKAGE / folder).rglob("*.py")]
-    own = [Path(__file__), *(Path(str(module.__file__)) for module in (code_cache, shortcuts, target, whole_program))]
+    own = [Path(__file__), *(Path(str(module.__file__)) for module in (code_cache, target, whole_program))]
     return [*own, *(_PACKAGE / file for file in _COMPILED_FILES), *folders_]
 
 
@@ -98,7 +98,6 @@ def _find_wheel_code() -> CodeFolder | None:
 
 
 whole_program.install()
-shortcuts.install()
 _folder, _no_folder = _prepare_cache()
 _wheel_folder = _find_wheel_code()
 CACHE_FOLDER = _folder.path if _folder else None

@@ -47,7 +47,8 @@ def _games_of(file: Path, errors: list[str]) -> "list[GameRecord]":
     """
     from ..sgf import read_sgf, read_sgf_games
 
-    name = "standard input" if file == STANDARD else str(file)
+    # The outputs, in UTF-8, contain the name, which may have bytes of another encoding.
+    name = "standard input" if file == STANDARD else str(file).encode(errors="replace").decode()
     data = sys.stdin.buffer.read() if file == STANDARD else file.read_bytes()
     found: list[str] = []
     records = list(read_sgf_games(data, name=name, on_error=lambda error: found.append(str(error))))

@@ -44,7 +44,7 @@ def web(
     \b
     Examples:
       gtp_engine web                                   9x9, you are Black
-      gtp_engine web --board-size 19 --level 3         19x19 against a weaker opponent
+      gtp_engine web --board-size 19 --level 3         19x19, a weaker opponent
       gtp_engine web --resume                          continue the last game
       gtp_engine web game.sgf                          show and analyse a game
       gtp_engine web --no-browser --port 9000          only print the address

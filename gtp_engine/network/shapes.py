@@ -142,6 +142,9 @@ def _value(head: ValueHeadDesc, channels: int) -> list[int]:
     value, scores = _product(head.value_matmul, hidden), _product(head.score_matmul, hidden)
     _equal("value.value_bias", head.value_bias.channels, value)
     _equal("value.score_bias", head.score_bias.channels, scores)
+    names = [part.name for part in head.auxiliary]
+    if len(set(names)) < len(names):
+        raise UserError(f"value.auxiliary: two heads have the same name: {', '.join(names)}")
     for part in head.auxiliary:
         _product(part, pooled if isinstance(part, ConvDesc) else hidden)
     return [value, scores, _product(head.ownership, pooled)]

@@ -126,6 +126,16 @@ class PlayedGame:
             self._comments[len(self.game.moves)] = decision.report.as_comment()
         self.file.save(self.record())
 
+    @property
+    def _has_resigned(self) -> bool:
+        """Whether a person has resigned on their turn."""
+        return bool(self.result and self.result.endswith("+R") and self.is_humans_turn)
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a person's move, or resignation, to take back."""
+        return self._has_resigned or any(move.colour in self.humans for move in self.game.moves)
+
     def undo(self) -> bool:
         """Takes back a person's last move and everything after it, or only the resignation, and saves the game.
 
@@ -135,10 +145,10 @@ class PlayedGame:
         Raises:
             UserError: No person has moved.
         """
-        only_resignation = bool(self.result and self.result.endswith("+R") and self.is_humans_turn)
+        if not self.can_undo:
+            raise UserError("you have no move to take back")
+        only_resignation = self._has_resigned
         if not only_resignation:
-            if not any(move.colour in self.humans for move in self.game.moves):
-                raise UserError("you have no move to take back")
             self.engine.undo()
             while not self.is_humans_turn:
                 self.engine.undo()

@@ -9,7 +9,6 @@ import base64
 import hashlib
 import hmac
 import secrets
-from urllib.parse import urlsplit
 
 from ..game.drawing import BoardDrawing
 
@@ -28,6 +27,7 @@ class Guard:
         self.key = secrets.token_urlsafe(24)
         self.cookie = f"gtp_engine_{port}"
         self._hosts = {f"{name}:{port}" for name in _NAMES}
+        self._origins = {f"http://{host}" for host in self._hosts}
         self._port = port
         self._headers = _headers(self._hosts)
 
@@ -46,8 +46,7 @@ class Guard:
 
     def is_own_origin(self, origin: str) -> bool:
         """Whether a WebSocket is opened by a page of this server."""
-        parts = urlsplit(origin)
-        return parts.scheme == "http" and self.is_own_host(parts.netloc)
+        return origin.lower() in self._origins
 
     def headers(self) -> dict[str, str]:
         """Returns the headers of every answer: what its page may load, and who may read it."""

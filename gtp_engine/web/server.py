@@ -9,6 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from importlib import resources
 from typing import Any
+from urllib.parse import quote
 
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
@@ -185,6 +186,13 @@ class _Handler(RequestHandler):
         """Answers a request without the key."""
         raise HTTPError(403, "no key")
 
+    def log_exception(self, *error: Any) -> None:
+        """Logs what went wrong; refused requests only for debugging: other pages may send any number of them."""
+        if isinstance(error[1], HTTPError):
+            logger.debug("%s %s: %s", self.request.method, self.request.path, error[1])
+        else:
+            super().log_exception(*error)
+
     def write_error(self, status_code: int, **_: Any) -> None:
         texts = {403: "This page needs the address that `gtp_engine web` has printed, with its key.\n"}
         self.set_header("Content-Type", "text/plain; charset=utf-8")
@@ -203,7 +211,8 @@ class _File(_Handler):
             if not self.guard.is_key(self.get_query_argument("key")):
                 super().refuse()
             # The address with the key stays neither in the history nor in bookmarks.
-            self.set_cookie(self.guard.cookie, self.guard.key, httponly=True, samesite="Strict")
+            # "Lax": with "Strict" the page after the redirect would not get it if a terminal in a browser had the link.
+            self.set_cookie(self.guard.cookie, self.guard.key, httponly=True, samesite="Lax")
             self.redirect("/")
             return
         found = self.server.file(name)
@@ -219,8 +228,9 @@ class _Record(_Handler):
     def get(self) -> None:
         session = self.server.session
         self.set_header("Content-Type", "application/x-go-sgf; charset=utf-8")
-        self.set_header("Content-Disposition", f'attachment; filename="{session.title()}.sgf"')
-        self.finish(session.played.record().to_sgf())
+        name = quote(f"{session.title()}.sgf", safe="", errors="replace")
+        self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{name}")
+        self.finish(session.download())
 
 
 class _Socket(_Handler, WebSocketHandler):
@@ -234,8 +244,10 @@ class _Socket(_Handler, WebSocketHandler):
         return self.guard.is_own_origin(origin)
 
     def prepare(self) -> Awaitable[None] | None:
-        if "Origin" not in self.request.headers:  # no browser leaves it out
-            raise HTTPError(403, "no origin")
+        # Here and not only in `check_origin`, which Tornado does not ask about an origin that names the same host with
+        # another scheme. No browser leaves the origin out.
+        if not self.guard.is_own_origin(self.request.headers.get("Origin", "")):
+            raise HTTPError(403, "another origin")
         return super().prepare()
 
     def open(self, *_: str, **__: str) -> None:

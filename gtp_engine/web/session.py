@@ -18,7 +18,7 @@ from ..base.errors import EXPECTED, UserError, answer_text
 from ..base.fields import parse_word
 from ..base.messages import plural
 from ..game.coords import BLACK, EMPTY, PASS, WHITE, colour_name, opponent, point_at, xy
-from ..game.game import Game
+from ..game.game import Game, Move
 from ..game.regions import find_regions
 from ..play.engine import Decision
 from ..play.loading import open_game, open_record, unfinished_games
@@ -99,6 +99,7 @@ class Session:
         self.values = Values()
         self.is_teaching = False
         self._tried: int | None = None
+        self._downloaded: list[Move] | None = None
         self.report: SearchReport | None = None
         self.last_report: SearchReport | None = None
         self.shown = ""
@@ -189,7 +190,7 @@ class Session:
         self._changed()
 
     def _undo(self, _: Mapping[str, Any]) -> None:
-        if not self.played.result and not any(move.colour in self.played.humans for move in self.played.game.moves):
+        if not self.played.can_undo:
             raise UserError("you have no move to take back")
         self._cancel()
         self.played.undo()
@@ -304,8 +305,13 @@ class Session:
         others = (path for path in unfinished_games(self.played.folder) if path != self.played.file.path)
         return [path for path, _ in zip(others, range(_LISTED), strict=False)]
 
+    def download(self) -> str:
+        """Returns the game as SGF, for the person who asks for it to keep."""
+        self._downloaded = list(self.played.game.moves)
+        return self.played.record().to_sgf()
+
     def _keep(self) -> None:
-        if not self.played.save():
+        if not self.played.save() and self.played.game.moves != self._downloaded:
             raise UserError(f"{self.played.file.error}; this game would be lost: download its SGF first")
 
     def _began(self) -> None:

@@ -1,4 +1,4 @@
-"""One program at a time in a folder."""
+"""Files that are written completely or not at all, and one program at a time in a folder."""
 
 import os
 import subprocess
@@ -28,6 +28,26 @@ def hold(folder: Path) -> "subprocess.Popen[str]":
     process = subprocess.Popen([sys.executable, "-c", HOLD, str(folder)], stdin=pipe, stdout=pipe, text=True)
     assert process.stdout is not None and process.stdout.readline() == "held\n"
     return process
+
+
+def test_a_link_remains_a_link(tmp_path: Path) -> None:
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_text("old")
+    link.symlink_to(file.name)
+    write_text(link, "new")
+    assert link.is_symlink() and file.read_text() == "new"
+    assert sorted(tmp_path.iterdir()) == [file, link]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
+def test_a_pipe_is_written_and_not_replaced(tmp_path: Path) -> None:
+    """As /dev/null would be replaced for root, and stay so for all programs of the machine."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_text(pipe, "text")
+    assert os.read(reader, 100) == b"text" and pipe.is_fifo()
+    os.close(reader)
 
 
 def test_the_second_is_refused_until_the_first_ends(tmp_path: Path) -> None:

@@ -84,6 +84,26 @@ def test_a_page_of_one_game_and_of_several(game: Path, tmp_path: Path) -> None:
     assert "only the moves of Ann Lee are judged" in done.stdout
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text")
+def test_outputs_are_utf_8_whatever_the_names_and_the_terminal(tmp_path: Path) -> None:
+    game = tmp_path / os.fsdecode(b"caf\xe9.sgf")
+    game.write_bytes(GOOD.replace(b"Ann", b"\xc3\x84nn"))
+    files = [tmp_path / f"review.{kind}" for kind in ("html", "json", "csv")]
+    options = [word for file in files for word in (f"--{file.suffix[1:]}", str(file))]
+    ascii_terminal = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [*COMMAND, game, "--network", "uniform", "--visits", "2", *QUICK, *options, "--sgf", "-"],
+        capture_output=True,
+        cwd=ROOT,
+        env=ascii_terminal,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert "PB[Änn]" in done.stdout.decode()
+    for file in files:
+        assert "caf?.sgf" in file.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("name", "data", "options", "message"),
     [

@@ -92,3 +92,5 @@ def test_heads_that_only_help_to_learn_are_part_of_the_data() -> None:
     for wrong in (MatMulDesc("moves_left", 5, 1), ConvDesc("played", 1, 1, 5, 1)):
         with pytest.raises(UserError, match=f"the input of {wrong.name} has 5 channels"):
             check_shapes(replace(config, value=replace(config.value, auxiliary=(wrong,))))
+    with pytest.raises(UserError, match="two heads have the same name"):
+        check_shapes(replace(config, value=replace(config.value, auxiliary=config.value.auxiliary * 2)))

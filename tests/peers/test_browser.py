@@ -324,3 +324,17 @@ def test_the_record_is_downloaded(page: Any) -> None:
     with page.expect_download() as download:
         page.click("#save")
     assert Path(download.value.path()).read_text().startswith("(;")
+
+
+def test_a_refusal_stays_while_an_analysis_runs(page: Any) -> None:
+    play_first_move(page)
+    page.click("#analyse")
+    playwright.expect(page.locator("#opinion")).to_contain_text("analysis")
+    page.locator("#board").focus()
+    page.keyboard.press("Enter")  # the cursor is where the last click was
+    playwright.expect(page.locator("#problem")).to_contain_text("E5 is occupied")
+    page.wait_for_timeout(700)  # some reports
+    playwright.expect(page.locator("#problem")).to_be_visible()
+    page.click("#undo")
+    playwright.expect(page.locator("#facts")).to_contain_text("move 0")
+    playwright.expect(page.locator("#problem")).to_be_hidden()

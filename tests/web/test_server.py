@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def test_the_key_becomes_a_cookie(engine: Engine, tmp_path: Path) -> None:
         assert (await browser.get("/?key=wrong"))[0] == 403
         code, answer = await browser.get(browser.server.address.removeprefix(browser.root))
         assert (code, answer.headers["Location"]) == (302, "/")
-        assert "HttpOnly" in answer.headers["Set-Cookie"] and "SameSite=Strict" in answer.headers["Set-Cookie"]
+        assert "HttpOnly" in answer.headers["Set-Cookie"] and "SameSite=Lax" in answer.headers["Set-Cookie"]
         await browser.log_in()
         code, answer = await browser.get("/")
         assert code == 200 and b"<!doctype html>" in answer.body
@@ -120,14 +121,30 @@ def test_another_host_is_refused(engine: Engine, tmp_path: Path) -> None:
     with_server(engine, tmp_path, visit)
 
 
-@pytest.mark.parametrize("headers", [{"Cookie": ""}, {"Origin": "http://evil.example"}, {"Origin": ""}])
-def test_sockets_of_other_pages_are_refused(engine: Engine, tmp_path: Path, headers: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Cookie": ""},
+        {"Origin": ""},
+        {"Origin": "null"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "https://127.0.0.1:PORT"},
+        {"Origin": "http://127.0.0.1:PORT@evil.example"},
+        {"Origin": "http://["},
+        {"Origin": "http://evil.example:PORT", "Host": "evil.example:PORT"},
+    ],
+)
+def test_sockets_of_other_pages_are_refused(
+    engine: Engine, tmp_path: Path, caplog: pytest.LogCaptureFixture, headers: dict[str, str]
+) -> None:
     async def visit(browser: Browser) -> None:
         await browser.log_in()
+        port = str(browser.server.port)
         with pytest.raises(HTTPClientError, match="403"):
-            await browser.socket(**headers)
+            await browser.socket(**{name: value.replace("PORT", port) for name, value in headers.items()})
 
     with_server(engine, tmp_path, visit)
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 def test_all_pages_show_the_same_game_and_a_new_connection_shows_it_again(engine: Engine, tmp_path: Path) -> None:
@@ -180,6 +197,17 @@ def test_the_record_can_be_downloaded(engine: Engine, tmp_path: Path) -> None:
         await browser.log_in()
         _, answer = await browser.get("/game.sgf")
         assert answer.body.startswith(b"(;") and "attachment" in answer.headers["Content-Disposition"]
+
+    with_server(engine, tmp_path, visit)
+
+
+def test_the_name_of_the_download_may_have_any_letters(engine: Engine, tmp_path: Path) -> None:
+    async def visit(browser: Browser) -> None:
+        await browser.log_in()
+        browser.server.session.played.file.path = tmp_path / '围棋 "1".sgf'
+        code, answer = await browser.get("/game.sgf")
+        name = answer.headers["Content-Disposition"]
+        assert (code, name) == (200, "attachment; filename*=UTF-8''%E5%9B%B4%E6%A3%8B%20%221%22.sgf")
 
     with_server(engine, tmp_path, visit)
 

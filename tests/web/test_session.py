@@ -275,6 +275,31 @@ def test_what_is_no_record_is_refused(desk: Desk, sgf: str) -> None:
     assert desk.session.state() == before
 
 
+def test_a_game_that_cannot_be_saved_gives_way_once_it_is_downloaded(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    desk = Desk(engine, tmp_path / "file" / "folder")
+    desk.play("C3")
+    desk.wait()
+    assert "cannot save" in desk.published[-1]["problem"]
+    with pytest.raises(UserError, match="download its SGF first"):
+        desk.send("open", sgf=RECORD)
+    assert len(read_sgf(desk.session.download().encode()).moves) == 2
+    desk.send("open", sgf=RECORD)
+    assert desk.published[-1]["moves"] == 3
+
+
+def test_undo_is_offered_only_if_a_person_has_moved(engine: Engine, tmp_path: Path) -> None:
+    desk = Desk(engine, tmp_path, frozenset((WHITE,)))
+    desk.wait(lambda: desk.vertices)
+    assert not desk.published[-1]["canUndo"]
+    with pytest.raises(UserError, match="no move to take back"):
+        desk.send("undo")
+    desk.send("resign")
+    assert desk.published[-1]["canUndo"]
+    desk.send("undo")
+    assert len(desk.vertices) == 1 and desk.published[-1]["result"] is None
+
+
 def test_a_game_against_the_engine_from_any_position(desk: Desk, tmp_path: Path) -> None:
     desk.send("open", sgf=RECORD)
     desk.send("go", move=2)

@@ -18,6 +18,8 @@ let state = null;
 let received = 0;  // when the state came, for the clock
 let announced = "";
 let line = null;  // the candidate whose line is on the board
+let refusal = null;  // why the last thing that the user asked for was refused
+let isConnected = false;
 
 const board = new Board(find("#board"), {
   onPoint: (vertex) => play(vertex),
@@ -27,7 +29,7 @@ const board = new Board(find("#board"), {
 const graph = new Graph(find("#graph"), (place) => go(place));
 await begin(find("#language"));
 fillForm();
-const connection = new Connection({onMessage: receive, onChange: (isOpen) => { find("#connection").hidden = isOpen; }});
+const connection = new Connection({onMessage: receive, onChange: showConnection});
 
 function receive(message) {
   if (message.type === "state") {
@@ -40,18 +42,17 @@ function receive(message) {
     showGames(message.games);
   } else if (message.type === "error") {
     board.refused();
-    complain(message.text);
+    refusal = message.text;
+    showProblem();
   }
 }
 
 // What the user does.
 
 function send(message) {
-  complain(null);
-  if (!connection.send(message)) {
-    board.refused();
-    complain(text("connectionLost"));
-  }
+  refusal = null;
+  showProblem();
+  if (!connection.send(message)) board.refused();
 }
 
 function play(vertex) {
@@ -112,8 +113,9 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
 }
 
 async function openFile(file) {
-  if (file.size > LARGEST_FILE) complain(text("tooLarge", {file: file.name}));
-  else openText(decode(await file.arrayBuffer()));
+  if (file.size <= LARGEST_FILE) return openText(decode(await file.arrayBuffer()));
+  refusal = text("tooLarge", {file: isolated(file.name)});
+  showProblem();
 }
 
 // Records name their character set in CA; those that name none are in UTF-8, or else in Latin-1.
@@ -197,7 +199,7 @@ function show() {
   const isTheirs = state.isYourTurn, busy = isBackground() ? null : state.task && state.task.kind;
   find("#pass").disabled = !isTheirs;
   find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null;
-  find("#undo").disabled = state.moves === 0 || state.place < state.moves;
+  find("#undo").disabled = !state.canUndo;
   find("#stop").disabled = busy === null || busy === "count";
   find("#stop").textContent = text(busy === "hint" || busy === "score" ? "stop" : "moveNow");
   find("#first").disabled = find("#previous").disabled = state.place === 0;
@@ -217,11 +219,13 @@ function show() {
   showReport();
   const rules = RULES.includes(state.rules) ? text(`rules-${state.rules}`) : state.rules;
   find("#facts").textContent = text("facts", {komi: number(state.komi, state.komi % 1 ? 1 : 0), rules, moves: number(state.moves)});
-  find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: state.recordedResult}) : "";
-  // The isolates keep the parts of the name in order within Arabic.
-  find("#file").textContent = state.file ? text("savedAs", {file: `\u2066${state.file}\u2069`}) : "";
-  complain(state.problem);
+  find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: isolated(state.recordedResult)}) : "";
+  find("#file").textContent = state.file ? text("savedAs", {file: isolated(state.file)}) : "";
+  showProblem();
 }
+
+// Names of files and players are in any language: the isolates keep their parts in order within the page's, Arabic too.
+const isolated = (name) => name && `\u2068${name}\u2069`;
 
 // Whether what the engine does leaves the board to the player.
 function isBackground() { return state.task !== null && ["analysis", "preparation"].includes(state.task.kind); }
@@ -250,7 +254,7 @@ function showPlayers() {
   for (const player of document.querySelectorAll(".player")) {
     const colour = player.dataset.colour;
     const isHuman = state.humans.includes(colour);
-    const person = state.humans.length === 2 ? state.names[colour] || text("human") : text("you");
+    const person = state.humans.length === 2 ? isolated(state.names[colour]) || text("human") : text("you");
     const name = isHuman ? person : text("engineAt", {level});
     player.querySelector(".name").textContent = `${text(colour)} · ${name}`;
     player.querySelector(".captures").textContent = text("captured", {stones: number(state.captures[colour])});
@@ -260,7 +264,7 @@ function showPlayers() {
 }
 
 function showClock() {
-  const thinking = state && state.task && state.task.kind === "move";
+  const thinking = isConnected && state && state.task && state.task.kind === "move";
   for (const player of document.querySelectorAll(".player")) {
     const isThinking = thinking && player.dataset.colour === state.toMove;
     const seconds = isThinking ? state.task.seconds + (performance.now() - received) / 1000 : 0;
@@ -351,9 +355,18 @@ function showAgain() {
   else draw(state.board);
 }
 
-function complain(problem) {
-  find("#problem").textContent = problem || "";
+// A refusal stays until the user does something else: an analysis sends new states all the time.
+function showProblem() {
+  const problem = refusal || (state && state.problem) || "";
+  if (find("#problem").textContent !== problem) find("#problem").textContent = problem;
   find("#problem").hidden = !problem;
+}
+
+function showConnection(isOpen) {
+  isConnected = isOpen;
+  find("#connection").hidden = isOpen;
+  find("main").classList.toggle("lost", !isOpen);
+  showClock();
 }
 
 function announce(said) { find("#announcement").textContent = said; }
