@@ -58,7 +58,7 @@ def first_game(
         click.UsageError: Options contradict each other.
         UserError: There is no such saved game, it cannot be continued, or a value is invalid.
     """
-    saved = saved_game(context, options, game, folder, shows_finished)
+    saved = saved_game(context, options, game, folder, shows_finished=shows_finished)
     humans = _humans(options.colour, search.seed)
     if saved is None:
         return FirstGame(_new_engine(search, game, options.handicap), humans, None, search)

@@ -21,7 +21,12 @@ logger = logging.getLogger(__name__)
 
 
 def saved_game(
-    context: click.Context, options: PlayersOptions, game: GameOptions, folder: Path, shows_finished: bool
+    context: click.Context,
+    options: PlayersOptions,
+    game: GameOptions,
+    folder: Path,
+    *,
+    shows_finished: bool = False,
 ) -> "SavedGame | None":
     """Returns the saved game to continue, or None for a new game.
 

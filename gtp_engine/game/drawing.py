@@ -90,6 +90,7 @@ class DrawingOptions(TypedDict, total=False):
     ownership: np.ndarray | None
     labels: Mapping[Any, str]
     title: str
+    name: str
     pixels: float | None
 
 

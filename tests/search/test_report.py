@@ -79,7 +79,7 @@ def test_the_table_has_a_row_for_each_move(report: SearchReport) -> None:
 def test_the_drawing_has_stones_last_move_candidates_and_ownership(game: Game, report: SearchReport) -> None:
     root = ElementTree.fromstring(report.to_svg())
     groups = {element.get("class"): list(element) for element in root.iter(f"{SVG}g")}
-    assert (len(groups["black"]), len(groups["white"]), len(groups["last-move"])) == (2, 1, 1)
+    assert (len(groups["black"][0]), len(groups["white"][0]), len(groups["last-move"])) == (2, 1, 1)
     texts = [element.text for element in groups["candidates"] if element.tag == f"{SVG}text"]
     shown = [move for move in report.moves[:9] if move.order == 0 or move.visits >= 4]
     assert texts == [text for move in shown for text in (f"{100 * move.winrate:.0f}", str(move.visits))]

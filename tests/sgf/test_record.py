@@ -551,7 +551,7 @@ def test_what_is_no_name_of_a_file(read: Callable[[Path | str], object], tmp_pat
     with pytest.raises(SgfError, match="pass the content as bytes"):
         read("(;SZ[9];B[ee])")
     with pytest.raises(FileNotFoundError):
-        read("game.sgf")
+        read(str(tmp_path / "game.sgf"))
     archive = tmp_path / "games.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("game.sgf", "(;SZ[9])")
