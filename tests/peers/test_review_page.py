@@ -286,20 +286,21 @@ def test_an_index_leads_to_the_games_and_back(
     screen.shoot("index")
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
     page.locator("table.games a[href='#game-2']").first.click()
-    assert page.locator("#game-2").is_visible() and not page.locator("#index").is_visible()
+    page.locator("#game-2").wait_for()  # the page follows its address a moment later
+    assert not page.locator("#index").is_visible()
     screen.press("End")
     page.locator("#game-2 .viewer .last").click()
     assert screen.text("place").startswith("Move 20:")
     assert np.array_equal(screen.stones("#game-2"), second.record.to_game(20).stones())
     page.go_back()
-    assert page.locator("#index").is_visible()
+    page.locator("#index").wait_for()
     link = page.locator("#index ol a").first
     number, game = link.get_attribute("data-move"), link.get_attribute("href")
     link.click()
-    assert page.locator(game).is_visible()
+    page.locator(game).wait_for()
     assert screen.text("place").startswith(f"Move {number}:")
     page.locator(f"{game} .back a").click()
-    assert page.locator("#index").is_visible()
+    page.locator("#index").wait_for()
     page.close()
     assert screen.errors == []
 
