@@ -1,12 +1,12 @@
 """The game that `gtp_engine play` and `gtp_engine web` begin with: a new one, or a saved one."""
 
-import random
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ..play.players import parse_humans
 from .command import is_given
 from .engine_settings import engine_settings
 from .options import GameOptions, SearchOptions
@@ -59,21 +59,12 @@ def first_game(
         UserError: There is no such saved game, it cannot be continued, or a value is invalid.
     """
     saved = saved_game(context, options, game, folder, shows_finished=shows_finished)
-    humans = _humans(options.colour, search.seed)
+    humans = parse_humans(options.colour, search.seed)
     if saved is None:
         return FirstGame(_new_engine(search, game, options.handicap), humans, None, search)
     search = with_opponent(context, search, saved)
     humans = humans if is_given(context, "colour") else saved.humans
     return FirstGame(_engine_with(search, saved), humans, saved, search)
-
-
-def _humans(colour: str, seed: int | None) -> frozenset[int]:
-    """Returns the colours that people play."""
-    from ..game.coords import BLACK, WHITE, parse_colour
-
-    if colour == "both":
-        return frozenset((BLACK, WHITE))
-    return frozenset((random.Random(seed).choice((BLACK, WHITE)) if colour == "random" else parse_colour(colour),))
 
 
 def _new_engine(search: SearchOptions, game: GameOptions, handicap: int | None) -> "Engine":

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ..play.players import COLOURS
 from ..terminal.words import SHOWN_VALUES
 from . import shared_options as shared
 from .command import options
@@ -16,7 +17,6 @@ from .options import game_options, search_options
 
 # A first game takes ten minutes on 9x9, and two hours on 19x19.
 DEFAULTS = {"board_size": "9"}
-COLOURS = ("black", "white", "random", "both")
 
 
 @dataclass(frozen=True)

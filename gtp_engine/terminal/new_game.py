@@ -1,19 +1,18 @@
 """The game that a player describes after `new`: what is not named stays as in the game before."""
 
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..base.errors import UserError
 from ..base.fields import Range, parse_board_size, parse_number
-from ..game.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, parse_colour
+from ..game.coords import MAX_SIZE, MIN_SIZE
 from ..game.game import Game
 from ..game.handicap import fixed_handicap_points
 from ..game.rules import LARGEST_KOMI, parse_rules
 from ..play.played_game import HANDICAP_KOMI
+from ..play.players import COLOURS, parse_humans
 from .words import NEW_GAME
 
-_COLOURS = ("black", "white", "random", "both")
 _SIZE_NAMES = ("size", "board", "boardsize")
 
 
@@ -53,13 +52,13 @@ def new_game(text: str, before: Game, humans: frozenset[int]) -> tuple[Game, fro
     game = Game(width, height, rules=rules, komi=komi)
     if handicap:
         game.place_handicap(fixed_handicap_points(handicap, width, height))
-    return game, humans if wanted.colour is None else _humans(wanted.colour)
+    return game, humans if wanted.colour is None else parse_humans(wanted.colour)
 
 
 def _parse(text: str) -> _Wanted:
     wanted, words = _Wanted(), iter(text.lower().split())
     for word in words:
-        if word in _COLOURS:
+        if word in COLOURS:
             wanted.colour = word
         elif word[0].isdigit():
             wanted.size = parse_board_size(word, MIN_SIZE, MAX_SIZE)
@@ -81,9 +80,3 @@ def _value(name: str, words: Iterator[str]) -> str:
     if value is None:
         raise UserError(f"missing value after {name}; type, for example, {NEW_GAME}")
     return value
-
-
-def _humans(colour: str) -> frozenset[int]:
-    if colour == "both":
-        return frozenset((BLACK, WHITE))
-    return frozenset((random.choice((BLACK, WHITE)) if colour == "random" else parse_colour(colour),))

@@ -1,21 +1,20 @@
 """What a page may send: small JSON objects with a `type`, each checked before anything is done with it."""
 
 import json
-import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_number, parse_word
-from ..game.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, parse_colour
+from ..game.coords import MAX_SIZE, MIN_SIZE
 from ..game.game import Game
 from ..game.handicap import fixed_handicap_points
 from ..game.rules import RULESETS
 from ..play.levels import HIGHEST, Level
 from ..play.played_game import HANDICAP_KOMI
+from ..play.players import COLOURS, parse_humans
 
-COLOURS = ("black", "white", "random", "both")
 # The page offers less; these bounds only keep a wrong message from starting a search of a week.
 _SECONDS, _VISITS = Range(0, 3600, above=True, noun="number of seconds"), Range(1, 1_000_000, whole=True)
 
@@ -105,7 +104,7 @@ def new_game_of(message: Mapping[str, Any]) -> NewGame:
         game.place_handicap(stones)
     return NewGame(
         game,
-        _humans(parse_word("colour", message.get("colour"), COLOURS)),
+        parse_humans(parse_word("colour", message.get("colour"), COLOURS)),
         _level(message.get("level")),
         None if seconds is None else float(parse_number("time", seconds, _SECONDS, from_text=False)),
         visits_of(message),
@@ -116,9 +115,3 @@ def _level(value: object) -> Level:
     if value == "max":
         return "max"
     return int(parse_number("level", value, Range(1, HIGHEST, whole=True), from_text=False))
-
-
-def _humans(colour: str) -> frozenset[int]:
-    if colour == "both":
-        return frozenset((BLACK, WHITE))
-    return frozenset((random.choice((BLACK, WHITE)) if colour == "random" else parse_colour(colour),))
