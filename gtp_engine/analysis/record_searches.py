@@ -17,6 +17,17 @@ from ..sgf import GameRecord, SgfError
 LEAVES_EACH = 2
 
 
+def are_side_by_side(evaluator: Evaluator, limits: Limits) -> bool:
+    """Returns whether searches share batches: time limits and rollouts have the evaluator to themselves."""
+    return not evaluator.is_rollout and limits.seconds is None
+
+
+def new_scheduler(evaluator: Evaluator, limits: Limits) -> Scheduler:
+    """Returns a scheduler with as many slots as there are searches in a batch."""
+    shared = are_side_by_side(evaluator, limits)
+    return Scheduler(evaluator, slots=max(1, evaluator.batch_size // LEAVES_EACH) if shared else 1)
+
+
 @dataclass(frozen=True)
 class RecordSearches:
     """How the positions of a record's main line are searched.
@@ -70,7 +81,7 @@ class RecordSearches:
     @property
     def one_by_one(self) -> bool:
         """Whether the positions are searched one after the other."""
-        return self.evaluator.is_rollout or self.limits.seconds is not None
+        return not are_side_by_side(self.evaluator, self.limits)
 
     def new_search(self) -> Search:
         """Returns an empty tree."""
@@ -81,10 +92,8 @@ class _Line:
     """The searches of positions in order, as many at once as the scheduler has slots."""
 
     def __init__(self, searches: RecordSearches, positions: Sequence[int]) -> None:
-        evaluator = searches.evaluator
-        slots = 1 if searches.one_by_one else max(1, evaluator.batch_size // LEAVES_EACH)
         self._searches = searches
-        self._scheduler = Scheduler(evaluator, slots)
+        self._scheduler = new_scheduler(searches.evaluator, searches.limits)
         self._kept = searches.new_search()  # the only one if positions are searched one by one
         self._to_add = list(positions)[::-1]  # the next one last
         self._refusal: SgfError | None = None  # of that position

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..search.report import SearchReport
-from ..search.request import Limits
 from .mistakes import LISTED, Unit, cost, drop, find_mistakes, least_cost
 from .record_searches import RecordSearches
 from .review import MoveReview
@@ -37,7 +36,7 @@ def look_again(
         All moves with what is known so far, after each position.
     """
     seed = None if searches.seed is None else searches.seed + 1  # other symmetries than those of the first look
-    longer = replace(searches, limits=longer_limits(searches.limits), seed=seed)
+    longer = replace(searches, limits=searches.limits.times(LONGER), seed=seed)
     reports = {number: report for move in moves for number, report in _ends(move)}
     most = max(_FEWEST, int(_SHARE * len(reports)))
     checked: set[int] = set()
@@ -52,12 +51,6 @@ def look_again(
             yield known
         if found < len(positions):  # the review was stopped
             return
-
-
-def longer_limits(limits: Limits) -> Limits:
-    """Returns the limits of the second look."""
-    visits = None if limits.visits is None else LONGER * limits.visits
-    return Limits(visits, None if limits.seconds is None else LONGER * limits.seconds)
 
 
 def _ends(move: MoveReview) -> list[tuple[int, SearchReport]]:

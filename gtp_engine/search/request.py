@@ -48,6 +48,13 @@ class Limits:
         """Whether nothing but a stop ends the search."""
         return self.visits is None and self.seconds is None
 
+    def times(self, factor: int) -> "Limits":
+        """Returns limits that are so many times as large."""
+        return Limits(
+            None if self.visits is None else factor * self.visits,
+            None if self.seconds is None else factor * self.seconds,
+        )
+
 
 @dataclass(frozen=True)
 class RootMoves:

@@ -10,11 +10,10 @@ from ...game.game import Game
 from ...search.parameters import SearchParameters
 from ...search.report import SearchReport
 from ...search.request import Limits, SearchRequest
-from ...search.scheduler import Scheduler
 from ...search.search import Search
 from ..game_review import Reason
 from ..mistakes import LISTED, Mistake
-from ..record_searches import LEAVES_EACH
+from ..record_searches import new_scheduler
 from ..review import MoveReview
 from .captures import find_captures, find_missed_atari
 from .connections import find_connections
@@ -141,11 +140,8 @@ class Explainer:
 
     def _search(self, games: Sequence[Game], longer: int = 1) -> list[SearchReport] | None:
         """Searches positions, side by side if only visits limit the searches; None if it is stopped."""
-        visits, seconds = self._limits.visits, self._limits.seconds
-        limits = Limits(visits and longer * visits, seconds and longer * seconds)
-        alone = self._evaluator.is_rollout or seconds is not None
-        slots = 1 if alone else max(1, self._evaluator.batch_size // LEAVES_EACH)
-        scheduler = Scheduler(self._evaluator, slots=slots)
+        limits = self._limits.times(longer)
+        scheduler = new_scheduler(self._evaluator, limits)
         reports: dict[int, SearchReport] = {}
         errors: list[Exception] = []
         for number, game in enumerate(games):
