@@ -111,6 +111,6 @@ def figures_of_games(reviews: Sequence[GameReview]) -> list[PlayerFigures]:
 
 
 def _name(review: GameReview, colour: int) -> str:
-    """Returns a player's name without the rank, which changes from game to game; the colour if there is no name."""
+    """Returns a player's name, or the colour if there is none. It omits the rank, which may differ between games."""
     name = review.record.black if colour == BLACK else review.record.white
     return name or colour_name(colour).capitalize()
