@@ -129,7 +129,7 @@ def main() -> None:
     \b
     Examples:
       gtp_engine play                              a game on 9x9, you are Black
-      gtp_engine play --board-size 19 --level 3    19x19 against a weaker opponent
+      gtp_engine play --board-size 19 --rank 10k   19x19 against a weaker opponent
       gtp_engine web                               the same in the browser
       gtp_engine gtp --seconds 10                  for a GUI, 10 s per move
       gtp_engine review game.sgf                   find the mistakes in a game

@@ -25,8 +25,8 @@ TEMPLATE = """\
 #seconds = 5
 #visits = 1000
 
-# Strength: 1 (weakest) to 10, or "max".
-#level = "max"
+# The rank to play at, 25k to 5d, or "max" for full strength.
+#rank = "12k"
 
 # Ruleset: "chinese", "japanese", "aga", ...
 #rules = "chinese"

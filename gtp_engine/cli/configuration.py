@@ -15,10 +15,12 @@ from ..base.errors import UserError
 from ..base.fields import unknown
 from ..base.folders import CONFIGURATION, configuration_file
 from . import COMMANDS
+from .option_types import NO_LEVELS
 from .settings_file import SEARCH, errors_in, read_table, takes_parameters, use_parameters, use_table, use_values
 
 # The settings that may be at the top of the file: those that mean the same in all commands.
-COMMON_SETTINGS = ("network", "level", "visits", "seconds", "rules", "threads", "device", "precision")
+COMMON_SETTINGS = ("network", "rank", "visits", "seconds", "rules", "threads", "device", "precision")
+_OLD_LEVEL = "level"  # of earlier versions
 # The tables. The command `network` has none: at the top, its name is a setting.
 _TABLES = (*(name for name in COMMANDS if name not in (*COMMON_SETTINGS, "config")), SEARCH)
 
@@ -60,6 +62,8 @@ def _parts(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str
         UserError: A setting or a table is unknown.
     """
     for name, value in settings.items():
+        if name == _OLD_LEVEL:
+            raise UserError(NO_LEVELS)
         if name in _TABLES and not isinstance(value, dict):
             raise UserError(f"'{name}' is not a table; write [{name}]")
         if name not in (*COMMON_SETTINGS, *_TABLES):

@@ -9,9 +9,9 @@ from .engine_settings import engine_settings
 from .options import GameOptions, SearchOptions, game_options, search_options
 
 
-@command(common=("network", "seconds", "visits", "level"))
+@command(common=("network", "seconds", "visits", "rank"))
 @game_options
-@search_options(seconds="5", level=True)
+@search_options(seconds="5", rank=True)
 @options(
     "Behaviour",
     click.option("--ponder", is_flag=True, help="Think on the opponent's time."),
@@ -46,6 +46,7 @@ def gtp(
       gtp_engine gtp                      5 s a move if the GUI sends no times
       gtp_engine gtp --visits 1000 --threads 1 --seed 7
       gtp_engine gtp --rules japanese --komi 6.5 --ponder
+      gtp_engine gtp --rank 12k           play as a 12k does
       gtp_engine gtp --name KataGo        for Lizzie and LizzieYzy
     """
     from .. import __version__

@@ -1,18 +1,17 @@
 """Types of option values that are numbers, sizes or ranges: each names what is wrong with a text."""
 
 import re
-from typing import Any, Literal
+from typing import Any
 
 import click
 
 from ..base.errors import UserError
 from ..base.fields import Range, parse_board_size, parse_number
 from ..evaluate.choices import LARGEST_BOARD
+from ..play.ranks import STRONGEST, WEAKEST, Rank, as_rank
 
 SMALLEST, LARGEST = 2, 25
-MAX_LEVEL = 10
-# What players may type as a level; the ranks of `evaluate.human_profile`.
-_RANK = re.compile(r"([1-9]|1\d|20)k|[1-9]d")
+NO_LEVELS = f"there are no levels any more: use a rank from {WEAKEST} to {STRONGEST}, such as --rank 12k"
 
 
 class BoardSize(click.ParamType):
@@ -75,20 +74,25 @@ class Seconds(click.ParamType):
             self.fail(f"{error}, such as 2 or 0.5", param, ctx)
 
 
-class Level(click.ParamType):
-    """`1` to `10`, or `max`."""
+class RankName(click.ParamType):
+    """`25k` to `5d`, or `max`."""
+
+    name = "rank"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Rank | None":
+        try:
+            return as_rank(value)
+        except UserError as error:
+            self.fail(str(error), param, ctx)
+
+
+class OldLevel(click.ParamType):
+    """What `--level` accepted before there were ranks: nothing any more."""
 
     name = "level"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "int | Literal['max']":
-        if value == "max":
-            return "max"
-        try:
-            return int(parse_number("level", value, Range(1, MAX_LEVEL, whole=True)))
-        except UserError as error:
-            is_rank = _RANK.fullmatch(str(value))
-            hint = f"; for a rank use --profile rank_{value} with a human-trained network" if is_rank else ""
-            self.fail(f"{error}, or max{hint}", param, ctx)
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> None:
+        raise UserError(NO_LEVELS)
 
 
 class BoardWeights(click.ParamType):

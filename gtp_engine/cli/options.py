@@ -12,7 +12,7 @@ A command decorated with `game_options` gets one argument `game: GameOptions`, w
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -24,6 +24,7 @@ from .shared_options import Decorator
 
 if TYPE_CHECKING:
     from ..game.rules import Rules
+    from ..play.ranks import Rank
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class SearchOptions:
     network: str
     visits: int | None
     seconds: float | None
-    level: "int | Literal['max']"
+    rank: "Rank | None"
     threads: int | None
     device: str
     precision: str
@@ -72,13 +73,13 @@ def game_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return options("Game", shared.BOARD_SIZE, shared.KOMI, shared.RULES)(wrapper)
 
 
-def search_options(*, visits: str | None = None, seconds: str | None = None, level: bool = False) -> Decorator:
-    """Adds the limits, --network, the machine, --set and --settings, and --level for commands that play.
+def search_options(*, visits: str | None = None, seconds: str | None = None, rank: bool = False) -> Decorator:
+    """Adds the limits, --network, the machine, --set and --settings, and --rank for commands that play.
 
     Args:
         visits: The command's limit without --visits and --seconds, for the help.
         seconds: The same.
-        level: Whether to add --level.
+        rank: Whether to add --rank.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,14 +88,14 @@ def search_options(*, visits: str | None = None, seconds: str | None = None, lev
             *args: Any, settings_file: tuple[str, ...], profile: str | None, settings: tuple[str, ...], **values: Any
         ) -> Any:
             named = () if profile is None else (f"profile={profile}",)
-            values = {"level": "max", **values, **_limits(values), "settings": settings_file + named + settings}
+            values = {"rank": None, **values, **_limits(values), "settings": settings_file + named + settings}
             search = SearchOptions(**{field.name: values.pop(field.name) for field in fields(SearchOptions)})
             return function(*args, search=search, **values)
 
         return options(
             "Search",
             shared.NETWORK,
-            *([shared.LEVEL] if level else []),
+            *([shared.RANK, shared.LEVEL] if rank else []),
             *shared.limit_options(visits, seconds),
             shared.PROFILE,
             shared.STRICT,

@@ -18,7 +18,7 @@ from .options import GameOptions, SearchOptions
 from .play_options import DEFAULTS, PlayOptions, play_options
 
 
-@command(common=("board-size", "colour", "handicap", "level"), context_settings={"default_map": DEFAULTS})
+@command(common=("board-size", "colour", "handicap", "rank"), context_settings={"default_map": DEFAULTS})
 @play_options
 @click.pass_context
 def play(context: click.Context, game: GameOptions, search: SearchOptions, **values: Any) -> None:
@@ -36,8 +36,8 @@ def play(context: click.Context, game: GameOptions, search: SearchOptions, **val
     \b
     Examples:
       gtp_engine play                                  9x9, you are Black
-      gtp_engine play --colour white --level 3         a weaker engine begins
-      gtp_engine play --handicap 4 --level 1           you have four stones
+      gtp_engine play --colour white --rank 10k        a weaker engine begins
+      gtp_engine play --handicap 4 --rank 5k           you have four stones
       gtp_engine play --colour both                    two humans, hints on demand
       gtp_engine play --resume                         continue the last game
       gtp_engine play game.sgf --move 40               play on after move 40

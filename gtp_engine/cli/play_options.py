@@ -96,4 +96,4 @@ _DISPLAY: tuple[str | Callable[..., Any], ...] = (
 
 def play_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options to a command; it receives `game`, `search` and the keywords of PlayOptions."""
-    return options(*GAME_ENTRIES, *_DISPLAY, search_options(seconds="5", level=True))(function)
+    return options(*GAME_ENTRIES, *_DISPLAY, search_options(seconds="5", rank=True))(function)

@@ -93,15 +93,15 @@ def _finished_game(path: Path, rules: "Rules | None", komi: float | None) -> "Sa
 
 
 def with_opponent(context: click.Context, search: SearchOptions, saved: "SavedGame") -> SearchOptions:
-    """Returns the options with the saved game's level and network, unless the command line has others."""
+    """Returns the options with the saved game's rank and network, unless the command line has others."""
     from ..evaluate.choices import AUTO, ROLLOUTS
     from ..network.library import default_network, network_name
 
     opponent = saved.opponent
     if opponent is None:
         return search
-    if not is_given(context, "level"):
-        search = replace(search, level=opponent.level)
+    if not is_given(context, "rank"):
+        search = replace(search, rank=opponent.rank)
     if is_given(context, "network"):
         return search
     usual = default_network(saved.game.width, saved.game.height)

@@ -71,10 +71,11 @@ def use_table(ctx: click.Context, table: dict[str, Any], folder: Path) -> None:
     if takes_parameters(ctx.command):
         use_parameters(ctx, settings.pop(SEARCH, {}))
     accepted = settings_of(ctx.command)
+    shown = sorted(name for name, option in accepted.items() if not option.hidden)
     for name in settings:
         if name not in accepted:
             tables = [f"[{SEARCH}]"] if takes_parameters(ctx.command) else []
-            raise unknown("setting", name, sorted(accepted), accepted=[*sorted(accepted), *tables])
+            raise unknown("setting", name, shown, accepted=[*shown, *tables])
     if set(LIMITS) & settings.keys():
         ctx.default_map = {name: value for name, value in (ctx.default_map or {}).items() if name not in LIMITS}
     use_values(ctx, {accepted[name]: value for name, value in settings.items()}, folder)

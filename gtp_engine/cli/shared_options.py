@@ -9,9 +9,10 @@ import click
 
 from ..base.errors import UserError
 from ..evaluate import choices
+from ..play.ranks import STRONGEST, WEAKEST
 from .configuration import variable
 from .name_types import NetworkName, Profile, RulesName
-from .option_types import BoardSize, Komi, Level, Seconds, WholeNumber
+from .option_types import BoardSize, Komi, OldLevel, RankName, Seconds, WholeNumber
 from .settings_file import read_settings
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -25,9 +26,14 @@ RULES = click.option(
     envvar=variable("rules"),
     help="Ruleset: chinese, japanese, aga, ..., or its parts as KataGo's JSON.",
 )
-LEVEL = click.option(
-    "--level", type=Level(), default="max", envvar=variable("level"), help="Strength: 1 (weakest) to 10, or max."
+RANK = click.option(
+    "--rank",
+    type=RankName(),
+    show_default="full strength",
+    envvar=variable("rank"),
+    help=f"Play at a rank: {WEAKEST} to {STRONGEST}, such as 12k, or max.",
 )
+LEVEL = click.option("--level", type=OldLevel(), envvar=variable("level"), hidden=True, expose_value=False)
 THREADS = click.option(
     "--threads",
     type=WholeNumber(1, 256),

@@ -17,7 +17,7 @@ from .options import GameOptions, SearchOptions, search_options
 from .play_options import DEFAULTS, GAME_ENTRIES, PlayersOptions
 
 
-@command(common=("board-size", "colour", "handicap", "level"), context_settings={"default_map": DEFAULTS})
+@command(common=("board-size", "colour", "handicap", "rank"), context_settings={"default_map": DEFAULTS})
 @options(
     *GAME_ENTRIES,
     "Server",
@@ -25,7 +25,7 @@ from .play_options import DEFAULTS, GAME_ENTRIES, PlayersOptions
         "--port", type=WholeNumber(0, 65535), show_default="8019, or the next free one", help="Port; 0: any free one."
     ),
     click.option("--browser/--no-browser", default=True, help="Open the page in the browser."),
-    search_options(seconds="5", level=True),
+    search_options(seconds="5", rank=True),
 )
 @click.pass_context
 def web(
@@ -44,7 +44,7 @@ def web(
     \b
     Examples:
       gtp_engine web                                   9x9, you are Black
-      gtp_engine web --board-size 19 --level 3         19x19, a weaker opponent
+      gtp_engine web --board-size 19 --rank 10k        19x19, a weaker opponent
       gtp_engine web --resume                          continue the last game
       gtp_engine web game.sgf                          show and analyse a game
       gtp_engine web --no-browser --port 9000          only print the address

@@ -1,10 +1,10 @@
-"""Which move to play after a search: the best one, one of the level's, or a pass when the game is over."""
+"""Which move to play after a search: the best one, one of a weaker player, or a pass when the game is over."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..game.coords import PASS
+from ..game.coords import EMPTY, PASS, opponent
 from ..search.parameters import SearchParameters
 from ..search.report import SearchReport
 from ..search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
@@ -20,7 +20,8 @@ from .endgame import (
     should_pass,
     useful_move,
 )
-from .levels import Level, choose_at
+from .rank_play import choose_at
+from .strength import Strength
 from .worker import SearchWorker
 
 # Chosen by judgement, like those of `endgame`.
@@ -30,6 +31,8 @@ _SHARE_OF_EACH = 0.125  # of the time for the move
 _FIRST_SHARE = 1 - _MORE_SEARCHES * _SHARE_OF_EACH
 _LEAST_VISITS = 64
 _NO_HOPE = 0.05  # win rate
+# With so large a share of the board open, by points whose ownership is not clear, an assessment only costs time.
+_FAR_FROM_OVER, _CLEAR = 0.3, 0.5
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,12 @@ class PlayStyle:
     """How to choose a move.
 
     Attributes:
-        level: The playing strength.
+        strength: How strongly to play; None for full strength.
         cleanup: Capture all dead stones before a pass.
         deterministic: Choose without randomness.
     """
 
-    level: Level = "max"
+    strength: Strength | None = None
     cleanup: bool = False
     deterministic: bool = False
 
@@ -62,21 +65,49 @@ def choose_move(worker: SearchWorker, request: SearchRequest, style: PlayStyle) 
         The point to play, or `PASS`, and the report behind it.
     """
     game = request.game
+    request = _limited(worker, request, style)
     at_once = request.limits.seconds == 0 and game.passes == 0
     looks_for_end = style.cleanup or (may_be_over(game) and not at_once)
     if request.root_moves != ANY_MOVE or not looks_for_end:
-        report = worker.search(request)
+        report = _search(worker, request, style)
         return _pick(worker, request, report, style), report
     return _Ending(worker, request, style).choose()
 
 
+def _limited(worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> SearchRequest:
+    """Returns the request with the visits of the strength."""
+    if style.strength is None:
+        return request
+    visits = style.strength.visits(None if style.deterministic else worker.random)
+    limits = request.limits
+    return replace(request, limits=replace(limits, visits=min(visits, limits.visits or visits)), ownership=True)
+
+
+def _search(worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> SearchReport:
+    """Searches in the tree of the game; below full strength afresh, since the tree may know too much."""
+    return worker.search(request) if style.strength is None else _look(worker, request)
+
+
+def _look(worker: SearchWorker, request: SearchRequest) -> SearchReport:
+    """Searches afresh; a single visit needs no tree."""
+    alone = request.limits.visits == 1 and request.root_moves == ANY_MOVE
+    return worker.glance(request) if alone else worker.look(request)
+
+
 def _pick(worker: SearchWorker, request: SearchRequest, report: SearchReport, style: PlayStyle) -> int:
     """Returns the search's choice in this style."""
-    if report.moves and not style.deterministic and style.level != "max":
-        return choose_at(style.level, report, worker.random)
+    if style.strength is not None:
+        return choose_at(style.strength, request.game, report, None if style.deterministic else worker.random)
     parameters = request.parameters or SearchParameters()
     temperature = 0.0 if style.deterministic else parameters.temperature_after(len(request.game.moves))
     return report.choose(temperature, worker.random)
+
+
+def opponents_view(request: SearchRequest) -> SearchRequest:
+    """Returns the request for a search with the opponent of the player to move to move first."""
+    game = request.game.copy()
+    game.to_move = opponent(game.to_move)
+    return replace(request, game=game, root_moves=ANY_MOVE)
 
 
 class _Ending:
@@ -87,6 +118,7 @@ class _Ending:
         self._request = replace(request, ownership=True)
         self._to_capture = style.cleanup or self._game.rules.stones_stand
         self._after_pass = self._game.passes > 0
+        self._least_visits = _LEAST_VISITS if style.strength is None else min(_LEAST_VISITS, style.strength.visits())
 
     def choose(self) -> tuple[int, SearchReport]:
         """Returns the point to play, and the report behind it."""
@@ -97,7 +129,7 @@ class _Ending:
         if not self._looks_over(moving):
             report = self._rest_of_search(report)
             return self._pick(report), report
-        after_pass = self._worker.opponents_view(replace(self._request, limits=self._more_limits()))
+        after_pass = _look(self._worker, opponents_view(replace(self._request, limits=self._more_limits())))
         assert after_pass.ownership is not None
         if self._request.is_stopped:
             return self._pick(report), report
@@ -113,13 +145,16 @@ class _Ending:
 
     def _own_view(self, report: SearchReport) -> np.ndarray:
         """Returns the search's ownership, or that of a longer search if this one had too few visits."""
-        if report.visits < _LEAST_VISITS or report.ownership is None:
+        if report.visits < self._least_visits or report.ownership is None:
             report = self._worker.look(replace(self._request, limits=self._more_limits()))
         assert report.ownership is not None
         return report.ownership
 
     def _looks_over(self, ownership: np.ndarray) -> bool:
         """Returns whether a search of the position after a pass is worth its time."""
+        open_points = np.count_nonzero((self._game.stones() == EMPTY) & (np.abs(ownership) < _CLEAR))
+        if not self._after_pass and open_points > _FAR_FROM_OVER * self._game.area:
+            return False
         status = assess_endgame(self._game, ownership, ownership)
         return is_nearly_over(self._game, status) or should_pass(self._game, status, cleanup=self._style.cleanup)
 
@@ -128,7 +163,11 @@ class _Ending:
         limits = self._request.limits
         if limits.seconds is not None:
             limits = replace(limits, seconds=limits.seconds * _FIRST_SHARE)
-        return self._worker.search(replace(self._request, limits=limits, root_moves=self._no_pass()))
+        return self._search(limits)
+
+    def _search(self, limits: Limits) -> SearchReport:
+        request = replace(self._request, limits=limits, root_moves=self._no_pass())
+        return _search(self._worker, request, self._style)
 
     def _rest_of_search(self, report: SearchReport) -> SearchReport:
         """Searches for the time that was left."""
@@ -136,7 +175,7 @@ class _Ending:
         if limits.seconds is None or (limits.visits is not None and report.visits >= limits.visits):
             return report
         limits = replace(limits, seconds=limits.seconds * (1 - _FIRST_SHARE))
-        return self._worker.search(replace(self._request, limits=limits, root_moves=self._no_pass()))
+        return self._search(limits)
 
     def _no_pass(self) -> RootMoves:
         """Returns the moves that the tree may consider.
@@ -187,5 +226,5 @@ class _Ending:
         limits = self._request.limits
         # Without any time left they are bounded by visits: a wrong pass would be worse.
         seconds = limits.seconds * _SHARE_OF_EACH if limits.seconds else None
-        visits = max(limits.visits, _LEAST_VISITS) if limits.visits is not None else None
+        visits = max(limits.visits, self._least_visits) if limits.visits is not None else None
         return Limits(visits, seconds)

@@ -17,6 +17,7 @@ from ..game.regions import Cell, cells_of, find_liberties, find_regions, points_
 from ..game.scoring import dead_stones, final_score, living_stones, seki_stones
 from ..search.report import MoveReport, SearchReport
 from .settlement import agreed_dead
+from .strength import Strength
 
 # The numbers below were chosen by judgement and work; none has been measured by itself.
 # A chain or a region whose mean ownership is nearer to 0 is not settled.
@@ -34,15 +35,20 @@ _LEAST_VISITS = 50
 _HANDICAP_PATIENCE = 0.03
 
 
-def is_hopeless(game: Game, report: SearchReport, threshold: float) -> bool:
+def is_hopeless(game: Game, report: SearchReport, threshold: float, strength: Strength | None = None) -> bool:
     """Returns whether this position is a reason for the player to move to resign.
 
     That is so if the win rate is below `threshold`, the player is too far behind for an accident to help, enough moves
-    have been played for the board's size, and the search has enough visits.
+    have been played for the board's size, and the search has enough visits. Accidents help weak players more: they go
+    on for longer (`Strength.patience`), and an evaluation without a search is enough for them.
     """
     earliest = (_EARLIEST_RESIGNATION + _HANDICAP_PATIENCE * game.handicap) * game.area
     far_behind = -sqrt(game.area) / 4  # 5 points on 19x19, 2 on 9x9
-    is_late = len(game.moves) >= earliest and report.visits >= _LEAST_VISITS
+    least_visits = _LEAST_VISITS
+    if strength is not None:
+        far_behind *= strength.patience
+        least_visits = min(least_visits, strength.visits())
+    is_late = len(game.moves) >= earliest and report.visits >= least_visits
     return is_late and report.winrate < threshold and report.lead < far_behind
 
 

@@ -5,6 +5,7 @@ futures. That thread also imports and compiles the core and loads the evaluator,
 komi and rules can be set while the thread is busy.
 """
 
+import logging
 import threading
 import time
 import weakref
@@ -25,9 +26,10 @@ from ..network.library import network_name
 from ..search.parameters import SearchParameters
 from ..search.request import RequestOptions, SearchRequest
 from .clock import Clock
-from .levels import Level
+from .ranks import Rank, as_rank, play_at
 from .search_thread import SearchThread
 from .settings import EngineSettings
+from .strength import Strength
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from ..game.scoring import Score
     from ..search.report import SearchReport
     from .worker import RawEvaluation, SearchWorker
+
+logger = logging.getLogger(__name__)
 
 # Seconds that the end of the program waits for the batch in flight of an engine that was not closed, and `close` for an
 # engine that is still getting ready.
@@ -128,6 +132,7 @@ class Engine:
         self._game: Game | None = None
         self._hopeless_moves = {BLACK: 0, WHITE: 0}
         self.games_begun = 0
+        self._notes: set[str] = set()  # that were logged
         self._thread = SearchThread(self.settings.new_worker)
         weakref.finalize(self, self._thread.close, _LAST_WAIT)
         self._network = ""
@@ -154,13 +159,13 @@ class Engine:
 
     @property
     def name(self) -> str:
-        """The name for game records: the program with its network and its level."""
-        network, level = self._network, self.settings.level
+        """The name for game records: the program with its network and its rank."""
+        network = self._network
         words = ["gtp_engine"]
         if network not in WITHOUT_NETWORK:
             words.append(network_name(Path(network)))
-        if level != "max":
-            words.append(f"level {level}")
+        if self.settings.rank is not None:
+            words.append(str(self.settings.rank))
         return " ".join(words)
 
     # The game.
@@ -371,7 +376,7 @@ class Engine:
         *,
         play: bool = True,
         cleanup: bool = False,
-        level: Level | None = None,
+        rank: Rank | str | None = None,
     ) -> "Future[Decision]":
         """Decides what to play; `commit` plays it.
 
@@ -380,14 +385,14 @@ class Engine:
                 searched within those of the settings and of the clock.
             play: Whether the move is to be played; otherwise the decision is without randomness, resignation and clock.
             cleanup: Whether to capture all dead stones before a pass.
-            level: The level of this move; None for that of the settings.
+            rank: The rank of this move, such as "12k"; None for that of the settings.
         """
         started = time.monotonic()
         self._end_pondering()
         request = _checked(request) or self.request()
         game, colour = request.game, request.game.to_move
-        settings = self.settings if level is None else replace(self.settings, level=level)
-        clock, network = self.clock, self._network
+        settings = self.settings if rank is None else replace(self.settings, rank=rank)
+        clock, strength = self.clock, self._strength(settings)
         hopeless_before = self._hopeless_moves[colour]
 
         def decide(worker: "SearchWorker") -> Decision:
@@ -397,15 +402,26 @@ class Engine:
             limits, budget, waited = request.limits, None, time.monotonic() - started
             if limits.is_endless:
                 budget = clock.budget(colour, game.area, len(game.moves), waited) if play else None
-                limits = settings.move_limits(network, budget)
-            style = PlayStyle(settings.level, cleanup, deterministic=not play)
+                limits = settings.move_limits(budget)
+            style = PlayStyle(strength, cleanup, deterministic=not play)
             point, report = choose_move(worker, replace(request, limits=limits), style)
-            hopeless = is_hopeless(game, report, settings.resign_threshold)
+            hopeless = is_hopeless(game, report, settings.resign_threshold, strength)
             resign = play and settings.resign and hopeless and hopeless_before + 1 >= settings.resign_moves
             planned = None if budget is None else waited + budget
             return Decision(colour, PASS if resign else point, resign, report, started, planned, hopeless)
 
         return self._thread.submit(decide)
+
+    def _strength(self, settings: EngineSettings) -> Strength | None:
+        """Returns the strength of the settings' rank; logs once what a user should know about it."""
+        rank = as_rank(settings.rank)
+        if rank is None:
+            return None
+        play = play_at(rank, self._network, self._width, self._height)
+        if play.note and play.note not in self._notes:
+            self._notes.add(play.note)
+            logger.warning(play.note)
+        return play.strength
 
     def commit(self, decision: Decision) -> None:
         """Plays a decision of `genmove` and charges its time to the clock; does nothing if it resigns."""
@@ -480,8 +496,11 @@ class Engine:
         return self._thread.submit(lambda worker: worker.statuses(request))
 
     def ponder(self) -> None:
-        """Searches in the opponent's time, if the settings ask for it, until any other method is called."""
-        if self.settings.ponder and not self.game.is_over:
+        """Searches in the opponent's time, if the settings ask for it, until any other method is called.
+
+        A player of a rank does not: its moves are found without the tree.
+        """
+        if self.settings.ponder and self.settings.rank is None and not self.game.is_over:
             self._end_pondering()
             request = self.request(stop=self._thread.pondering_stop)
             self._thread.submit(lambda worker: worker.search(request))
@@ -527,14 +546,14 @@ class Engine:
             self._thread.submit(lambda worker: worker.close())
         return self._thread.close(_LAST_WAIT if timeout is None and not self.ready.done() else timeout)
 
-    def best_move(self, colour: int | str | None = None, *, level: Level | None = None) -> Decision:
+    def best_move(self, colour: int | str | None = None, *, rank: Rank | str | None = None) -> Decision:
         """Decides on a move, plays it and returns the decision.
 
         Args:
             colour: The player; None for the player to move.
-            level: The level of this move; None for that of the settings.
+            rank: The rank of this move, such as "12k"; None for that of the settings.
         """
-        decision = self.genmove(self.request(colour), level=level).result()
+        decision = self.genmove(self.request(colour), rank=rank).result()
         self.commit(decision)
         return decision
 
@@ -544,7 +563,7 @@ class Engine:
 
     def _limited_request(self, *, ownership: bool = False) -> SearchRequest:
         """Returns a request within the limits of the settings."""
-        return self.request(limits=self.settings.move_limits(self._network), ownership=ownership)
+        return self.request(limits=self.settings.limits(), ownership=ownership)
 
 
 def _checked(request: SearchRequest | None) -> SearchRequest | None:

@@ -11,12 +11,13 @@ from ..game.coords import BLACK, WHITE
 from ..game.game import Game
 from ..game.rules import Rules
 from ..sgf import GameRecord, SgfError, read_sgf
-from .levels import Level, parse_level
+from .ranks import Rank, as_rank
 
 HUMAN = "human"  # the name that `play` gives human players in its records
 _PROGRAM = "gtp_engine"
-# The engine's name in a record (`Engine.name`): the program, a network if there was one, a level below max.
-_ENGINE_NAME = re.compile(_PROGRAM + r"(?: (?!level \w+$)(?P<network>.+?))?(?: level (?P<level>\w+))?")
+# The engine's name in a record (`Engine.name`): the program, a network if there was one, a rank if it played at one.
+_ENGINE_NAME = re.compile(_PROGRAM + r"(?: (?!\d+[kd]$)(?P<network>.+?))?(?: (?P<rank>\d+[kd]))?")
+_OLD_LEVEL = re.compile(r" level \w+$")  # of earlier versions
 _UNFINISHED = ("", "?", "void")  # results in RE, in lower case, of games that nobody has won or drawn
 
 
@@ -26,11 +27,11 @@ class Opponent:
 
     Attributes:
         network: The name of its network; None for rollouts.
-        level: Its level.
+        rank: Its rank; None for full strength.
     """
 
     network: str | None
-    level: Level
+    rank: Rank | None
 
 
 @dataclass(frozen=True)
@@ -186,11 +187,14 @@ def _humans(record: GameRecord) -> frozenset[int]:
 def _opponent(record: GameRecord) -> Opponent | None:
     if not _is_own(record):
         return None
-    match = _ENGINE_NAME.fullmatch(record.white if record.black == HUMAN else record.black)
+    name = record.white if record.black == HUMAN else record.black
+    match = _ENGINE_NAME.fullmatch(name)
+    if match is None or _OLD_LEVEL.search(name):
+        return None
     try:
-        return Opponent(match["network"], parse_level(match["level"] or "max")) if match else None
+        return Opponent(match["network"], as_rank(match["rank"]))
     except UserError:
-        return None  # a level of another version
+        return None  # a rank of another version
 
 
 def _comments(record: GameRecord, game: Game, kept: int) -> dict[int, str]:

@@ -202,9 +202,9 @@ class PlayedGame:
         return not self.has_content or self.file.save(self.record())
 
     def load(self, saved: SavedGame) -> None:
-        """Continues a saved game instead of this one; its opponent plays at its level again."""
+        """Continues a saved game instead of this one; its opponent plays at its rank again."""
         if saved.opponent is not None:
-            self.engine.settings = replace(self.engine.settings, level=saved.opponent.level)
+            self.engine.settings = replace(self.engine.settings, rank=saved.opponent.rank)
         self.engine.load(saved.game)
         self.humans = saved.humans
         self._begin(saved)
@@ -221,6 +221,6 @@ class PlayedGame:
 
     def _label(self) -> str:
         """Returns the board and the opponent for the name of a new file."""
-        level = self.engine.settings.level
-        players = "two-players" if len(self.humans) == 2 else "engine" if level == "max" else f"engine-level-{level}"
+        rank = self.engine.settings.rank
+        players = "two-players" if len(self.humans) == 2 else "engine" if rank is None else f"engine-{rank}"
         return f"{self.engine.width}x{self.engine.height}-{players}"

@@ -12,12 +12,13 @@ from ..evaluate.choices import AUTO, DEVICES, PRECISIONS, WITHOUT_NETWORK, netwo
 from ..network.library import find_network
 from ..search.parameters import SearchParameters, default_parameters, find_parameter, parameter_names
 from ..search.request import Limits
-from .levels import Level, check_level, visits_at
+from .ranks import Rank, as_rank
 
 if TYPE_CHECKING:
     from .worker import SearchWorker
 
 DEFAULT_SECONDS = 5.0
+RANK = "rank"  # the name of the parameter
 # Our names and KataGo's of the limits, which are settings of the engine and not of the search.
 _LIMIT_NAMES = {"visits": "visits", "maxVisits": "visits", "seconds": "seconds", "maxTime": "seconds"}
 # The numbers among the settings, and those that may be None.
@@ -48,7 +49,7 @@ class EngineSettings:
         visits: The maximum number of visits for a move; None for no limit. Without visits, seconds and a clock a move
             takes 5 s.
         seconds: The maximum time for a move; None for no limit.
-        level: 1 (weakest) to 10, or "max".
+        rank: The rank to play at, such as "12k" (`ranks`); None for full strength.
         ponder: Whether to search in the opponent's time.
         resign: Whether to resign a game when the win rate was below `resign_threshold` for `resign_moves` moves in a
             row.
@@ -68,7 +69,7 @@ class EngineSettings:
     seed: int | None = None
     visits: int | None = None
     seconds: float | None = None
-    level: Level = "max"
+    rank: Rank | str | None = None
     ponder: bool = False
     resign: bool = True
     resign_threshold: float = 0.05
@@ -91,7 +92,7 @@ class EngineSettings:
             parse_bool(name, getattr(self, name), from_text=False)
         parse_word("device", self.device, (AUTO, *DEVICES))
         parse_word("precision", self.precision, (AUTO, *PRECISIONS))
-        check_level(self.level)
+        object.__setattr__(self, "rank", as_rank(self.rank))
         profile = self.search_parameters(self.network).profile
         if profile and self.network in (AUTO, *WITHOUT_NETWORK):
             raise UserError(f"the profile {profile} needs a human-trained --network, such as b18c384nbt-humanv0")
@@ -123,31 +124,30 @@ class EngineSettings:
         seconds = default_seconds if self.visits is None and self.seconds is None else self.seconds
         return Limits(self.visits, seconds)
 
-    def move_limits(self, network: str, budget: float | None = None) -> Limits:
-        """Returns the limits of one move: those of the settings and of the level, and the clock's.
+    def move_limits(self, budget: float | None = None) -> Limits:
+        """Returns the limits of one move: those of the settings and the clock's.
+
+        A rank has limits of its own (`decision`), so that it needs none here.
 
         Args:
-            network: The network in use, on which the visits of a level depend.
             budget: The seconds that the clock allows; None without a clock.
         """
         if budget == 0.0:
             return Limits(visits=1, seconds=0.0)
-        of_level = visits_at(self.level, with_network=network not in WITHOUT_NETWORK)
-        visits = [limit for limit in (self.visits, of_level) if limit is not None]
         seconds = [limit for limit in (self.seconds, budget) if limit is not None]
-        if not seconds and self.visits is None:
+        if not seconds and self.visits is None and self.rank is None:
             seconds = [DEFAULT_SECONDS]
-        return Limits(min(visits, default=None), min(seconds, default=None))
+        return Limits(self.visits, min(seconds, default=None))
 
     # Settings that clients change by name: the limits of a move and the search parameters.
 
     @staticmethod
     def parameter_names() -> list[str]:
-        """Returns the names that `parameter` and `with_parameter` accept: limits of a move and search parameters."""
-        return ["visits", "seconds", *parameter_names()]
+        """Returns the names that `parameter` and `with_parameter` accept: limits, the rank and search parameters."""
+        return ["visits", "seconds", RANK, *parameter_names()]
 
     def parameter(self, name: str, network: str) -> Any:
-        """Returns a parameter by its name or KataGo's, for this network; None for a limit that is not set.
+        """Returns a parameter by its name or KataGo's, for this network; None for a limit or a rank that is not set.
 
         Raises:
             UserError: The name is unknown.
@@ -155,6 +155,8 @@ class EngineSettings:
         _check_parameter(name)
         if name in _LIMIT_NAMES:
             return getattr(self, _LIMIT_NAMES[name])
+        if name == RANK:
+            return None if self.rank is None else str(self.rank)
         return getattr(self.search_parameters(network), find_parameter(name))
 
     def with_parameter(self, name: str, value: str | float | bool) -> "EngineSettings":
@@ -166,6 +168,8 @@ class EngineSettings:
         _check_parameter(name)
         if name in _LIMIT_NAMES:
             change: dict[str, Any] = {_LIMIT_NAMES[name]: _limit(name, value)}
+        elif name == RANK:
+            change = {RANK: value}
         else:
             change = {"parameters": {**self.parameters, find_parameter(name): value}}
         return replace(self, **change)
@@ -174,8 +178,9 @@ class EngineSettings:
 def _check_parameter(name: str) -> None:
     """Raises UserError if a name is neither that of a limit nor of a search parameter."""
     searched = [item for one in fields(SearchParameters) for item in (one.name, one.metadata["katago"]) if item]
-    if name not in (*_LIMIT_NAMES, *searched):
-        raise unknown("parameter", name, [*_LIMIT_NAMES, *searched], accepted=EngineSettings.parameter_names())
+    known = [*_LIMIT_NAMES, RANK, *searched]
+    if name not in known:
+        raise unknown("parameter", name, known, accepted=EngineSettings.parameter_names())
 
 
 def _limit(name: str, value: str | float | bool) -> int | float | None:

@@ -1,6 +1,7 @@
 """The evaluator and the tree of an engine, which belong to its search thread."""
 
 import logging
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -16,7 +17,8 @@ from ..evaluate.evaluator import Evaluator
 from ..evaluate.factory import make_evaluator
 from ..evaluate.features import new_workspace, position_of
 from ..evaluate.human_profile import check_profile
-from ..game.coords import BLACK, WHITE, opponent
+from ..evaluate.row import EvaluationRow
+from ..game.coords import BLACK, PASS, WHITE, opponent
 from ..game.game import Game
 from ..game.scoring import Score, final_score
 from ..game.symmetry import COUNT as SYMMETRIES
@@ -103,6 +105,7 @@ class SearchWorker:
         self._large_boards: Evaluator | None = None  # for boards too large for the network
         self._search: Search | None = None
         self.random = np.random.default_rng(seed)
+        self._workspace = new_workspace()
         self._ownership: tuple[tuple[object, ...], np.ndarray] | None = None  # with its position
 
     def evaluator(self) -> Evaluator:
@@ -192,11 +195,38 @@ class SearchWorker:
             parameters = default_parameters("none")
         return evaluator, replace(request, parameters=parameters)
 
-    def opponents_view(self, request: SearchRequest) -> SearchReport:
-        """Searches as `look` does, but with the opponent of the player to move to move first."""
-        game = request.game.copy()
-        game.to_move = opponent(game.to_move)
-        return self.look(replace(request, game=game, root_moves=ANY_MOVE))
+    def glance(self, request: SearchRequest) -> SearchReport:
+        """Returns one evaluation of the position, by a random symmetry, as the report of a search of one visit."""
+        evaluator, request = self._fitted(request)
+        game, parameters = request.game, request.parameters
+        assert parameters is not None
+        started = time.perf_counter()
+        handle = evaluator.with_options(optimism=parameters.root_policy_optimism, profile=parameters.profile)
+        position = position_of(game, self._workspace)
+        if game.is_over:
+            position["passes"] = 0  # a move was requested after the end: play continues
+        symmetry = self.random.integers(SYMMETRIES, size=1)
+        row = EvaluationRow(handle.collect(handle.submit(position, np.arange(1), symmetry))[0].copy(), game.area)
+        win, loss, no_result = row.value.tolist()
+        return SearchReport(
+            width=game.width,
+            height=game.height,
+            to_move=game.to_move,
+            visits=1,
+            new_visits=1,
+            winrate=win + no_result / 2,
+            lead=row.lead,
+            score_mean=row.score_mean,
+            score_stdev=row.score_stdev,
+            utility=win - loss,
+            moves=(),
+            priors=row.policy,
+            ownership=row.ownership.reshape(game.height, game.width),
+            seconds=time.perf_counter() - started,
+            root_evaluation=row,
+            stones=game.stones(),
+            last_move=game.moves[-1].point if game.moves else PASS,
+        )
 
     def warm_up(
         self, on_rules: Callable[[], object] = lambda: None, is_closed: Callable[[], bool] = lambda: False
@@ -253,7 +283,7 @@ class SearchWorker:
             UserError: There is no network, or the board is too large for it.
         """
         handle = self.network().with_options(optimism=optimism, profile=profile)
-        position, legal = position_of(game, new_workspace()), game.legal_moves()
+        position, legal = position_of(game, self._workspace), game.legal_moves()
         evaluations = []
         for symmetry in symmetries:
             outputs = handle.evaluate(position, symmetry)

@@ -26,9 +26,9 @@ from ..game.coords import BLACK, WHITE, colour_name, parse_vertex
 from ..game.diagram import Marks
 from ..game.scoring import area_map
 from ..play.engine import Decision, Engine
-from ..play.levels import HIGHEST, next_level, parse_level
 from ..play.loading import HUMAN, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
 from ..play.played_game import PlayedGame
+from ..play.ranks import STRONGEST, WEAKEST, as_rank, next_rank
 from ..search.report import SearchReport
 from .board import SIDE_WIDTH, board_view, legend, side_width
 from .new_game import new_game
@@ -45,7 +45,7 @@ from .panel import (
     territory_marks,
 )
 from .screen import Screen
-from .words import COMMANDS, LEVEL_STEPS, SHOWN_VALUES, parse_line
+from .words import COMMANDS, RANK_STEPS, SHOWN_VALUES, parse_line
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ _LISTED = 5  # saved games that `load` without a file lists
 _COMPILING = "the first start prepares the engine for this computer: its first answer may take a minute or two"
 _CHOICES_AFTER_GAME = "type review, new, undo or quit"
 _MISJUDGED = "this network's win rates and scores are wrong in games with handicap stones"
-_WEAKEST = "this is the lowest level; weaker still: new handicap 4, or the program started with --network none"
+_WEAKEST = "this is the lowest rank; a better chance still: new handicap 4"
 _SHOWN_IN_WORDS = {
     "winrate": "the win rate is shown",
     "score": "the score is shown",
@@ -295,15 +295,16 @@ class TerminalGame:
         self._chosen_value = value.lower()
         self._print(f"after each move {_SHOWN_IN_WORDS[self._chosen_value]}")
 
-    def _command_level(self, text: str) -> None:
-        before = self._engine.settings.level
-        if step := LEVEL_STEPS.get(text):
-            self._engine.settings = replace(self._engine.settings, level=next_level(before, step))
+    def _command_rank(self, text: str) -> None:
+        before = self._engine.settings.rank
+        if step := RANK_STEPS.get(text):
+            self._engine.settings = replace(self._engine.settings, rank=next_rank(as_rank(before), step))
         elif text:
-            self._engine.settings = replace(self._engine.settings, level=parse_level(text))
-        level = self._engine.settings.level
-        self._print(f"the engine plays at level {level} (from 1, the weakest, to {HIGHEST}, and max, the strongest)")
-        if step and step < 0 and level == before:
+            self._engine.settings = replace(self._engine.settings, rank=text)
+        rank = self._engine.settings.rank
+        strength = "at full strength" if rank is None else f"at {rank}"
+        self._print(f"the engine plays {strength} (ranks are {WEAKEST} to {STRONGEST}, and max is full strength)")
+        if step and step < 0 and rank == before:
             self._print(_WEAKEST)
 
     def _command_resign(self, _: str) -> None:
@@ -397,7 +398,7 @@ class TerminalGame:
     # Searching.
 
     def _report(self, ownership: bool = False) -> SearchReport:
-        """Returns a search as long as for a move, at full strength whatever the level is."""
+        """Returns a search as long as for a move, at full strength whatever the rank is."""
         request = self._engine.request(ownership=ownership, limits=self._engine.settings.limits())
         return self._wait(self._engine.analyze(request), "thinking (Ctrl-C to stop)")
 
@@ -502,8 +503,8 @@ class TerminalGame:
         """Returns the players' names next to the board."""
         if len(self._played.humans) == 2:
             return {BLACK: HUMAN, WHITE: HUMAN}
-        level = self._engine.settings.level
-        engine = "engine" if level == "max" else f"engine, level {level}"
+        rank = self._engine.settings.rank
+        engine = "engine" if rank is None else f"engine, {rank}"
         return {colour: "you" if colour in self._played.humans else engine for colour in (BLACK, WHITE)}
 
     def _print(self, text: str, style: str = "") -> None:

@@ -5,7 +5,7 @@ import re
 from ..base.errors import UserError
 from ..base.fields import did_you_mean
 from ..game.coords import COLUMNS, PASS, parse_sgf_point, point_at, vertex
-from ..play.levels import HIGHEST
+from ..play.ranks import STRONGEST, WEAKEST
 
 NEW_GAME = "new 13 handicap 4 komi 0.5 rules japanese white"  # every word is optional
 COMMANDS = {
@@ -16,7 +16,7 @@ COMMANDS = {
     "score": "show the score estimate and territory; after two passes, the count",
     "board": "show the board again; Enter does so too",
     "show WHAT": "show after moves: winrate, score or nothing",
-    "level N": f"change the engine's level: 1 to {HIGHEST}, or max; easier and harder do so by one",
+    "rank R": f"change the engine's rank: {WEAKEST} to {STRONGEST}, or max; easier and harder do so by one",
     "resign": "resign the game",
     "save FILE": "save now, and keep saving to FILE",
     "load FILE": "continue a saved game, load FILE 40 after its move 40; without FILE: list the latest ones",
@@ -43,7 +43,7 @@ ALIASES = {
     "resign": ("give up", "surrender"),
     "hint": ("tip", "suggest"),
 }
-LEVEL_STEPS = {"easier": -1, "weaker": -1, "harder": 1, "stronger": 1}
+RANK_STEPS = {"easier": -1, "weaker": -1, "harder": 1, "stronger": 1}
 # What is chosen when a game begins, by the words that players try: what to type after `new`, and a value.
 _OF_NEW_GAMES = {
     **dict.fromkeys(("size", "boardsize", "board_size", "board-size"), ("", "13")),
@@ -53,6 +53,7 @@ _OF_NEW_GAMES = {
     **dict.fromkeys(("colour", "color"), ("", "white")),
     **{colour: (colour, "") for colour in ("black", "white", "both")},
 }
+_NO_LEVELS = f"there are no levels any more: type rank and {WEAKEST} to {STRONGEST}, such as rank 12k"
 _OF_THE_START = ("time", "seconds", "visits", "network", "threads")  # what options of the program choose
 _USAGES = {usage.split()[0]: usage for usage in COMMANDS}
 _COMMAND_OF = {word: command for command, words in ALIASES.items() for word in words}
@@ -78,8 +79,8 @@ def parse_line(line: str, width: int, height: int) -> tuple[str, str]:
     if match := _REVERSED.fullmatch(line):
         return "play", _existing(match[2] + match[1], width, height)
     typed = " ".join(line.lower().split())
-    if typed in LEVEL_STEPS:
-        return "level", typed
+    if typed in RANK_STEPS:
+        return "rank", typed
     if typed in _COMMAND_OF:
         return _COMMAND_OF[typed], ""
     word, _, argument = line.partition(" ")
@@ -126,6 +127,8 @@ def _advice(word: str, argument: str) -> str:
         before, example = _OF_NEW_GAMES[word]
         value = argument[:_SHOWN] if argument and example else example
         return f"that is chosen when a game begins: type new {before}{value}; the present game stays saved"
+    if word == "level":
+        return _NO_LEVELS
     if word in _OF_THE_START:
         option = "seconds" if word == "time" else word
         return f"that is chosen when the program starts: `gtp_engine help play` describes --{option}"

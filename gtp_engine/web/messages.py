@@ -11,9 +11,9 @@ from ..game.coords import MAX_SIZE, MIN_SIZE
 from ..game.game import Game
 from ..game.handicap import fixed_handicap_points
 from ..game.rules import RULESETS
-from ..play.levels import HIGHEST, Level
 from ..play.played_game import HANDICAP_KOMI
 from ..play.players import COLOURS, parse_humans
+from ..play.ranks import Rank, as_rank
 
 # The page offers less; these bounds only keep a wrong message from starting a search of a week.
 _SECONDS, _VISITS = Range(0, 3600, above=True, noun="number of seconds"), Range(1, 1_000_000, whole=True)
@@ -26,14 +26,14 @@ class NewGame:
     Attributes:
         game: The position to begin from.
         humans: The colours that people play.
-        level: The engine's level.
+        rank: The engine's rank; None for full strength.
         seconds: The longest time for a move of the engine; None for no limit but that of the visits.
         visits: The largest number of visits for one; None for no limit.
     """
 
     game: Game
     humans: frozenset[int]
-    level: Level
+    rank: Rank | None
     seconds: float | None
     visits: int | None
 
@@ -105,13 +105,7 @@ def new_game_of(message: Mapping[str, Any]) -> NewGame:
     return NewGame(
         game,
         parse_humans(parse_word("colour", message.get("colour"), COLOURS)),
-        _level(message.get("level")),
+        as_rank(text_of(message, "rank")),
         None if seconds is None else float(parse_number("time", seconds, _SECONDS, from_text=False)),
         visits_of(message),
     )
-
-
-def _level(value: object) -> Level:
-    if value == "max":
-        return "max"
-    return int(parse_number("level", value, Range(1, HIGHEST, whole=True), from_text=False))

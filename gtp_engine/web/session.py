@@ -262,7 +262,7 @@ class Session:
         new = new_game_of(message)
         self._keep()
         engine = self.played.engine
-        engine.settings = replace(engine.settings, level=new.level, seconds=new.seconds, visits=new.visits)
+        engine.settings = replace(engine.settings, rank=new.rank, seconds=new.seconds, visits=new.visits)
         self._cancel()
         self.played.begin(new.game, new.humans)
         self.values.forget()
@@ -408,7 +408,7 @@ class Session:
         self._changed()
 
     def _ask(self, kind: str) -> None:
-        """Searches as long as for a move, at full strength whatever the level."""
+        """Searches as long as for a move, at full strength whatever the rank."""
         if self.task is not None and self.task.kind in _OF_THE_GAME:
             raise UserError("the engine is thinking: ask when it is your turn")
         self._cancel()

@@ -51,7 +51,7 @@ def state_of(session: "Session") -> dict[str, Any]:
         "komi": game.komi,
         "rules": rules_name(game.rules) or "other",
         "handicap": game.handicap,
-        "level": settings.level,
+        "rank": "max" if settings.rank is None else str(settings.rank),
         "seconds": DEFAULT_SECONDS if timed else settings.seconds,
         "visits": settings.visits,
         "engine": engine.name,

@@ -19,6 +19,7 @@ from gtp_engine.cli.engine_settings import engine_settings
 from gtp_engine.cli.options import GameOptions, SearchOptions, game_options, search_options
 from gtp_engine.cli.play_options import PlayOptions, play_options
 from gtp_engine.cli.saved_game import saved_game
+from gtp_engine.play.ranks import Rank
 from gtp_engine.training.run_folder import RunFolder
 from gtp_engine.training.settings import RunSettings
 from gtp_engine.training.settings_toml import to_toml
@@ -37,7 +38,7 @@ def parse(*arguments: str) -> tuple[GameOptions, SearchOptions]:
 
     @command(name="gtp", context_settings={"default_map": {"board_size": "9"}})
     @game_options
-    @search_options(seconds="5", level=True)
+    @search_options(seconds="5", rank=True)
     def parser(game: GameOptions, search: SearchOptions) -> None:
         seen.extend((game, search))
 
@@ -81,12 +82,12 @@ def test_a_limit_replaces_both_of_a_place_that_counts_less(file: Path, monkeypat
 
 def test_a_settings_file_overrides_the_configuration(file: Path, tmp_path: Path) -> None:
     file.write_text(
-        "level = 3\n[gtp]\nboard_size = 13\n[search]\nc_puct = 1.5\nc_uct = 0.5\n[gtp.search]\nc_uct = 0.6\n"
+        'rank = "3k"\n[gtp]\nboard_size = 13\n[search]\nc_puct = 1.5\nc_uct = 0.5\n[gtp.search]\nc_uct = 0.6\n'
     )
     settings = tmp_path / "settings.toml"
-    settings.write_text("level = 4\n[search]\nc_puct = 1.7\n")
+    settings.write_text('rank = "4k"\n[search]\nc_puct = 1.7\n')
     game, search = parse("--settings", str(settings))
-    assert (game.width, search.level) == (13, 4)
+    assert (game.width, search.rank) == (13, Rank(-3))
     parameters = engine_settings(search).search_parameters("none")
     assert (parameters.c_puct, parameters.c_uct) == (1.7, 0.6)
 
@@ -96,7 +97,9 @@ def test_a_settings_file_overrides_the_configuration(file: Path, tmp_path: Path)
     [
         ("visits = ", "Invalid value (at "),
         ("vists = 1", "unknown setting 'vists': did you mean 'visits'?"),
-        ("komi = 1", "unknown setting 'komi': expected network, level, visits, "),
+        ("komi = 1", "unknown setting 'komi': expected network, rank, visits, "),
+        ("level = 3", "there are no levels any more: use a rank from 25k to 5d, such as --rank 12k"),
+        ("[gtp]\nlevel = 3", "[gtp] there are no levels any more: use a rank from 25k to 5d"),
         ("visits = -1", "visits: invalid number '-1': expected a whole number of 1 or more"),
         ("[paly]", "unknown setting 'paly': did you mean 'play'?"),
         ("gtp = 1", "'gtp' is not a table; write [gtp]"),

@@ -13,6 +13,7 @@ from gtp_engine.cli.command import command
 from gtp_engine.cli.engine_settings import engine_settings
 from gtp_engine.cli.options import GameOptions, SearchOptions, game_options, search_options
 from gtp_engine.game.rules import RULESETS
+from gtp_engine.play.ranks import Rank
 from gtp_engine.play.settings import EngineSettings
 
 TINY = str(Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz")
@@ -23,7 +24,7 @@ def parse(*arguments: str) -> tuple[GameOptions, SearchOptions]:
 
     @command()
     @game_options
-    @search_options(level=True)
+    @search_options(rank=True)
     def parser(game: GameOptions, search: SearchOptions) -> None:
         seen.extend((game, search))
 
@@ -36,7 +37,7 @@ def parse(*arguments: str) -> tuple[GameOptions, SearchOptions]:
 def test_defaults() -> None:
     game, search = parse()
     assert game == GameOptions(19, 19, None, RULESETS["chinese"])
-    assert search == SearchOptions("auto", None, None, "max", None, "auto", "auto", False, None, ())
+    assert search == SearchOptions("auto", None, None, None, None, "auto", "auto", False, None, ())
     assert engine_settings(search) == EngineSettings()
 
 
@@ -71,11 +72,11 @@ def test_rules_by_name_and_by_parts() -> None:
 
 def test_settings_file_sets_defaults_of_options_and_parameters(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
-    path.write_text('visits = 100\nboard_size = "9x7"\nlevel = 3\n[search]\nc_puct = 1.5\nreuse_tree = false\n')
+    path.write_text('visits = 100\nboard_size = "9x7"\nrank = "3d"\n[search]\nc_puct = 1.5\nreuse_tree = false\n')
     game, search = parse("--visits", "50", "--set", "c_puct=2", "--settings", str(path))
     assert (game.width, game.height) == (9, 7)
     assert search.visits == 50
-    assert search.level == 3
+    assert search.rank == Rank(3)
     parameters = engine_settings(search).search_parameters("none")
     assert parameters.c_puct == 2
     assert parameters.reuse_tree is False
@@ -106,9 +107,9 @@ def test_bad_settings_file(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_engine_settings_use_every_option() -> None:
-    _, search = parse("--visits", "10", "--seconds", "2.5", "--level", "4", "--threads", "1", "--seed", "7")
+    _, search = parse("--visits", "10", "--seconds", "2.5", "--rank", "4k", "--threads", "1", "--seed", "7")
     settings = engine_settings(search, ponder=True)
-    assert (settings.visits, settings.seconds, settings.level) == (10, 2.5, 4)
+    assert (settings.visits, settings.seconds, settings.rank) == (10, 2.5, Rank(-3))
     assert (settings.threads, settings.seed, settings.ponder, settings.network) == (1, 7, True, "auto")
 
 

@@ -17,6 +17,7 @@ from gtp_engine.game.rules import RULESETS
 from gtp_engine.play import worker
 from gtp_engine.play.clock import gtp_settings
 from gtp_engine.play.engine import Decision, Engine
+from gtp_engine.play.ranks import Rank
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search import tree as trees
@@ -120,15 +121,15 @@ def test_given_limits_and_root_moves_hold(engine):
 
 
 def test_a_game_with_seed_visits_and_one_thread_repeats():
-    def play(network: str, level: int | str) -> list[tuple[int, int]]:
-        settings = EngineSettings(network=network, threads=1, seed=5, visits=40, level=level)
+    def play(network: str, rank: str | None) -> list[tuple[int, int]]:
+        settings = EngineSettings(network=network, threads=1, seed=5, visits=40, rank=rank)
         with Engine(settings, width=5) as engine:
             for _ in range(12):
                 engine.best_move()
             return list(engine.game.moves)
 
-    assert play("none", "max") == play("none", "max")
-    assert play("none", 1) == play("none", 1)
+    assert play("none", None) == play("none", None)
+    assert play("none", "12k") == play("none", "12k")
 
 
 def test_a_count_in_between_changes_no_later_move(monkeypatch):
@@ -213,7 +214,7 @@ def test_parameters_by_both_names(engine):
     engine.set_parameter("maxTime", 0.5)
     engine.set_parameter("visits", "none")
     assert engine.settings.seconds == 0.5 and engine.parameter("maxVisits") is None
-    assert {"visits", "seconds", "c_puct"} <= set(engine.parameter_names())
+    assert {"visits", "seconds", "rank", "c_puct"} <= set(engine.parameter_names())
 
 
 @pytest.mark.parametrize(
@@ -303,9 +304,9 @@ def test_a_closed_engine_says_so():
     assert engine.game.stone_at("D4") == BLACK
 
 
-def test_levels_are_checked():
-    with pytest.raises(ValueError, match="invalid level 11"):
-        EngineSettings(level=11)
+def test_ranks_are_checked():
+    with pytest.raises(ValueError, match="invalid rank '11': expected 25k to 5d, such as 12k, or max"):
+        EngineSettings(rank="11")
 
 
 def test_resignation_takes_several_hopeless_moves():
@@ -401,12 +402,12 @@ def test_an_engine_nobody_closes_does_not_keep_a_program():
     subprocess.run([sys.executable, "-c", script], check=True, timeout=PATIENCE)
 
 
-def test_records_name_the_network_and_the_level() -> None:
+def test_records_name_the_network_and_the_rank() -> None:
     file = str(Path(__file__).parents[1] / "data" / "networks" / "tiny.bin.gz")
     for settings, name in (
         (EngineSettings("none"), "gtp_engine"),
-        (EngineSettings(network="uniform", level=3), "gtp_engine level 3"),
-        (EngineSettings(network=file, level=10), "gtp_engine tiny level 10"),
+        (EngineSettings(network="uniform", rank="3d"), "gtp_engine 3d"),
+        (EngineSettings(network=file, rank="10k"), "gtp_engine tiny 10k"),
     ):
         with Engine(settings) as engine:
             assert engine.name == name
@@ -492,12 +493,16 @@ def test_a_decision_as_text():
     assert repr(Decision(BLACK, PASS, resign=True)) == "<Decision: black resign>"
 
 
-def test_a_level_may_be_given_for_one_move():
-    with Engine(EngineSettings(network="none", threads=1, seed=5), width=5) as engine:
-        assert engine.best_move(level=1).report.visits == 64
-        with pytest.raises(UserError, match="invalid level 11"):
-            engine.best_move(level=11)
-    assert engine.settings.level == "max"
+def test_a_rank_may_be_given_for_one_move():
+    with Engine(EngineSettings(network="none", threads=1, seed=5, visits=64), width=5) as engine:
+        assert engine.best_move(rank="20k").report.visits == 1
+        with pytest.raises(UserError, match="invalid rank '26k'"):
+            engine.best_move(rank="26k")
+        assert engine.best_move().report.visits == 64
+        engine.set_parameter("rank", "20k")
+        assert engine.best_move().report.visits == 1
+        assert engine.best_move(rank="max").report.visits == 64
+    assert engine.settings.rank == Rank(-19)
 
 
 def test_other_threads_may_only_stop_and_close_an_engine(engine):

@@ -10,6 +10,7 @@ from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS, parse_rules
 from gtp_engine.play.loading import Opponent, find_game, latest_unfinished, open_game, unfinished_games
+from gtp_engine.play.ranks import Rank
 from gtp_engine.sgf import GameRecord, write_sgf
 
 
@@ -18,7 +19,7 @@ def record(moves: str = "C3 E5", **fields: object) -> GameRecord:
     game = Game(9, rules=RULESETS["japanese"], komi=5.5)
     for name in moves.split():
         game.play(game.to_move, parse_vertex(name, 9, 9))
-    made = GameRecord.from_game(game, black="human", white="gtp_engine b6c64 level 3", date="2020-02-02")
+    made = GameRecord.from_game(game, black="human", white="gtp_engine b6c64 12k", date="2020-02-02")
     for name, value in fields.items():
         setattr(made, name, value)
     return made
@@ -39,7 +40,7 @@ def test_a_game_of_play_is_continued_as_it_was(tmp_path: Path) -> None:
     assert (game.game.komi, game.game.rules, len(game.game.moves)) == (5.5, RULESETS["japanese"], 2)
     assert game.game.to_move == BLACK
     assert game.humans == {BLACK}
-    assert game.opponent == Opponent("b6c64", 3)
+    assert game.opponent == Opponent("b6c64", Rank(-11))
     assert game.is_own
     assert (game.date, game.comments) == ("2020-02-02", {0: "the start", 2: "well played"})
     assert game.in_words() == f"continuing {tmp_path / 'game.sgf'} after 2 moves"
@@ -48,11 +49,13 @@ def test_a_game_of_play_is_continued_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "opponent"),
     [
-        ("gtp_engine", Opponent(None, "max")),
-        ("gtp_engine level 10", Opponent(None, 10)),
-        ("gtp_engine b6c64-19x19", Opponent("b6c64-19x19", "max")),
-        ("gtp_engine my own net level 1", Opponent("my own net", 1)),
-        ("gtp_engine level 99", None),
+        ("gtp_engine", Opponent(None, None)),
+        ("gtp_engine 3d", Opponent(None, Rank(3))),
+        ("gtp_engine b6c64-19x19", Opponent("b6c64-19x19", None)),
+        ("gtp_engine my own net 1k", Opponent("my own net", Rank(0))),
+        ("gtp_engine 99k", None),
+        ("gtp_engine level 3", None),
+        ("gtp_engine b6c64-19x19 level max", None),
         ("GNU Go", None),
     ],
 )

@@ -86,7 +86,7 @@ def test_no_line_is_wider_than_the_terminal(size: tuple[int, int], width: int) -
 
 SIDE = [
     Text("●  black  you"),
-    Text("○  white  engine, level 10"),
+    Text("○  white  engine, 12k"),
     Text("captured by black 12, by white 3"),
     Text("word " * 25),
 ]

@@ -53,9 +53,9 @@ def test_players_terms_and_latest_moves() -> None:
     game = Game(3, komi=0.5)
     game.play(BLACK, at("B2"))
     game.play(WHITE, PASS)
-    assert [line.plain for line in side_lines(game, {BLACK: "you", WHITE: "engine, level 3"})] == [
+    assert [line.plain for line in side_lines(game, {BLACK: "you", WHITE: "engine, 12k"})] == [
         " ●  black  you",
-        " ○  white  engine, level 3",
+        " ○  white  engine, 12k",
         "",
         "captured by black 0, by white 0",
         "komi 0.5, chinese rules",

@@ -64,7 +64,8 @@ def test_one_clear_line_for_what_is_wrong(tmp_path: Path) -> None:
         "load nowhere": f"no saved game 'nowhere': no such file, and none in {tmp_path}",
         "load": f"no unfinished game in {tmp_path}; for another file, type load FILE",
         "resume": f"no unfinished game in {tmp_path}",
-        "level 11": "invalid level '11': expected a whole number from 1 to 10, or max",
+        "rank 11": "invalid rank '11': expected 25k to 5d, such as 12k, or max",
+        "level 3": "there are no levels any more: type rank and 25k to 5d, such as rank 12k",
         "undo 0": "invalid number of moves '0': expected a whole number of 1 or more",
         "new 13 handicap": "missing value after handicap; type, for example, "
         "new 13 handicap 4 komi 0.5 rules japanese white",
@@ -207,7 +208,7 @@ def test_the_same_seed_plays_the_same_game(tmp_path: Path) -> None:
 def test_the_name_of_the_file_tells_board_and_opponent(tmp_path: Path) -> None:
     for options, label in {
         (): "5x5-engine",
-        ("--level", "2"): "5x5-engine-level-2",
+        ("--rank", "12k"): "5x5-engine-12k",
         ("--colour", "both"): "5x5-two-players",
     }.items():
         play("C3\n", tmp_path / label, *options)
@@ -215,7 +216,7 @@ def test_the_name_of_the_file_tells_board_and_opponent(tmp_path: Path) -> None:
 
 
 def test_the_last_game_goes_on_in_its_file(tmp_path: Path) -> None:
-    options = ("--rules", "japanese", "--komi", "1.5", "--level", "2", "--colour", "white", "--comments")
+    options = ("--rules", "japanese", "--komi", "1.5", "--rank", "12k", "--colour", "white", "--comments")
     first = play("C3\n", tmp_path, *options)
     path = only_game(tmp_path)
     before = read_sgf(path)
@@ -223,7 +224,7 @@ def test_the_last_game_goes_on_in_its_file(tmp_path: Path) -> None:
     said = play("undo\nB2\n", tmp_path, "--resume")
     assert f"continuing {path}" not in said  # only for a person
     record = read_sgf(only_game(tmp_path))
-    assert (record.komi, record.rules, record.black, record.white) == (1.5, "Japanese", "gtp_engine level 2", "human")
+    assert (record.komi, record.rules, record.black, record.white) == (1.5, "Japanese", "gtp_engine 12k", "human")
     assert record.nodes[1].comment == before.nodes[1].comment != ""
     assert record.moves[0] == before.moves[0]
     assert [move.colour for move in record.moves] == [1, 2, 1]
@@ -275,17 +276,17 @@ def test_one_line_for_a_game_that_cannot_go_on(tmp_path: Path) -> None:
 
 
 def test_other_games_from_within_a_game(tmp_path: Path) -> None:
-    play("C3\n", tmp_path, "--level", "2")
+    play("C3\n", tmp_path, "--rank", "24k")
     old = only_game(tmp_path)
-    lines = f"resume\nlevel\nC4\nresume\nnew\nD4\nload\nload {old.name}\neasier\neasier\nlevel max\n"
+    lines = f"resume\nrank\nC4\nresume\nnew\nD4\nload\nload {old.name}\neasier\neasier\nrank max\n"
     said = play(lines, tmp_path)
     assert "this is the latest unfinished game; type load to see the others" in said
     assert f"  {old.name}" in said.splitlines()
     assert f"continuing {old} after 2 moves" in said
     assert f"continuing {old} after 4 moves" in said
-    for level in (2, 1, "max"):
-        assert f"the engine plays at level {level} (from 1, the weakest, to 10, and max, the strongest)" in said
-    assert "this is the lowest level" in said
+    for strength in ("at 24k", "at 25k", "at full strength"):
+        assert f"the engine plays {strength} (ranks are 25k to 5d, and max is full strength)" in said
+    assert "this is the lowest rank" in said
     assert len(read_sgf(old).moves) == 4
     (other,) = (path for path in tmp_path.glob("*.sgf") if path != old)
     assert len(read_sgf(other).moves) == 2

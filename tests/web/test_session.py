@@ -16,7 +16,7 @@ NEW = {
     "width": 7,
     "height": 7,
     "colour": "white",
-    "level": 1,
+    "rank": "20k",
     "seconds": None,
     "visits": 4,
     "handicap": 0,
@@ -56,7 +56,7 @@ def test_every_state_is_the_whole_one(desk: Desk) -> None:
         ({"type": "nonsense"}, "unknown type 'nonsense'"),
         ({"type": "new", **NEW, "width": 99}, "invalid width"),
         ({"type": "new", **NEW, "rules": "chess"}, "invalid rules"),
-        ({"type": "new", **NEW, "level": 11}, "invalid level"),
+        ({"type": "new", **NEW, "rank": "11"}, "invalid rank"),
         ({"type": "new", **NEW, "visits": 10**9}, "invalid number of visits"),
         ({"type": "new", **NEW, "seconds": "1"}, "invalid time"),
         ({"type": "new", **NEW, "handicap": 9}, "invalid number of stones"),
@@ -155,7 +155,7 @@ def test_a_new_game_keeps_the_one_before(desk: Desk, tmp_path: Path) -> None:
     assert desk.published[-1]["task"]["kind"] == "move"  # the engine is Black
     desk.wait()
     state = desk.published[-1]
-    assert (state["width"], state["rules"], state["level"], state["komi"]) == (7, "japanese", 1, 7.0)
+    assert (state["width"], state["rules"], state["rank"], state["komi"]) == (7, "japanese", "20k", 7.0)
     assert state["moves"] == 1 and state["humans"] == ["white"]
     assert len(list(tmp_path.glob("*.sgf"))) == 2
 

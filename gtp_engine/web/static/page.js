@@ -8,7 +8,7 @@ const RULES = ["chinese", "japanese", "korean", "aga", "new-zealand", "tromp-tay
 const LAYERS = ["candidates", "ownership", "policy"];
 const VISITS = [100, 500, 2000, 10000, 50000];
 const USUAL_VISITS = 2000;
-const HIGHEST_LEVEL = 10;
+const WEAKEST_KYU = 25, STRONGEST_DAN = 5;
 const LARGEST_FILE = 1 << 20;  // bytes of a record, a tenth of which is a large one
 const CLOCK_STEP = 200;  // milliseconds
 const find = (selector) => document.querySelector(selector);
@@ -150,7 +150,7 @@ find("#new-dialog form").addEventListener("submit", (event) => {
     width: Number(chosen.size),
     height: Number(chosen.size),
     colour: chosen.colour,
-    level: chosen.level === "max" ? "max" : Number(chosen.level),
+    rank: chosen.rank,
     seconds: Number(chosen.seconds),
     visits: null,
     handicap: Number(chosen.handicap),
@@ -159,11 +159,14 @@ find("#new-dialog form").addEventListener("submit", (event) => {
   });
 });
 
+function rankName(rank) { return text(rank.endsWith("d") ? "dan" : "kyu", {number: number(parseInt(rank, 10))}); }
+
 function fillForm() {
   const form = find("#new-dialog form");
-  const kept = form.level.value ? Object.fromEntries(new FormData(form)) : {level: "3", seconds: 5, handicap: 0, rules: "chinese"};
-  const levels = Array.from({length: HIGHEST_LEVEL}, (_, index) => new Option(number(index + 1), index + 1));
-  form.level.replaceChildren(...levels, new Option(text("fullStrength"), "max"));
+  const kept = form.rank.value ? Object.fromEntries(new FormData(form)) : {rank: "12k", seconds: 5, handicap: 0, rules: "chinese"};
+  const ranks = Array.from({length: WEAKEST_KYU}, (_, index) => `${WEAKEST_KYU - index}k`);
+  ranks.push(...Array.from({length: STRONGEST_DAN}, (_, index) => `${index + 1}d`));
+  form.rank.replaceChildren(...ranks.map((name) => new Option(rankName(name), name)), new Option(text("fullStrength"), "max"));
   form.handicap.replaceChildren(...[0, 2, 3, 4, 5, 6, 7, 8, 9].map((stones) => new Option(number(stones), stones)));
   form.rules.replaceChildren(...RULES.map((name) => new Option(text(`rules-${name}`), name)));
   find("#layer").replaceChildren(...LAYERS.map((name) => new Option(text(`layer-${name}`), name)));
@@ -250,12 +253,12 @@ function draw(svg) {
 }
 
 function showPlayers() {
-  const level = state.level === "max" ? text("fullStrength") : text("levelNumber", {level: number(state.level)});
+  const rank = state.rank === "max" ? text("fullStrength") : rankName(state.rank);
   for (const player of document.querySelectorAll(".player")) {
     const colour = player.dataset.colour;
     const isHuman = state.humans.includes(colour);
     const person = state.humans.length === 2 ? isolated(state.names[colour]) || text("human") : text("you");
-    const name = isHuman ? person : text("engineAt", {level});
+    const name = isHuman ? person : text("engineAt", {rank});
     player.querySelector(".name").textContent = `${text(colour)} · ${name}`;
     player.querySelector(".captures").textContent = text("captured", {stones: number(state.captures[colour])});
     player.classList.toggle("turn", state.result === null && state.toMove === colour);

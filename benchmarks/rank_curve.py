@@ -1,0 +1,96 @@
+"""The curve of Elo over strength that fits the results of games best; `rank_ladder.py` plays them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+# Standard deviation of the prior for the step between two points of the path, in Elo. It only matters where all games
+# have the same winner: then the step has no largest likelihood.
+_PRIOR = 400.0
+_ELO = np.log(10) / 400
+_ROUNDS = 50
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Games of one strength with Black against another: Black's points and the number of games."""
+
+    black: float
+    white: float
+    points: float
+    games: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Elo at points of the path, straight between them, and never falling.
+
+    Attributes:
+        strengths: The points.
+        elos: Their Elo, 0 for the first one.
+        errors: The standard error of each point's step from the point before.
+        anchor: The Elo of the other player of the fit; None without games against it.
+        anchor_error: Its standard error, with the path taken as exact.
+    """
+
+    strengths: np.ndarray
+    elos: np.ndarray
+    errors: np.ndarray
+    anchor: float | None
+    anchor_error: float
+
+    def elo(self, strength: float) -> float:
+        """Returns the Elo of a strength."""
+        return float(np.interp(strength, self.strengths, self.elos))
+
+    def strength_at(self, elo: float) -> float:
+        """Returns the lowest strength of this Elo; the end of the path beyond it."""
+        rising = np.concatenate(([True], np.diff(self.elos) > 0))
+        return float(np.interp(elo, self.elos[rising], self.strengths[rising]))
+
+
+def fit(points: Sequence[float], pairings: Sequence[Pairing], anchor: float) -> Curve:
+    """Fits the curve, and the strength of another player, by maximum likelihood (logistic Elo).
+
+    Having Black is worth as much to each strength, since all play as often with it: it is left out.
+
+    Args:
+        points: The strengths at which the curve may bend.
+        pairings: The games.
+        anchor: What stands for the other player in the pairings.
+    """
+    count = len(points)
+
+    def row(strength: float) -> np.ndarray:
+        """Returns the weights by which the steps between points and the anchor make a strength's Elo."""
+        weights = np.zeros(count)
+        if strength == anchor:
+            weights[-1] = 1
+            return weights
+        place = np.interp(strength, points, np.arange(count))
+        weights[:-1] = np.clip(place - np.arange(count - 1), 0, 1)
+        return weights
+
+    rows = np.array([row(one.black) - row(one.white) for one in pairings]).reshape(-1, count) * _ELO
+    wins, games = np.array([(one.points, one.games) for one in pairings]).reshape(-1, 2).T
+    steps = np.zeros(count)
+    precision = np.full(count, _PRIOR**-2)
+    precision[-1] = (10 * _PRIOR) ** -2
+    for _ in range(_ROUNDS):
+        expected = 1 / (1 + np.exp(-rows @ steps))
+        gradient = rows.T @ (wins - games * expected) - precision * steps
+        hessian = (rows.T * (games * expected * (1 - expected))) @ rows + np.diag(precision)
+        change = np.linalg.solve(hessian, gradient)
+        steps += np.clip(change, -_PRIOR, _PRIOR)
+    errors = np.sqrt(np.diag(np.linalg.inv(hessian)))
+    anchor_error = 1 / np.sqrt(hessian[-1, -1])
+    elos = np.concatenate(([0.0], np.cumsum(steps[:-1])))
+    met = any(anchor in (one.black, one.white) for one in pairings)
+    return Curve(
+        np.array(points),
+        np.maximum.accumulate(elos),
+        np.concatenate(([0.0], errors[:-1])),
+        float(steps[-1]) if met else None,
+        float(anchor_error),
+    )

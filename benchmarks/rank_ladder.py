@@ -1,0 +1,301 @@
+"""Calibrates the ranks of a network on a board size, and verifies them, for `weights/ranks.toml` and docs/ranks.md.
+
+Every game is played in this process by the code that decides the engine's moves (`play.decision`), at two strengths
+(`play.strength`), from random openings of two moves with both colours. Results are appended to a file of JSON lines in
+`work/`; the same command resumes there, and all steps use all games of the file. The steps:
+
+    path     games between neighbouring points of the path from a random mover to the largest search
+    gnugo    games against GNU Go 3.8 level 10 near its strength, the anchor of the scale: 8k
+    verify   games between neighbouring ranks, and ranks two apart, of the table that follows from the games so far
+    table    no games: prints the curve, the table for ranks.toml and the table for docs/ranks.md
+
+A curve of Elo over strength is fitted to all games by maximum likelihood; ranks lie 100 Elo apart on it. Where GNU Go
+is no anchor (`--anchor 1.7=8k`) a strength that stands for a rank pins the scale.
+"""
+
+import argparse
+import itertools
+import json
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from fingerprint import WORK
+from rank_curve import Curve, Pairing, fit
+from versus_gnugo import gnugo
+
+from gtp_engine.game.coords import BLACK, PASS, WHITE, colour_letter, opponent
+from gtp_engine.game.game import Game
+from gtp_engine.games.elo import Tally, elo_difference, elo_interval
+from gtp_engine.games.gtp_client import GtpClient
+from gtp_engine.games.openings import random_openings
+from gtp_engine.network.library import find_network, network_name
+from gtp_engine.play.decision import PlayStyle, choose_move
+from gtp_engine.play.endgame import is_hopeless
+from gtp_engine.play.ranks import RANKS, Rank, as_rank
+from gtp_engine.play.strength import Strength
+from gtp_engine.play.worker import SearchWorker
+from gtp_engine.search.parameters import default_parameters
+from gtp_engine.search.request import SearchRequest
+
+GNUGO = -1.0  # in place of a strength
+GNUGO_RANK = as_rank("8k")
+ELO_PER_RANK = 100
+# Points of the path: a random mover, the policy ever less blurred, its first choice; then searches of 2, 4, 8 visits.
+POLICY = (0.0, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.8, 1.0)
+MOVES_PER_POINT = 3
+RESIGN_THRESHOLD, RESIGN_MOVES = 0.05, 3  # as in EngineSettings
+OPENING_MOVES = 2
+
+
+@dataclass(frozen=True)
+class Result:
+    """A game: the strengths of Black and White, and Black's points, 0 to 1; the seconds a move of each of them."""
+
+    black: float
+    white: float
+    points: float
+    moves: int
+    seconds: tuple[float, float]
+
+
+class Ladder:
+    """Plays games of a network on one board, and keeps the results in a file."""
+
+    def __init__(self, network: str, size: int, seed: int) -> None:
+        path = find_network(network)
+        self.name, self.size = network_name(path), size
+        self._parameters = default_parameters(str(path))
+        self._worker = SearchWorker(str(path), 1, seed)
+        self._seed = seed
+        self.file = WORK / f"rank_ladder {self.name} {size}x{size}.jsonl"
+        WORK.mkdir(exist_ok=True)
+        lines = self.file.read_text().splitlines() if self.file.exists() else []
+        self.results = [Result(**json.loads(line)) for line in lines]
+        self._gnugo: GtpClient | None = None
+
+    def played(self, one: float, other: float) -> list[Result]:
+        """Returns the games between two strengths."""
+        return [result for result in self.results if {result.black, result.white} == {one, other}]
+
+    def play_up_to(self, games: int, one: float, other: float) -> None:
+        """Plays the games that are missing to a number of games between two strengths; shows the result."""
+        openings = self._openings()
+        number = len(self.played(one, other))
+        for _ in range(number // 2):
+            next(openings)
+        while number < games:
+            opening = next(openings)
+            for black, white in ((one, other), (other, one))[number % 2 :]:
+                self._add(self._play(black, white, opening))
+                number += 1
+        print(f"{_name(one)} - {_name(other)}: {_in_words(_tally(self.played(one, other), one))}", flush=True)
+
+    def _openings(self) -> Iterator[list[int]]:
+        for opening in random_openings(self.size, self.size, OPENING_MOVES, self._seed):
+            yield [move.point for move in opening]
+
+    def _add(self, result: Result) -> None:
+        self.results.append(result)
+        with self.file.open("a") as lines:
+            lines.write(json.dumps(vars(result)) + "\n")
+
+    def _play(self, black: float, white: float, opening: list[int]) -> Result:
+        game = Game(self.size, komi=7.0 if self.size <= 9 else 7.5)
+        for stone in opening:
+            game.play(game.to_move, stone)
+        players, hopeless = {BLACK: black, WHITE: white}, {BLACK: 0, WHITE: 0}
+        seconds, moves = {BLACK: 0.0, WHITE: 0.0}, {BLACK: 1, WHITE: 1}
+        if GNUGO in players.values():
+            self._tell_gnugo(game)
+        resigned = None
+        while not game.is_over and resigned is None and len(game.moves) < MOVES_PER_POINT * game.area:
+            colour = game.to_move
+            started = time.perf_counter()
+            is_gnugo = players[colour] == GNUGO
+            point = self._gnugo_move(game) if is_gnugo else self._move(game, players[colour], hopeless)
+            seconds[colour] += time.perf_counter() - started
+            moves[colour] += 1
+            if point is None:
+                resigned = colour
+                continue
+            game.play(colour, point)
+            if not is_gnugo and GNUGO in players.values():
+                assert self._gnugo is not None
+                self._gnugo.send(f"play {colour_letter(colour)} {game.vertex(point)}")
+        winner = opponent(resigned) if resigned else self._winner(game)
+        points = {BLACK: 1.0, WHITE: 0.0}.get(winner, 0.5)
+        each = tuple(round(seconds[colour] / moves[colour], 4) for colour in (BLACK, WHITE))
+        return Result(black, white, points, len(game.moves), (each[0], each[1]))
+
+    def _move(self, game: Game, strength: float, hopeless: dict[int, int]) -> int | None:
+        """Returns a move at a strength; None to resign."""
+        request = SearchRequest(game, parameters=self._parameters)
+        point, report = choose_move(self._worker, request, PlayStyle(Strength(strength)))
+        lost = is_hopeless(game, report, RESIGN_THRESHOLD, Strength(strength))
+        hopeless[game.to_move] = hopeless[game.to_move] + 1 if lost else 0
+        return None if hopeless[game.to_move] >= RESIGN_MOVES else point
+
+    def _winner(self, game: Game) -> int:
+        """Returns who has won by the count; 0 for a draw, or a game that was broken off."""
+        if not game.is_over:
+            return 0
+        return self._worker.final_score(SearchRequest(game, parameters=self._parameters)).winner
+
+    def _tell_gnugo(self, game: Game) -> None:
+        if self._gnugo is None:
+            self._gnugo = GtpClient(gnugo(10), timeout=300)
+            self._gnugo.connect()
+        for line in (f"boardsize {game.width}", "clear_board", f"komi {game.komi}"):
+            self._gnugo.send(line)
+        for move in game.moves:
+            self._gnugo.send(f"play {colour_letter(move.colour)} {game.vertex(move.point)}")
+
+    def _gnugo_move(self, game: Game) -> int | None:
+        assert self._gnugo is not None
+        vertex = self._gnugo.send(f"genmove {colour_letter(game.to_move)}")
+        return None if vertex.lower() == "resign" else PASS if vertex.lower() == "pass" else game.point(vertex)
+
+    def close(self) -> None:
+        self._worker.close()
+        if self._gnugo is not None:
+            self._gnugo.close()
+
+
+def _name(strength: float) -> str:
+    return "GNU Go" if strength == GNUGO else f"{strength:g}"
+
+
+def _tally(results: list[Result], one: float) -> Tally:
+    points = [result.points if result.black == one else 1 - result.points for result in results]
+    return Tally(points.count(1.0), points.count(0.5), points.count(0.0))
+
+
+def _in_words(tally: Tally) -> str:
+    low, high = elo_interval(tally)
+    return f"{tally.games} games, {tally.score:.1%}, Elo {elo_difference(tally.score):+.0f} ({low:+.0f} to {high:+.0f})"
+
+
+# The steps.
+
+
+def grid(most_visits: int) -> list[float]:
+    """Returns the points of the path up to a number of visits."""
+    searches = [1.0 + number for number in range(1, 1 + int(np.log2(most_visits)))]
+    return [*POLICY, *searches]
+
+
+def play_path(ladder: Ladder, games: int, most_visits: int) -> None:
+    points = grid(most_visits)
+    for one, other in itertools.pairwise(points):
+        ladder.play_up_to(games, other, one)
+
+
+def curve_of(ladder: Ladder, most_visits: int) -> Curve:
+    """Returns the curve that fits all games so far."""
+    pairings: dict[tuple[float, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for result in ladder.results:
+        sums = pairings[result.black, result.white]
+        sums[0] += result.points
+        sums[1] += 1
+    return fit(grid(most_visits), [Pairing(*pair, *sums) for pair, sums in pairings.items()], GNUGO)
+
+
+def play_gnugo(ladder: Ladder, games: int, most_visits: int) -> None:
+    """Plays against GNU Go at the strength at which the games so far are expected to be even, in four rounds."""
+    for part in range(1, 5):
+        known = [result for result in ladder.results if GNUGO in (result.black, result.white)]
+        if len(known) >= games:
+            return
+        curve = curve_of(ladder, most_visits)
+        strength = round(curve.strength_at(curve.anchor), 2) if curve.anchor is not None else 0.6
+        done = len(ladder.played(strength, GNUGO))
+        ladder.play_up_to(done + max(2, part * games // 4 - len(known)), strength, GNUGO)
+
+
+def strengths_of(curve: Curve, anchors: tuple[float, Rank] | None) -> dict[Rank, float]:
+    """Returns the strength of each rank that the path reaches."""
+    if anchors is not None:
+        anchor, rank = curve.elo(anchors[0]), anchors[1]
+    else:
+        assert GNUGO_RANK is not None
+        if curve.anchor is None:
+            sys.exit("no games against GNU Go yet: run the step gnugo, or give an --anchor")
+        anchor, rank = curve.anchor, GNUGO_RANK
+    found = {}
+    for one in RANKS:
+        elo = anchor + ELO_PER_RANK * (one.number - rank.number)
+        if curve.elos[0] < elo <= curve.elos[-1]:
+            found[one] = round(curve.strength_at(elo), 4)
+    return found
+
+
+def verify(ladder: Ladder, games: int, strengths: dict[Rank, float]) -> None:
+    for apart in (1, 2):
+        for one in strengths:
+            other = Rank(one.number + apart)
+            if other in strengths:
+                print(f"{other} - {one}: ", end="")
+                ladder.play_up_to(games // apart, strengths[other], strengths[one])
+
+
+def show(ladder: Ladder, curve: Curve, strengths: dict[Rank, float]) -> None:
+    """Prints the curve, the table for ranks.toml, and the table for docs/ranks.md."""
+    print("strength   Elo   +-")
+    for strength, elo, error in zip(curve.strengths, curve.elos, curve.errors, strict=True):
+        print(f"{strength:8.2f} {elo:5.0f} {error:4.0f}")
+    if curve.anchor is not None:
+        print(f"GNU Go   {curve.anchor:5.0f} {curve.anchor_error:4.0f}")
+    print(f'\n[{ladder.name}.{ladder.size}x{ladder.size}]\nmeasured = "{len(ladder.results)} games"')
+    for rank, strength in strengths.items():
+        print(f"{rank} = {strength}")
+    print("\n| rank | strength | visits | against the rank below | games |\n|---|---|---|---|---|")
+    for rank, strength in strengths.items():
+        below = strengths.get(Rank(rank.number - 1))
+        results = [] if below is None else ladder.played(strength, below)
+        tally = _tally(results, strength)
+        low, high = elo_interval(tally)
+        measured = f"{elo_difference(tally.score):+.0f} ({low:+.0f} to {high:+.0f})" if results else "not measured"
+        print(f"| {rank} | {strength:.3f} | {Strength(strength).visits()} | {measured} | {len(results)} |")
+
+
+def _anchor(text: str) -> tuple[float, Rank]:
+    strength, _, name = text.partition("=")
+    rank = as_rank(name)
+    if rank is None:
+        raise argparse.ArgumentTypeError("expected a strength and a rank, as in 0.6=8k")
+    return float(strength), rank
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", choices=("path", "gnugo", "verify", "table"))
+    parser.add_argument("--network", default="b4c32-9x9", help="a file or a name (default: b4c32-9x9)")
+    parser.add_argument("--board-size", type=int, default=9, help="default: 9")
+    parser.add_argument("--games", type=int, default=200, help="of each pairing, or against GNU Go (default: 200)")
+    parser.add_argument("--most-visits", type=int, default=256, help="of the largest search (default: 256)")
+    parser.add_argument("--anchor", type=_anchor, metavar="STRENGTH=RANK", help="in place of GNU Go, as in 0.6=8k")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    ladder = Ladder(options.network, options.board_size, options.seed)
+    try:
+        if options.step == "path":
+            play_path(ladder, options.games, options.most_visits)
+        elif options.step == "gnugo":
+            play_gnugo(ladder, options.games, options.most_visits)
+        curve = curve_of(ladder, options.most_visits)
+        if options.step == "verify":
+            verify(ladder, options.games, strengths_of(curve, options.anchor))
+        elif options.step == "table":
+            show(ladder, curve, strengths_of(curve, options.anchor))
+    except KeyboardInterrupt:
+        sys.exit("\nstopped; run again to resume")
+    finally:
+        ladder.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""The move of a player of some strength: drawn from the policy, or the best one of a small search, and never absurd."""
+
+import numpy as np
+
+from ..game.coords import PASS, point_of_index
+from ..game.game import Game
+from ..search.report import SearchReport
+from .endgame import has_filled_up
+from .sense import Sense
+from .strength import Strength
+
+# From so many visits on a search finds the answer to an atari, or something larger, by itself.
+_SEES_ATARI = 32
+
+
+def choose_at(strength: Strength, game: Game, report: SearchReport, random: np.random.Generator | None) -> int:
+    """Returns the point to play, or a pass if no sensible move is left.
+
+    Args:
+        strength: The player's strength.
+        game: The position.
+        report: What was found there with as many visits, and with ownership.
+        random: The generator for draws; None chooses the most probable moves.
+    """
+    if report.visits >= _SEES_ATARI and report.moves:
+        return report.moves[0].point
+    sense = Sense(game, report)
+    saving = sense.saving_moves()
+    if saving and (random is None or random.random() < strength.alertness):
+        return max(saving, key=lambda point: report.policy[point])
+    if report.moves and not (report.moves[0].point != PASS and sense.is_absurd(report.moves[0].point)):
+        return report.moves[0].point
+    return _draw(strength, game, report, sense, random)
+
+
+def _draw(
+    strength: Strength, game: Game, report: SearchReport, sense: Sense, random: np.random.Generator | None
+) -> int:
+    """Returns a move drawn from the policy; a pass if it thinks of nothing else, or no sensible move is left."""
+    priors = report.priors[:-1]
+    if not priors.any() or (report.priors[-1] > priors.max() and has_filled_up(game)):
+        return PASS
+    moves = np.flatnonzero(priors > strength.least_share * priors.max())
+    # The largest of log p + noise is a draw by p, the order one without replacement (the Gumbel-max trick).
+    keys = np.log(priors[moves])
+    if random is not None:
+        keys = strength.of_policy * keys + (1 - strength.of_policy) * random.gumbel(size=len(moves))
+    for move in moves[np.argsort(-keys, kind="stable")]:
+        point = point_of_index(int(move), game.width, game.height)
+        if not sense.is_absurd(point):
+            return point
+    return PASS

@@ -1,0 +1,152 @@
+"""Ranks of players, from 25k to 5d, and the strength at which the engine plays at one.
+
+`weights/ranks.toml` holds the strength of each rank for a network and a board; `benchmarks/rank_ladder.py` measures it.
+"""
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..base.errors import UserError
+from ..evaluate.choices import WITHOUT_NETWORK
+from ..network.library import bundled_folder, default_network, default_networks, network_name
+from .strength import Strength
+
+RANKS_FILE = "ranks.toml"
+_RANK = re.compile(r"([1-9]\d?) ?([kd])(?:yu|an)?", re.IGNORECASE)
+_WEAKEST_KYU, _STRONGEST_DAN = 25, 5
+# The words for full strength in options, settings and saved games.
+FULL_STRENGTH = ("max", "none", "")
+
+
+@dataclass(frozen=True, order=True)
+class Rank:
+    """A rank of players; the stronger of two is the larger one.
+
+    Attributes:
+        number: 1 for 1d, 2 for 2d and so on; 0 for 1k, -1 for 2k and so on.
+    """
+
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.number}d" if self.number > 0 else f"{1 - self.number}k"
+
+    @property
+    def kyu(self) -> int:
+        """The kyu of the rank, 0 for dan ranks."""
+        return max(0, 1 - self.number)
+
+
+WEAKEST, STRONGEST = Rank(1 - _WEAKEST_KYU), Rank(_STRONGEST_DAN)
+RANKS = tuple(map(Rank, range(WEAKEST.number, STRONGEST.number + 1)))
+
+
+def as_rank(value: object) -> Rank | None:
+    """Returns the rank that a rank or a text names, None for full strength.
+
+    Raises:
+        UserError: It names none.
+    """
+    if value is None or (isinstance(value, str) and value.strip().lower() in FULL_STRENGTH):
+        return None
+    match = _RANK.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match:
+        value = Rank(int(match[1]) if match[2].lower() == "d" else 1 - int(match[1]))
+    if not (isinstance(value, Rank) and WEAKEST <= value <= STRONGEST):
+        raise UserError(f"invalid rank {str(value)!r}: expected {WEAKEST} to {STRONGEST}, such as 12k, or max")
+    return value
+
+
+def next_rank(rank: Rank | None, step: int) -> Rank | None:
+    """Returns the rank that is one step higher (1) or lower (-1); full strength, None, comes after the highest."""
+    number = (STRONGEST.number + 1 if rank is None else rank.number) + step
+    return None if number > STRONGEST.number else max(WEAKEST, Rank(number))
+
+
+class RankPlay(NamedTuple):
+    """How the engine plays at a rank, with one network on one board.
+
+    Attributes:
+        strength: Its strength.
+        note: What a user should know about it; empty if it was measured for this network and the rank is reached.
+    """
+
+    strength: Strength
+    note: str
+
+
+def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
+    """Returns how the engine plays at a rank.
+
+    Without measurements for the network, those of the bundled network for the board stand for them; without some for
+    the board, those for the board whose size is nearest.
+
+    Args:
+        rank: The rank.
+        network: The evaluator in use (`evaluate.factory`).
+        width: The board's columns.
+        height: The board's rows.
+
+    Raises:
+        UserError: `ranks.toml` is invalid.
+    """
+    table = read_ranks(bundled_folder() / RANKS_FILE)
+    name = network if network in WITHOUT_NETWORK else network_name(Path(network))
+    side = max(width, height)
+    known = name if name in table else _stand_in(table, width, height)
+    size = min(table[known], key=lambda size: (abs(size - side), -size))
+    strengths = table[known][size]
+    reached = max((one for one in strengths if one <= rank), default=min(strengths))
+    notes = []
+    if known != name:
+        notes.append(f"the ranks of {name} are not measured: it plays with the settings of {known}")
+    if rank > max(strengths):
+        notes.append(f"{known} reaches {reached} on {size}x{size}: it plays at that rank instead of {rank}")
+    return RankPlay(Strength(strengths[reached]), "; ".join(notes))
+
+
+def _stand_in(table: Mapping[str, Mapping[int, Any]], width: int, height: int) -> str:
+    """Returns the name of the network whose measurements stand for those of another one."""
+    usual = default_network(width, height)
+    if usual is not None and network_name(usual) in table:
+        return network_name(usual)
+    side = max(width, height)
+    bundled = [network_name(path) for path in default_networks()]
+    names = [name for name in bundled if name in table] or list(table)
+    return min(names, key=lambda name: min(abs(size - side) for size in table[name]))
+
+
+@functools.cache
+def read_ranks(path: Path) -> dict[str, dict[int, dict[Rank, float]]]:
+    """Returns the strength of each measured rank, by the network's name and the board's size.
+
+    Raises:
+        UserError: The file is invalid.
+    """
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+        return {
+            network: {int(board.partition("x")[0]): _strengths(entry) for board, entry in boards.items()}
+            for network, boards in table.items()
+        }
+    except (ValueError, AttributeError) as error:
+        raise UserError(f"{path}: {error}") from error
+
+
+def _strengths(entry: Mapping[str, Any]) -> dict[Rank, float]:
+    """Returns the strengths of a table's entry, which rise with the rank; raises ValueError if they do not."""
+    found = {}
+    for name, value in entry.items():
+        if _RANK.fullmatch(name):
+            rank = as_rank(name)
+            assert rank is not None
+            found[rank] = float(value)
+    ordered = [found[rank] for rank in sorted(found)]
+    if not ordered or ordered != sorted(set(ordered)) or ordered[0] < 0:
+        raise ValueError(f"expected a strength of 0 or more for each rank, rising with it, not {dict(entry)}")
+    return found

@@ -1,0 +1,151 @@
+"""What a player of any rank sees at a glance, so that a move drawn from a policy is never absurd.
+
+The rules and the reader of ladders decide as far as they can; the rest is the network's ownership, for points where
+nothing is at stake any more.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..evaluate.features import mark_caught, new_workspace
+from ..game.board import CAUGHT_BEFORE
+from ..game.coords import EMPTY, WALL, index_of_point, opponent
+from ..game.game import Game
+from ..game.scoring import proven_owners
+from ..search.report import SearchReport
+
+# Chosen by judgement.
+LARGE_GROUP = 5  # stones: an atari of as many is answered
+_SETTLED = 0.9  # ownership from which a point counts as settled,
+_NEEDED = 0.02  # unless the policy gives a move there this much: a threat has to be answered
+_LARGE_SACRIFICE = 3  # stones that are not put into atari for nothing
+_SURE = 0.5  # the policy's probability of a move that is right although it looks absurd: a nakade, for example
+_LOST = -0.5  # ownership below which a group is not worth an answer
+
+
+class Sense:
+    """A position as the player to move sees it.
+
+    Args:
+        game: The position.
+        report: An evaluation of it, with ownership.
+    """
+
+    def __init__(self, game: Game, report: SearchReport) -> None:
+        assert report.ownership is not None
+        self._game, self._board = game, game.board[0]
+        self._me = game.to_move
+        self._priors, self._ownership = report.priors, report.ownership.reshape(-1)
+        self._stride = game.width + 1
+        self._workspace = new_workspace()
+        self._proven = proven_owners(game).reshape(-1)
+        self._caught = self._find_caught(game)
+
+    def is_absurd(self, point: int) -> bool:
+        """Returns whether no player makes this legal move."""
+        index = index_of_point(point, self._game.width, self._game.height)
+        if self._proven[index] != EMPTY or self.is_own_eye(point):
+            return True
+        if abs(self._ownership[index]) >= _SETTLED and self._priors[index] < _NEEDED:
+            return True
+        return self._priors[index] < _SURE and self._gives_stones_away(point)
+
+    def is_own_eye(self, point: int) -> bool:
+        """Returns whether a point is an eye of the player to move, which no atari forces to be filled."""
+        stones, stride = self._board["stones"], self._stride
+        for near in self._near(point):
+            if stones[near] not in (self._me, WALL) or (stones[near] == self._me and self._in_atari(near)):
+                return False
+        corners = [stones[point + step] for step in (-stride - 1, -stride + 1, stride - 1, stride + 1)]
+        # At most one corner may be the opponent's, at the edge none.
+        return corners.count(opponent(self._me)) + (WALL in corners) < 2
+
+    def saving_moves(self) -> list[int]:
+        """Returns the moves that save the largest own group in atari from capture; none without a large one."""
+        for head in self._large_groups_in_atari():
+            moves = sorted(set(self._ways_out(head)))
+            found = [point for point in moves if self._game.is_legal(point) and self._saves(point, head)]
+            if found:
+                return found
+        return []
+
+    def _large_groups_in_atari(self) -> list[int]:
+        """Returns the heads of the player's large chains in atari that are worth saving, the largest first."""
+        board = self._board
+        chains = np.flatnonzero((board["stones"] == self._me) & (board["chain"] == np.arange(len(board["chain"]))))
+        large = [int(head) for head in chains if board["chain_size"][head] >= LARGE_GROUP]
+        heads = [head for head in large if self._in_atari(head)]
+        worth = [head for head in heads if self._mean_ownership(head) > _LOST]
+        return sorted(worth, key=lambda head: -board["chain_size"][head])
+
+    def _mean_ownership(self, head: int) -> float:
+        width, height = self._game.width, self._game.height
+        return float(np.mean([self._ownership[index_of_point(stone, width, height)] for stone in self._chain(head)]))
+
+    def _ways_out(self, head: int) -> Iterator[int]:
+        """Yields the chain's last liberty, and those of the opponent's chains in atari next to it."""
+        board, other = self._board, opponent(self._me)
+        yield self._last_liberty(head)
+        for stone in self._chain(head):
+            for near in self._near(stone):
+                if board["stones"][near] == other and self._in_atari(near):
+                    yield self._last_liberty(near)
+
+    def _saves(self, point: int, stone: int) -> bool:
+        """Returns whether after a move the chain of this stone has two liberties and is not caught."""
+        after = self._game.copy()
+        after.play(self._me, point)
+        return not _in_atari(after.board[0], stone) and not self._find_caught(after)[stone]
+
+    def _gives_stones_away(self, point: int) -> bool:
+        """Returns whether a move saves caught stones in vain, or puts several into atari, and captures nothing."""
+        board = self._board
+        own = [near for near in self._near(point) if board["stones"][near] == self._me]
+        in_vain = any(self._in_atari(near) and self._caught[near] for near in own)
+        stones = 1 + sum(int(board["chain_size"][head]) for head in {int(board["chain"][near]) for near in own})
+        if not in_vain and stones < _LARGE_SACRIFICE:
+            return False
+        after = self._game.copy()
+        after.play(self._me, point)
+        if after.captures(self._me) > self._game.captures(self._me):
+            return False
+        position = after.board[0]
+        if position["stones"][point] != self._me:
+            return True  # suicide
+        if _in_atari(position, point):
+            return in_vain or stones >= _LARGE_SACRIFICE
+        return in_vain and bool(self._find_caught(after)[point])
+
+    # The board.
+
+    def _near(self, point: int) -> tuple[int, int, int, int]:
+        return point - self._stride, point - 1, point + 1, point + self._stride
+
+    def _chain(self, stone: int) -> Iterator[int]:
+        """Yields the stones of a chain."""
+        following = int(self._board["next_stone"][stone])
+        yield stone
+        while following != stone:
+            yield following
+            following = int(self._board["next_stone"][following])
+
+    def _in_atari(self, stone: int) -> bool:
+        return _in_atari(self._board, stone)
+
+    def _last_liberty(self, stone: int) -> int:
+        head = self._board["chain"][stone]
+        return int(self._board["liberty_sum"][head]) // int(self._board["liberties"][head])
+
+    def _find_caught(self, game: Game) -> np.ndarray:
+        """Returns which stones a ladder catches, by point."""
+        marked = game.board.copy()
+        mark_caught(game.board[0], CAUGHT_BEFORE, self._workspace, marked[0])
+        return np.asarray(marked[0]["ladders"] & CAUGHT_BEFORE, bool)
+
+
+def _in_atari(board: np.void, stone: int) -> bool:
+    """Returns whether a stone's chain has one liberty; as `board.in_atari`, which Python would have to compile."""
+    head = board["chain"][stone]
+    count, total, squares = (int(board[name][head]) for name in ("liberties", "liberty_sum", "liberty_squares"))
+    return count * squares == total * total
