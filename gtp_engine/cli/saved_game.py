@@ -83,13 +83,13 @@ def _path(context: click.Context, options: PlayersOptions, folder: Path) -> Path
 def _finished_game(path: Path, rules: "Rules | None", komi: float | None) -> "SavedGame | None":
     """Returns a finished game with people on both sides; None for an unfinished one."""
     from ..game.coords import BLACK, WHITE
-    from ..play.loading import is_finished, open_record
-    from ..sgf import read_sgf
+    from ..play.loading import is_finished, open_tree
+    from ..sgf import read_tree
 
-    record = read_sgf(path)
-    if not is_finished(record):
+    tree = read_tree(path)
+    if not is_finished(tree.record(tree.root)):
         return None
-    return replace(open_record(record, path, rules=rules, komi=komi), humans=frozenset((BLACK, WHITE)))
+    return replace(open_tree(tree, path, rules=rules, komi=komi), humans=frozenset((BLACK, WHITE)))
 
 
 def with_opponent(context: click.Context, search: SearchOptions, saved: "SavedGame") -> SearchOptions:
