@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from ..base.errors import UserError
@@ -203,7 +204,7 @@ def _opponent(record: GameRecord) -> Opponent | None:
 def _node_after(line: list[TreeNode], moves: int) -> TreeNode:
     """Returns the node of a line after a number of moves, with what is set up before the next move."""
     played = 0
-    for node, following in zip(line, line[1:], strict=False):
+    for node, following in pairwise(line):
         played += node.move is not None
         if played == moves and following.move is not None:
             return node

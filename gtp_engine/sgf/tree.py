@@ -1,19 +1,21 @@
 """Game trees: a record with all its variations and all its properties, to walk through and to edit.
 
-`GameRecord` is one line of such a tree, as typed fields. Here every node keeps the properties of its file as they are, so
-that nothing is lost when a tree is written again: variations, comments, marks, and what other programs have added.
+`GameRecord` is one line of such a tree, as typed fields. Here every node keeps the properties of its file as they are,
+so that nothing is lost when a tree is written again: variations, comments, marks, and what other programs have added.
 """
 
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from sgfmill import sgf_grammar
 
 from .. import __version__
 from ..base.errors import UserError
-from ..game.coords import EMPTY, PASS, all_points, colour_letter, opponent, parse_sgf_point, sgf_point
+from ..game.coords import EMPTY, PASS, all_points, colour_letter, opponent, sgf_point
 from ..game.game import Game, Move
 from ..game.rules import Rules
 from .charset import decode_sgf
@@ -150,7 +152,7 @@ class RecordTree:
     def follow(self, node: TreeNode) -> None:
         """Has the line of a node be the one that its ancestors lead to."""
         path = node.path
-        for before, after in zip(path, path[1:], strict=False):
+        for before, after in pairwise(path):
             before.followed = after
 
     def beside(self, node: TreeNode, step: int) -> TreeNode:
@@ -158,15 +160,23 @@ class RecordTree:
 
         The variations are those of the last branching before the node; the last one is followed by the first.
         """
-        path = node.path
-        place = next((index for index in range(len(path) - 1, 0, -1) if len(path[index - 1].children) > 1), None)
-        if place is None:
-            return node
-        siblings = path[place - 1].children
-        found = siblings[(siblings.index(path[place]) + step) % len(siblings)]
-        for _ in path[place + 1 :]:
+        siblings, place, depth = self.branching(node)
+        found = siblings[(place + step) % len(siblings)]
+        for _ in range(depth):
             found = found.next or found
         return found
+
+    def branching(self, node: TreeNode) -> tuple[list[TreeNode], int, int]:
+        """Returns the variations of the last branching before a node.
+
+        Returns:
+            The first nodes of the variations, the place among them of the one that leads to the node, and how many nodes
+            follow that one up to the node. Without a branching it is the node alone.
+        """
+        for depth, each in enumerate(reversed(node.path)):
+            if each.parent is not None and len(each.parent.children) > 1:
+                return each.parent.children, each.parent.children.index(each), depth
+        return [node], 0, 0
 
     def record(self, node: TreeNode) -> GameRecord:
         """Returns the record of the moves up to a node."""
@@ -196,7 +206,9 @@ class RecordTree:
 
     # Editing.
 
-    def add(self, parent: TreeNode, properties: Properties, *, move: Move | None = None, first: bool = False) -> TreeNode:
+    def add(
+        self, parent: TreeNode, properties: Properties, *, move: Move | None = None, first: bool = False
+    ) -> TreeNode:
         """Adds a node behind another one.
 
         Args:
@@ -269,7 +281,8 @@ class RecordTree:
         stones = {each: before.stone_at(each) for each in all_points(self.width, self.height)}
         stones[point] = EMPTY if stones[point] == colour else colour
         is_changed = node.move is None and not node.children
-        base = (node.parent and self.position(node.parent, rules)) if is_changed else before
+        parent = node.parent
+        base = before if not is_changed else None if parent is None else self.position(parent, rules)
         values = self._setup(stones, base)
         kept = len(self.edits)
         if is_changed:
@@ -321,8 +334,8 @@ class RecordTree:
 
     def allow_undo(self, node: TreeNode) -> None:
         """Lets `undo` take back the moves up to a node, as if they had been made here."""
-        for before, after in zip(node.path, node.path[1:], strict=False):
-            self.edits.append(Edit(before, lambda b=before, a=after: b.children.remove(a), after.move))
+        for before, after in pairwise(node.path):
+            self.edits.append(Edit(before, partial(before.children.remove, after), after.move))
 
     def _set(self, node: TreeNode, values: Properties) -> None:
         """Changes properties of a node; those without values are removed."""
