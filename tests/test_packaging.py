@@ -92,7 +92,8 @@ FLOORS = [
     {"search"},
     {"play"},
     {"games"},
-    {"gtp", "analysis", "terminal", "training", "web"},
+    {"gtp", "analysis", "terminal", "training"},
+    {"web"},
     {"cli"},
 ]
 

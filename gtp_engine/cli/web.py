@@ -63,7 +63,12 @@ def web(
     signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
     try:
         played = PlayedGame(
-            first.engine, humans=first.humans, folder=folder, comments=players.comments, saved=first.saved
+            first.engine,
+            humans=first.humans,
+            folder=folder,
+            comments=players.comments,
+            saved=first.saved,
+            as_record=first.saved is not None and not first.saved.is_own and len(first.humans) == 2,
         )
         server.run(played, lambda: _show(server.address, browser))
     finally:

@@ -230,7 +230,7 @@ class _Record(_Handler):
         self.set_header("Content-Type", "application/x-go-sgf; charset=utf-8")
         name = quote(f"{session.title()}.sgf", safe="", errors="replace")
         self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{name}")
-        self.finish(session.download())
+        self.finish(session.games.download())
 
 
 class _Socket(_Handler, WebSocketHandler):
