@@ -30,7 +30,7 @@ def test_every_text_is_used_and_every_used_text_exists() -> None:
     used = set(re.findall(r'data-(?:text|label|roledescription)="([\w-]+)"', PAGE))
     assert used <= set(LANGUAGES["en"])
     quoted = set(re.findall(r'"([\w-]+)"', SCRIPTS)) | used | {"direction"}
-    quoted |= {f"{kind}-{name}" for kind in ("layer", "rules") for name in quoted}
+    quoted |= {f"{kind}-{name}" for kind in ("layer", "rules", "tool") for name in quoted}
     assert set(LANGUAGES["en"]) <= quoted
 
 
