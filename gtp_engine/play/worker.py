@@ -220,7 +220,7 @@ class SearchWorker:
             score_stdev=row.score_stdev,
             utility=win - loss,
             moves=(),
-            priors=row.policy,
+            priors=np.where(game.legal_moves(), row.policy, np.float32(0)),
             ownership=row.ownership.reshape(game.height, game.width),
             seconds=time.perf_counter() - started,
             root_evaluation=row,

@@ -90,7 +90,7 @@ def test_what_was_not_measured_is_said() -> None:
     assert (strength, note) == (Strength(9), "the ranks of other are not measured: it plays with the settings of large")
     strength, note = play_at(STRONGEST, "small", 9, 9)
     assert (strength, note) == (Strength(2), "small reaches 1k on 9x9: it plays at that rank instead of 5d")
-    assert "the ranks of none are not measured" in play_at(WEAKEST, "none", 5, 5).note
+    assert "the ranks of rollouts are not measured" in play_at(WEAKEST, "none", 5, 5).note
 
 
 @pytest.mark.usefixtures("table")
