@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..base.errors import UserError
+from ..languages.texts import DEFAULT, LANGUAGES
 from .command import options
+from .configuration import variable
 from .name_types import RulesName
 from .option_types import Komi, MoveRange
 from .outputs import check_place, output_option
@@ -29,6 +31,7 @@ class ReviewOptions:
         files: Game records, and folders of them.
         sgf, html, json, csv, plot: Files to write.
         sgf_out: The former name of `sgf`.
+        language: The language of the page.
         force: Whether existing files are overwritten.
         all_moves: Whether every move is listed, and commented on in the SGF.
         by: What mistakes are sorted by.
@@ -45,6 +48,7 @@ class ReviewOptions:
     json: Path | None
     csv: Path | None
     plot: Path | None
+    language: str
     force: bool
     all_moves: bool
     by: "Unit"
@@ -141,6 +145,13 @@ _OPTIONS = (
     output_option("--json", text="Write all facts of the review as JSON.", allow_dash=True),
     output_option("--csv", text="Write a table of the moves as CSV.", allow_dash=True),
     output_option("--plot", text="Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games."),
+    click.option(
+        "--language",
+        type=click.Choice(LANGUAGES),
+        default=DEFAULT,
+        envvar=variable("language"),
+        help="Language of the page: English, Spanish, Chinese or Arabic.",
+    ),
     click.option("--force", is_flag=True, help="Overwrite existing files."),
 )
 

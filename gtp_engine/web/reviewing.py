@@ -18,6 +18,7 @@ from ..base.errors import EXPECTED, UserError
 from ..game.coords import PASS, colour_name
 from ..game.drawing import Candidate
 from ..game.rules import Rules
+from ..languages.texts import Phrase
 from ..sgf import GameRecord, TreeNode
 from .messages import visits_of, whole_number
 from .part import Message, Part
@@ -230,5 +231,11 @@ class Reviewing(Part):
             "move": worst.vertex(worst.move.point),
             "points": round(worst.points_loss, 1),
             "best": worst.vertex(worst.best),
-            "reasons": [reason.text for reason in reasons],
+            "reasons": [_phrase(reason.sentence) for reason in reasons],
         }
+
+
+def _phrase(phrase: Phrase) -> dict[str, Any]:
+    """Returns a phrase as the page's `text` takes it, to be said in the page's language."""
+    values = {key: _phrase(value) if isinstance(value, Phrase) else value for key, value in phrase.values.items()}
+    return {"name": phrase.name, "values": values}

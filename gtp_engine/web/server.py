@@ -18,6 +18,7 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
+from .. import languages
 from ..base.errors import EXPECTED, UserError, answer_text
 from ..play.played_game import PlayedGame
 from .guard import Guard
@@ -180,6 +181,7 @@ def _read_files() -> dict[str, tuple[str, bytes]]:
                 files[prefix + entry.name] = _TYPES[suffix], entry.read_bytes()
 
     read(resources.files(__package__) / "static", "")
+    read(resources.files(languages), "languages/")
     files[""] = files.pop("index.html")
     return files
 

@@ -53,7 +53,7 @@ export class Review {
     item.append(button);
     if (mistake.node === shown) {
       button.setAttribute("aria-current", "true");
-      item.append(...[text("betterLine"), ...mistake.reasons].map((said, index) => this.reason(said, index)));
+      item.append(...[text("betterLine"), ...mistake.reasons.map(sentence)].map((said, index) => this.reason(said, index)));
     }
     return item;
   }
@@ -68,6 +68,12 @@ export class Review {
     for (const event of ["blur", "pointerleave"]) button.addEventListener(event, () => this.onLine(null));
     return button;
   }
+}
+
+// A reason may begin with a pass, which is not written with a capital letter elsewhere.
+function sentence({name, values}) {
+  const said = text(name, values);
+  return said[0].toLocaleUpperCase() + said.slice(1);
 }
 
 function stageText({stage, done, total, mistakes}) {
