@@ -51,8 +51,8 @@ def web(
 
     Opens a page with the board; click a point to play there. The page can begin other games. The game is saved as SGF
     after every move, in the same folder as those of `play`, and either command can continue it. All tabs with the page
-    show the same game. Only this computer can reach the page, with the key in the address that is printed. With --host a
-    phone in the same network can too: a second address is printed, also as a QR code, whose key opens the page once.
+    show the same game. Only this computer can reach the page, with the key in the address that is printed. With --host
+    a phone in the same network can too: a second address is printed, also as a QR code, whose key opens the page once.
     Ctrl-C ends the program.
 
     With FILE or --resume a saved game continues with its board, komi, rules, handicap and players, as with `play`.

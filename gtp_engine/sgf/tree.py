@@ -170,8 +170,8 @@ class RecordTree:
         """Returns the variations of the last branching before a node.
 
         Returns:
-            The first nodes of the variations, the place among them of the one that leads to the node, and how many nodes
-            follow that one up to the node. Without a branching it is the node alone.
+            The first nodes of the variations, the place among them of the one that leads to the node, and how many
+            nodes follow that one up to the node. Without a branching it is the node alone.
         """
         for depth, each in enumerate(reversed(node.path)):
             if each.parent is not None and len(each.parent.children) > 1:

@@ -4,8 +4,8 @@ A server on 127.0.0.1 is reached by every page that any browser of this computer
 random key in the first address, which becomes a cookie; the name in `Host`, which a page that has pointed its own name
 at 127.0.0.1 cannot forge (DNS rebinding); and `Origin`, which names the page that opens a WebSocket.
 
-Other computers get in only if the server has an address in their network. Their key opens one browser: it is replaced as
-soon as it has been used, because it travels and is shown where others may see it.
+Other computers get in only if the server has an address in their network. Their key opens one browser: it is replaced
+as soon as it has been used, because it travels and is shown where others may see it.
 """
 
 import base64
@@ -64,7 +64,7 @@ class Guard:
 
     def is_cookie(self, given: str | None) -> bool:
         """Whether a page has been admitted."""
-        return given is not None and any([_same(given, cookie) for cookie in self._cookies])
+        return given is not None and any(_same(given, cookie) for cookie in self._cookies)
 
     def is_own_host(self, host: str) -> bool:
         """Whether the `Host` of a request names this server."""

@@ -102,6 +102,10 @@ class Guessing(Part):
         """Ends guessing; the count stays until the next one."""
         self.colour = None
 
+    def forget(self) -> None:
+        """Ends guessing in a game that another one replaces."""
+        self.colour, self.score, self.last = None, Score(), None
+
     def guess(self, point: int) -> None:
         """Compares a move with the game's, and shows that one.
 

@@ -211,7 +211,7 @@ class Session:
         self._trees += 1
         self._position, self.last_report = None, None
         self.clocks = Clocks()
-        self.guessing.end()
+        self.guessing.forget()
         self.reviewing.forget()
         self.watch_engine()
         self.changed()

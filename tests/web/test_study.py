@@ -167,6 +167,8 @@ def test_guesses_are_compared_with_the_game(study: Desk) -> None:
     assert state(study)["guess"]["colour"] is None and state(study)["guess"]["tried"] == 2
     play(study, "A1")
     assert len(session.line) == 4
+    study.send("open", sgf=RECORD)
+    assert state(study)["guess"] is None
 
 
 def test_the_other_players_moves_are_shown(study: Desk) -> None:
