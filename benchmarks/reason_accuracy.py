@@ -113,7 +113,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--member", default="", help="only members whose names begin so (default: all)")
     parser.add_argument("--mistakes", type=int, default=200, help="mistakes to check (default: 200)")
     parser.add_argument("--visits", type=int, default=100, help="of each search of the review (default: 100)")
-    parser.add_argument("--times", type=int, default=10, help="factor from the visits of the review to those of the judge (default: 10)")
+    parser.add_argument(
+        "--times", type=int, default=10, help="factor from the visits of the review to those of the judge (default: 10)"
+    )
     parser.add_argument("--least", type=float, default=5.0, help="points that a mistake loses (default: 5)")
     parser.add_argument("--each", type=int, default=3, help="mistakes of one game, the most costly (default: 3)")
     parser.add_argument("--skip", type=int, default=0, help="games of the order to leave out first (default: 0)")
