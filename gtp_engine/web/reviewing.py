@@ -10,10 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.game_review import GameReview
-from ..analysis.mistakes import LISTED, Mistake
-from ..analysis.review import MoveReview
-from ..analysis.reviewer import Reviewer
 from ..base.errors import EXPECTED, UserError
 from ..game.coords import PASS, colour_name
 from ..game.drawing import Candidate
@@ -24,10 +20,15 @@ from .messages import visits_of, whole_number
 from .part import Message, Part
 
 if TYPE_CHECKING:
+    from ..analysis.game_review import GameReview
+    from ..analysis.mistakes import Mistake
+    from ..analysis.review import MoveReview
+    from ..analysis.reviewer import Reviewer
     from .session import Session
 
 DEFAULT_VISITS = 100  # 250 moves then take about a minute on two cores with the bundled network
 _SEED = 1  # that of `gtp_engine review`: a review that is repeated shows the same mistakes
+_LISTED = 10  # mistakes, as many as the summary of `gtp_engine review` has
 _PUBLISH_SECONDS = 0.3
 _CLOSING_SECONDS = 5.0
 _BEST = "#5cc48d"  # the colour of the better move on the board
@@ -48,15 +49,15 @@ class Job:
         review: What has been found so far.
     """
 
-    reviewer: Reviewer
+    reviewer: "Reviewer"
     record: GameRecord
     positions: Sequence[TreeNode]
     moves: Sequence[TreeNode]
     stage: str = "moves"
     done: int = 0
     total: int = 0
-    review: GameReview | None = None
-    mistakes: list[Mistake] = field(default_factory=list)
+    review: "GameReview | None" = None
+    mistakes: "list[Mistake]" = field(default_factory=list)
 
     @property
     def is_running(self) -> bool:
@@ -79,6 +80,8 @@ class Reviewing(Part):
         self.methods = {"review": self._begin, "stop-review": self._stop, "reason": self._line}
 
     def _begin(self, message: Message) -> None:
+        from ..analysis.reviewer import Reviewer  # later than the first board
+
         session = self.session
         if self.job is not None and self.job.is_running:
             raise UserError("the review is running")
@@ -119,11 +122,14 @@ class Reviewing(Part):
 
     def _run(self, job: Job, rules: Rules, komi: float) -> None:
         """Makes the review; every change of the job is made on the session's thread."""
+        from ..analysis.game_review import GameReview
+        from ..analysis.reasons.explain import worth_explaining
+
         reviewer = job.reviewer
         try:
             moves = self._look(job, rules, komi)
             review = GameReview(job.record, reviewer.conditions(job.record, rules, komi), moves)
-            self._tell(job, stage="reasons", done=0, total=min(LISTED, len(review.mistakes)), review=review)
+            self._tell(job, stage="reasons", done=0, total=len(worth_explaining(review.mistakes)), review=review)
             reasons = {}
             for count, (number, found) in enumerate(reviewer.reasons(review, rules, komi), 1):
                 reasons[number] = found
@@ -136,7 +142,7 @@ class Reviewing(Part):
         finally:
             reviewer.close()
 
-    def _look(self, job: Job, rules: Rules, komi: float) -> tuple[MoveReview, ...]:
+    def _look(self, job: Job, rules: Rules, komi: float) -> "tuple[MoveReview, ...]":
         """Searches all positions, and those of the worst moves once more."""
         found: list[MoveReview] = []
         for move in job.reviewer.moves(job.record, rules, komi):
@@ -166,7 +172,7 @@ class Reviewing(Part):
             if note is not None:
                 note()
             if "review" in changes:
-                job.mistakes = changes["review"].mistakes[:LISTED]
+                job.mistakes = changes["review"].mistakes[:_LISTED]
             if "stage" in changes or time.monotonic() - self._published > _PUBLISH_SECONDS:
                 self._published = time.monotonic()
                 self.session.publish()
@@ -175,13 +181,13 @@ class Reviewing(Part):
 
     # On the session's thread.
 
-    def _note(self, moves: Sequence[MoveReview], job: Job) -> None:
+    def _note(self, moves: "Sequence[MoveReview]", job: Job) -> None:
         """Keeps the values of the positions before and after moves."""
         for move in moves:
             self.session.values.note(move.before, job.positions[move.number - 1])
             self.session.values.note(move.after, job.positions[move.number])
 
-    def mistake_at(self, node: TreeNode) -> Mistake | None:
+    def mistake_at(self, node: TreeNode) -> "Mistake | None":
         """Returns the mistake that the move of a node is; None if it is not listed as one."""
         job = self.job
         if job is None:
@@ -220,7 +226,7 @@ class Reviewing(Part):
             "mistakes": [self._mistake(job, mistake) for mistake in job.mistakes],
         }
 
-    def _mistake(self, job: Job, mistake: Mistake) -> dict[str, Any]:
+    def _mistake(self, job: Job, mistake: "Mistake") -> dict[str, Any]:
         worst, node = mistake.worst, job.moves[mistake.worst.number - 1]
         reasons = job.review.reasons.get(worst.number, ()) if job.review else ()
         return {
