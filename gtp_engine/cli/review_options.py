@@ -150,7 +150,7 @@ _OPTIONS = (
         type=click.Choice(LANGUAGES),
         default=DEFAULT,
         envvar=variable("language"),
-        help="Language of the page: English, Spanish, Chinese or Arabic.",
+        help="Language of the page (--html): English, Spanish, Chinese or Arabic.",
     ),
     click.option("--force", is_flag=True, help="Overwrite existing files."),
 )
