@@ -15,8 +15,8 @@ with more visits, and each stated fact is checked with its values:
 - Regions, sente, early passes: the judge sees at least half of the points. Connections: the move played costs points.
 
 Shows every sentence with the verdict, then, also after Ctrl-C, the shares of mistakes with a reason and of sentences
-that fail, with 95 % intervals. "A bigger move elsewhere" counts as a reason, because it says where; a number of points alone does not. The
-judge's own loss is shown too: facts may hold although the move is no mistake for the judge.
+that fail, with 95 % intervals. "A bigger move elsewhere" counts as a reason, because it says where; a number of points
+alone does not. The judge's own loss is shown too: facts may hold although the move is no mistake for the judge.
 """
 
 import argparse

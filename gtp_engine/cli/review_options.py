@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..base.errors import UserError
-from ..languages.texts import DEFAULT, LANGUAGES
 from .command import options
-from .configuration import variable
 from .name_types import RulesName
 from .option_types import Komi, MoveRange
 from .outputs import check_place, output_option
+from .shared_options import LANGUAGE
 
 if TYPE_CHECKING:
     from ..analysis.mistakes import Unit
@@ -115,14 +114,9 @@ class ReviewOptions:
         return range(first, min(count, last or count) + 1)
 
 
+_RECORDS = click.Path(exists=True, allow_dash=True, path_type=Path)
 _OPTIONS = (
-    click.argument(
-        "files",
-        metavar="FILE...",
-        nargs=-1,
-        required=True,
-        type=click.Path(exists=True, allow_dash=True, path_type=Path),
-    ),
+    click.argument("files", metavar="FILE...", nargs=-1, required=True, type=_RECORDS),
     "Review",
     click.option("--player", metavar="WHO", help="Judge only the moves of black, of white, or of a player by name."),
     click.option(
@@ -145,13 +139,7 @@ _OPTIONS = (
     output_option("--json", text="Write all facts of the review as JSON.", allow_dash=True),
     output_option("--csv", text="Write a table of the moves as CSV.", allow_dash=True),
     output_option("--plot", text="Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games."),
-    click.option(
-        "--language",
-        type=click.Choice(LANGUAGES),
-        default=DEFAULT,
-        envvar=variable("language"),
-        help="Language of the page (--html): English, Spanish, Chinese or Arabic.",
-    ),
+    LANGUAGE,
     click.option("--force", is_flag=True, help="Overwrite existing files."),
 )
 

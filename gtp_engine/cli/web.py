@@ -60,12 +60,12 @@ def web(
 
     \b
     Examples:
-      gtp_engine web                                   9x9, you are Black
-      gtp_engine web --board-size 19 --rank 10k        19x19, a weaker opponent
-      gtp_engine web --resume                          continue the last game
-      gtp_engine web game.sgf                          show and analyse a game
-      gtp_engine web --no-browser --port 9000          only print the address
-      gtp_engine web --host auto                       also for a phone in the same network
+      gtp_engine web                              9x9, you are Black
+      gtp_engine web --board-size 19 --rank 10k   19x19, a weaker opponent
+      gtp_engine web --resume                     continue the last game
+      gtp_engine web game.sgf                     show and analyse a game
+      gtp_engine web --no-browser --port 9000     only print the address
+      gtp_engine web --host auto                  also for a phone in the same network
     """
     from ..base.folders import games_dir
     from ..base.system import wait_for
