@@ -78,10 +78,13 @@ class Moves(Part):
         self.session.played.engine.stop()
 
     def _go(self, message: Message) -> None:
-        """Shows a node by its number, or the one at a place of the line that is shown."""
+        """Shows a node by its number, the one at a place of the line that is shown, or the next or previous one."""
         session = self.session
         if "node" in message:
             session.look_at(session.played.tree.node(whole_number(message, "node", 0, _MOST_NODES)))
+        elif "step" in message:  # from where the game is, which the page may not know yet
+            step = whole_number(message, "step", -1, 1)
+            session.look_at((session.node.next if step > 0 else session.node.parent) or session.node)
         else:
             session.look_at(session.line[whole_number(message, "move", 0, len(session.line) - 1)])
 

@@ -58,6 +58,15 @@ def test_a_node_is_shown_by_its_number(study: Desk) -> None:
         study.send("go", node=99)
 
 
+def test_steps_are_counted_from_where_the_game_is(study: Desk) -> None:
+    for _ in range(2):
+        study.send("go", step=-1)
+    assert state(study)["place"] == 2
+    for place in (3, 4, 4):  # and stays at the end
+        study.send("go", step=1)
+        assert state(study)["place"] == place
+
+
 def test_another_move_is_a_variation_and_all_of_it_is_saved(study: Desk, tmp_path: Path) -> None:
     study.send("go", move=2)
     assert list(tmp_path.iterdir()) == [] and state(study)["isYourTurn"]

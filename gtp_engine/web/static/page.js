@@ -78,12 +78,18 @@ function go(place) {
 
 function analyse(isOn) { send({type: "analyse", visits: isOn ? Number(find("#analysis-visits").value) : null}); }
 
-const steps = {first: () => 0, previous: () => state.place - 1, next: () => state.place + 1, last: () => state.moves};
-for (const [id, place] of Object.entries(steps)) find(`#${id}`).addEventListener("click", () => go(place()));
+// Several steps may be taken before the first one is answered.
+const steps = {
+  first: () => go(0),
+  previous: () => send({type: "go", step: -1}),
+  next: () => send({type: "go", step: 1}),
+  last: () => go(state.moves),
+};
+for (const [id, take] of Object.entries(steps)) find(`#${id}`).addEventListener("click", take);
 const keys = {Home: "first", ArrowLeft: "previous", ArrowRight: "next", End: "last"};
 document.addEventListener("keydown", (event) => {
   const isFree = !event.target.closest("input, select, textarea, dialog, #board");
-  if (event.key in keys && isFree && !event.ctrlKey && !event.altKey && !event.metaKey) go(steps[keys[event.key]]());
+  if (event.key in keys && isFree && !event.ctrlKey && !event.altKey && !event.metaKey) steps[keys[event.key]]();
 });
 document.addEventListener("keydown", (event) => {
   const step = {ArrowUp: -1, ArrowDown: 1}[event.key];
