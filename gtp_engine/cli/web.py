@@ -65,7 +65,7 @@ def web(
       gtp_engine web --resume                     continue the last game
       gtp_engine web game.sgf                     show and analyse a game
       gtp_engine web --no-browser --port 9000     only print the address
-      gtp_engine web --host auto                  also for a phone in the same network
+      gtp_engine web --host auto                  a phone in the same network too
     """
     from ..base.folders import games_dir
     from ..base.system import wait_for
