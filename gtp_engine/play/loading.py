@@ -196,8 +196,8 @@ def _opponent(record: GameRecord) -> Opponent | None:
     if not _is_own(record):
         return None
     name = record.white if record.black == HUMAN else record.black
-    match = _ENGINE_NAME.fullmatch(name)
-    if match is None or _OLD_LEVEL.search(name):
+    match = _ENGINE_NAME.fullmatch(_OLD_LEVEL.sub("", name))
+    if match is None:
         return None
     try:
         return Opponent(match["network"], as_rank(match["rank"]))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..base.errors import UserError
-from ..evaluate.choices import ROLLOUTS, WITHOUT_NETWORK
+from ..evaluate.choices import LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
 from ..network.library import bundled_folder, default_network, default_networks, network_name
 from .strength import Strength
 
@@ -96,8 +96,8 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
         UserError: `ranks.toml` is invalid.
     """
     table = read_ranks(bundled_folder() / RANKS_FILE)
-    name = _name_of(network)
     side = max(width, height)
+    name = _name_of(ROLLOUTS if side > LARGEST_BOARD else network)
     known = name if name in table else _stand_in(table, width, height)
     size = min(table[known], key=lambda size: (abs(size - side), -size))
     strengths = table[known][size]

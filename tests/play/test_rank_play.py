@@ -7,11 +7,14 @@ from dataclasses import replace
 import pytest
 
 from gtp_engine.game.coords import BLACK, PASS, WHITE
+from gtp_engine.network.library import find_network
+from gtp_engine.play.decision import PlayStyle, choose_move
 from gtp_engine.play.endgame import is_hopeless
 from gtp_engine.play.engine import Decision, Engine
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.play.strength import Strength
-from gtp_engine.search.request import Limits
+from gtp_engine.play.worker import SearchWorker
+from gtp_engine.search.request import Limits, RootMoves, SearchRequest
 
 NETWORK = "b4c32-9x9"
 FINISHED = """
@@ -130,11 +133,29 @@ def test_a_hopeless_player_resigns() -> None:
     assert [decision.resign for decision in decisions] == [False, False, True]
 
 
-def test_a_move_that_is_not_played_is_the_likeliest() -> None:
-    with engine_at("20k") as engine:
+def test_a_move_that_is_not_played_is_the_likeliest_and_changes_nothing() -> None:
+    with engine_at("20k") as engine, engine_at("20k") as other:
         vertices = {engine.genmove(play=False).result().vertex for _ in range(5)}
-        assert len(vertices) <= 2  # of one policy by random symmetries
+        assert len(vertices) == 1
         assert engine.game.moves == []
+        assert [engine.best_move().vertex for _ in range(3)] == [other.best_move().vertex for _ in range(3)]
+
+
+def test_an_absurd_move_is_played_if_nothing_else_is_allowed(finished: Engine) -> None:
+    worker = SearchWorker(str(find_network(NETWORK)), 1, 1)
+    game = finished.game.copy()
+    game.to_move, eye = BLACK, "A9"
+    request = SearchRequest(game, Limits(), RootMoves(allow=((game.to_move, eye, 1),)).on_board(9, 9))
+    point, _ = choose_move(worker, request, PlayStyle(Strength(0.5)))
+    worker.close()
+    assert game.vertex(point) == eye
+
+
+def test_a_few_random_games_do_not_make_a_rank_resign() -> None:
+    with Engine(EngineSettings(network="none", threads=1, seed=1, rank="12k"), width=5) as engine:
+        for _ in range(3):
+            assert not any(decision.resign for decision in play_game(engine))
+            engine.clear_board()
 
 
 def test_a_rank_that_is_not_measured_is_announced_once(caplog: pytest.LogCaptureFixture) -> None:
