@@ -145,10 +145,10 @@ def test_results_and_rules_are_words_in_other_languages() -> None:
     results = ("B+R", "W+Resign", "B+2.5", "W+T", "B+F", "Void", "0", "?", "B+", "B+<b>")
     assert [*map(english.result, results)] == ["B+R", "W+R", "B+2.5", "W+T", "B+F", "Void", "0", "?", "B+", "B+<b>"]
     assert [spanish.result(result) for result in results[:4]] == [
-        "Negro +abandono",
-        "Blanco +abandono",
+        "Negro gana por abandono",
+        "Blanco gana por abandono",
         "Negro +2.5",
-        "Blanco +tiempo",
+        "Blanco gana por tiempo",
     ]
     assert (english.rules("chinese"), spanish.rules("japanese"), spanish.rules("{}")) == ("Chinese", "japonesas", "{}")
     assert [english.lead(value) for value in (0.01, 3.25, -1)] == ["even", "B+3.2", "W+1.0"]

@@ -50,9 +50,9 @@ class Wording:
         found = re.fullmatch(r"([BW])\+(\w[\w.]*)", result)
         if not found:
             return result
-        letter = found[2][0]
-        margin = self.text(f"result.{_RESULTS[letter]}") if letter in _RESULTS else found[2]
-        return self._ahead(1 if found[1] == "B" else -1, margin)
+        if how := _RESULTS.get(found[2][0]):
+            return self.text("result.black" if found[1] == "B" else "result.white", how=self.text(f"result.{how}"))
+        return self._ahead(1 if found[1] == "B" else -1, found[2])
 
     def rules(self, name: str) -> str:
         """Returns the name of a ruleset; rules without a name stay as they are."""
