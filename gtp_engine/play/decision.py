@@ -121,9 +121,10 @@ class _Ending:
         self._request = replace(request, ownership=True)
         self._to_capture = style.cleanup or self._game.rules.stones_stand
         self._after_pass = self._game.passes > 0
-        # A network judges by one evaluation, as a player of a rank does; a few random games would say nothing.
-        glances = style.strength is not None and not worker.is_rollout(self._game)
-        self._least_visits = min(_LEAST_VISITS, style.strength.visits()) if glances else _LEAST_VISITS
+        self._least_visits = _LEAST_VISITS
+        # A player of a rank judges by few visits; of rollouts these would be a few random games, which say nothing.
+        if style.strength is not None and not worker.is_rollout(self._game):
+            self._least_visits = min(_LEAST_VISITS, style.strength.visits())
 
     def choose(self) -> tuple[int, SearchReport]:
         """Returns the point to play, and the report behind it."""
