@@ -1,5 +1,7 @@
 """Game trees: nothing of a file is lost, and every change can be undone."""
 
+import time
+
 import pytest
 
 from gtp_engine.base.errors import UserError
@@ -57,7 +59,26 @@ def test_an_illegal_variation_does_not_keep_the_rest_from_being_read() -> None:
         read.position(read.main_line[1].children[1])
 
 
-@pytest.mark.parametrize("sgf", [b"", b"(;SZ[9];B[zz])", b"(;SZ[9](;B[aa])(;B[zz]))", b"(;GM[2];B[aa])"])
+def test_a_variation_that_cannot_be_read_is_kept_and_refused_only_itself() -> None:
+    read = read_tree(b"(;SZ[9];B[ee](;W[cc];B[gg])(;W[zz]C[off the board];B[aa])(;AB[aa]AW[aa]))")
+    assert vertices(read, read.main_line) == ["E5", "C7", "G3"]
+    _, bad, worse = read.main_line[1].children
+    for node in (bad, bad.children[0], worse):
+        with pytest.raises(UserError, match="after move 1: "):
+            read.position(node)
+    assert bad.comment == "off the board" and b"zz" in bad.properties["W"]
+    assert read_tree(read.to_sgf().encode()).to_sgf() == read.to_sgf()
+
+
+def test_many_variations_are_read_in_linear_time() -> None:
+    count = 40_000
+    started = time.process_time()
+    read = read_tree(b"(;SZ[9]" + b"(;B[aa])" * count + b")")
+    assert len(read.root.children) == count
+    assert time.process_time() - started < 20
+
+
+@pytest.mark.parametrize("sgf", [b"", b"(;SZ[9];B[zz])", b"(;SZ[9](;B[zz])(;B[aa]))", b"(;GM[2];B[aa])"])
 def test_what_is_no_game_is_refused(sgf: bytes) -> None:
     with pytest.raises(SgfError):
         read_tree(sgf)
