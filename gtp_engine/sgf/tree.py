@@ -192,7 +192,7 @@ class RecordTree:
             komi: Komi instead of the record's.
 
         Raises:
-            UserError: A node that leads there cannot be read, a move is illegal, or the board is too large or too small.
+            UserError: A node that leads there cannot be read, a move is illegal, or the board is too large or small.
         """
         game = self.record(node).to_game(rules=rules)
         if komi is not None:

@@ -174,6 +174,27 @@ def test_marks_of_files() -> None:
     assert read.marks(read.root).labels == {game.point("C7"): "a:b"}
 
 
+def test_marks_that_cannot_be_read_stay_when_others_are_edited() -> None:
+    read, game = read_tree(b"(;SZ[9]TR[ee][zz][aa:ba]LB[cc:a][xx:1][gg])"), Game(9)
+    assert read.marks(read.root).shapes == dict.fromkeys(map(game.point, ("E5", "A9", "B9")), "triangle")
+    read.mark(read.root, game.point("A9"), "triangle")
+    read.mark(read.root, game.point("C7"), "number")
+    assert read.root.properties["TR"] == [b"ee", b"zz", b"ba"]
+    assert read.root.properties["LB"] == [b"xx:1", b"gg", b"cc:1"]
+
+
+def test_marks_that_name_the_board_again_and_again_are_left_out() -> None:
+    read = read_tree(b"(;SZ[9]TR" + b"[aa:ah]" * 81 + b"[ii])")
+    assert Game(9).point("J1") not in read.marks(read.root).shapes
+    read.mark(read.root, Game(9).point("J1"), "circle")
+    assert len(read.root.properties["TR"]) == 82
+
+
+def test_labels_have_no_control_characters() -> None:
+    read = read_tree(b"(;SZ[9]LB[cc:a\x01\x1bb])")
+    assert read.marks(read.root).labels == {Game(9).point("C7"): "a??b"}
+
+
 def test_stones_are_set_up_at_an_empty_start_and_taken_off_again() -> None:
     read = read_tree(b"(;SZ[5])")
     for name, colour in (("C3", BLACK), ("D3", WHITE), ("C3", WHITE), ("D3", WHITE)):
