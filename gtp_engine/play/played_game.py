@@ -71,6 +71,9 @@ class PlayedGame:
         self.saved = saved
         self.tree = RecordTree.of_game(self.game) if saved is None else saved.tree
         self.node = self.tree.main_line[-1] if saved is None else saved.node
+        if saved is None and self.tree.position(self.node).to_move != self.game.to_move:
+            self.node = self.tree.change_turn(self.node, opponent(self.game.to_move))
+            self.tree.edits.clear()
         self.is_record = as_record
         self.has_content = bool(saved and saved.is_own and saved.game.moves)
         self._results: dict[TreeNode, str] = {}

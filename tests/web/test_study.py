@@ -170,6 +170,30 @@ def test_a_line_that_cannot_be_read_never_becomes_the_main_line(desk: Desk) -> N
     assert desk.played.tree.to_sgf() == before and desk.played.tree.edits == []
 
 
+def test_the_turn_that_was_changed_stays_in_a_game_from_there(study: Desk) -> None:
+    study.send("turn")
+    study.session.values.set(study.played.node, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
+    study.session.values.set(study.played.tree.root, Value(0.4, -1.0, JUDGED_VISITS, "E5"))
+    assert state(study)["toMove"] == "white"
+    study.send("branch")
+    played = study.played
+    assert state(study)["toMove"] == "white" and played.humans == {WHITE}
+    assert played.tree.position(played.node).to_move == WHITE
+    assert [place for place, *_ in study.session.values.curve(study.session.line)] == [0, 5]
+    study.send("play", point="A1", after=5)
+    study.wait()
+    file = study.played.file.path
+    assert file is not None and read_sgf(file).to_game().stone_at("A1") == WHITE
+
+
+def test_what_was_found_before_a_stone_was_set_up_is_forgotten(study: Desk) -> None:
+    study.send("stone", point="A1", colour="black")
+    study.send("stone", point="A2", colour="black")
+    study.session.values.set(study.session.node, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
+    study.send("undo")
+    assert state(study)["stones"][7][0] == "." and study.session.values.get(study.session.node) is None
+
+
 def result_in(folder: Path) -> str:
     (file,) = folder.glob("*.sgf")
     return read_sgf(file).result
