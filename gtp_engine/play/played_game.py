@@ -39,7 +39,6 @@ class PlayedGame:
         node: The node of the engine's position.
         is_record: Whether it is somebody's record that is looked at: players, result and date stay those of the record.
         has_content: Whether there is anything to save: something has been played or edited.
-        dead: The points of the stones that the count of a finished game removes.
     """
 
     def __init__(
@@ -72,11 +71,13 @@ class PlayedGame:
         self.saved = saved
         self.tree = RecordTree.of_game(self.game) if saved is None else saved.tree
         self.node = self.tree.main_line[-1] if saved is None else saved.node
+        if saved is None and self.tree.position(self.node).to_move != self.game.to_move:
+            self.node = self.tree.change_turn(self.node, opponent(self.game.to_move))
+            self.tree.edits.clear()
         self.is_record = as_record
         self.has_content = bool(saved and saved.is_own and saved.game.moves)
-        self.dead: set[int] = set()
-        self._result: str | None = None
-        self._ended_at: TreeNode | None = None  # the node that the result is for
+        self._results: dict[TreeNode, str] = {}
+        self._dead: dict[TreeNode, frozenset[int]] = {}
         self._date = saved.date if saved and saved.is_own else None
         self.file = GameFile(self.folder, self._label(), saved.path if saved and saved.is_own else None)
         if not as_record:
@@ -90,10 +91,12 @@ class PlayedGame:
     @property
     def result(self) -> str | None:
         """The result as SGF writes it ("W+3.5", "B+R", "0"); None while the game goes on from this position."""
-        return self._result if self._ended_at is self.node else None
+        return self._results.get(self.node)
 
-    def _end(self, result: str | None) -> None:
-        self._result, self._ended_at = result, self.node
+    @property
+    def dead(self) -> frozenset[int]:
+        """The points of the stones that the count of this position removes; none if it has not been counted."""
+        return self._dead.get(self.node, frozenset())
 
     @property
     def is_study(self) -> bool:
@@ -139,7 +142,7 @@ class PlayedGame:
     def _note_move(self, move: Move, comment: str = "") -> None:
         """Goes to the node of a move that has been played: a new variation if the tree goes on otherwise."""
         known = next((child for child in self.node.children if child.move == move), None)
-        if known is None:
+        if known is None or not self.is_study:  # a game against the engine is the main line, whatever its file has too
             properties = {"C": [escaped(comment)]} if comment else {}
             known = self.tree.add(self.node, properties, move=move, first=not self.is_study)
             self.has_content = True
@@ -188,22 +191,28 @@ class PlayedGame:
         if not self.can_undo:
             raise UserError("you have no move to take back")
         only_resignation = self._has_resigned
-        if not only_resignation:
-            node = self._undo_edits()
-            self.show(node if self.is_study else self.tree.main_line[-1])
-        self.dead = set()
-        self._end(None)
+        if only_resignation:
+            del self._results[self.node]
+        else:
+            self.show(self._undo_edits())
         self.has_content = True
         self.save()
         return only_resignation
 
     def _undo_edits(self) -> TreeNode:
-        """Undoes changes of the tree until one of a person is undone; returns the node to show."""
+        """Undoes changes of the tree until one of a person is undone; returns the node to show.
+
+        A game against the engine stays where it is unless its own node is taken back.
+        """
+        shown = self.node
         while True:
             edit = self.tree.edits[-1]
-            node = self.tree.undo()
+            before = self.tree.undo()
+            is_gone = shown.parent is not None and shown not in shown.parent.children
+            if self.is_study or is_gone:
+                shown = before
             if edit.move is None or edit.move.colour in self.humans:
-                return node
+                return shown
 
     def resign(self, colour: int | None = None) -> None:
         """Ends the game by the resignation of a player, by default of the one to move, and saves it.
@@ -213,15 +222,15 @@ class PlayedGame:
         """
         if self.result:
             raise UserError("the game is over")
-        self._end(f"{colour_letter(opponent(colour or self.game.to_move))}+R")
+        self._results[self.node] = f"{colour_letter(opponent(colour or self.game.to_move))}+R"
         self._finish()
 
     def count(self, dead: Iterable[int]) -> None:
         """Counts a game that two passes have ended, without these dead stones, and saves it."""
         from ..game.scoring import Score, final_score
 
-        self.dead = set(dead)
-        self._end(str(Score(final_score(self.game, self.dead))))
+        removed = self._dead[self.node] = frozenset(dead)
+        self._results[self.node] = str(Score(final_score(self.game, removed)))
         self._finish()
 
     def _finish(self) -> None:
@@ -235,9 +244,15 @@ class PlayedGame:
         """Returns the record of the game so far, with its variations; it is the game's own tree."""
         if not self.is_record:
             names = {colour: HUMAN if colour in self.humans else self.engine.name for colour in (BLACK, WHITE)}
+            results = [self._results[node] for node in self.tree.main_line if node in self._results]
             game = GameRecord.from_game(
-                self.game, black=names[BLACK], white=names[WHITE], result=self._result or "", date=self._date
+                self.game,
+                black=names[BLACK],
+                white=names[WHITE],
+                result=results[-1] if results else "",
+                date=self._date,
             )
+            game.handicap = self.tree.position(self.tree.root).handicap  # of the start, whatever position is shown
             self.tree.set_info(game)
         return self.tree
 

@@ -2,14 +2,17 @@
 
 import itertools
 import string
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from sgfmill import sgf_grammar
 
 from ..base.errors import UserError
 from ..base.fields import parse_word
+from ..base.messages import printable
 from ..game.coords import PASS, parse_sgf_point, sgf_point
-from .values import Properties, read_stones
+from .values import MOST_REPEATS, Properties, read_stones
 
 SHAPES = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA"}
 _TEXTS = ("letter", "number")
@@ -32,20 +35,42 @@ def read_marks(properties: Properties, width: int, height: int) -> Marks:
     """Returns the marks of a node for a board of this size; those that are not on it are left out."""
     shapes: dict[int, str] = {}
     for name, identifier in SHAPES.items():
-        try:
-            shapes |= dict.fromkeys(read_stones(properties, identifier, width, height), name)
-        except UserError:
-            continue  # marks do not change the game
+        for _, points in _shapes(properties, identifier, width, height):
+            shapes |= dict.fromkeys(points, name)
     labels: dict[int, str] = {}
     for value in properties.get("LB", []):
-        place, text = sgf_grammar.parse_compose(value)
-        try:
-            point = parse_sgf_point(place.decode("utf-8", "replace").strip(), width, height)
-        except UserError:
-            continue
-        if text and point != PASS:
-            labels[point] = sgf_grammar.simpletext_value(text).decode("utf-8", "replace")
+        point = _labelled(value, width, height)
+        _, text = sgf_grammar.parse_compose(value)
+        if text and point is not None:
+            labels[point] = printable(sgf_grammar.simpletext_value(text).decode("utf-8", "replace"))
     return Marks(shapes, labels)
+
+
+def _shapes(
+    properties: Properties, identifier: str, width: int, height: int
+) -> Iterator[tuple[bytes, tuple[int, ...]]]:
+    """Yields each value of a property with its points: none for a value that cannot be read.
+
+    Nor are values read on once they have named the whole board MOST_REPEATS times.
+    """
+    left = MOST_REPEATS * width * height
+    for value in properties.get(identifier, []):
+        points: tuple[int, ...] = ()
+        if left > 0:
+            with suppress(UserError):  # marks do not change the game
+                points = read_stones({identifier: [value]}, identifier, width, height)
+        left -= len(points)
+        yield value, points
+
+
+def _labelled(value: bytes, width: int, height: int) -> int | None:
+    """Returns the point of a value of LB; None if it has none on this board."""
+    place, _ = sgf_grammar.parse_compose(value)
+    try:
+        point = parse_sgf_point(place.decode("utf-8", "replace").strip(), width, height)
+    except UserError:
+        return None
+    return None if point == PASS else point
 
 
 def with_mark(properties: Properties, point: int, kind: str, width: int, height: int) -> Properties:
@@ -59,27 +84,35 @@ def with_mark(properties: Properties, point: int, kind: str, width: int, height:
         height: The number of rows.
 
     Returns:
-        A list of values for each property of marks; it may be empty.
+        A list of values for each property of marks; it may be empty. Values that cannot be read stay as they are.
 
     Raises:
         UserError: The kind is unknown, or there is no point to mark.
     """
     kind = parse_word("mark", kind, (*SHAPES, *_TEXTS))
     if point == PASS:
-        raise UserError("a mark needs a point of the board")
+        raise UserError("a mark needs a point on the board")
     marks = read_marks(properties, width, height)
     shape, label = marks.shapes.pop(point, None), marks.labels.pop(point, None)
+    values = _without(properties, point, width, height)
+    place = sgf_point(point, width, height).encode()
     if kind in _TEXTS:
         if label is None or label.isdecimal() != (kind == "number"):
-            marks.labels[point] = _next_label(kind, set(marks.labels.values()))
+            values["LB"].append(place + b":" + _next_label(kind, set(marks.labels.values())).encode())
     elif shape != kind:
-        marks.shapes[point] = kind
-    values: Properties = {identifier: [] for identifier in (*SHAPES.values(), "LB")}
-    for marked, name in marks.shapes.items():
-        values[SHAPES[name]].append(sgf_point(marked, width, height).encode())
-    for marked, text in marks.labels.items():
-        place = sgf_point(marked, width, height).encode()
-        values["LB"].append(place + b":" + sgf_grammar.escape_text(text.encode("utf-8", "replace")))
+        values[SHAPES[kind]].append(place)
+    return values
+
+
+def _without(properties: Properties, point: int, width: int, height: int) -> Properties:
+    """Returns the values of all properties of marks without those of a point; rectangles with it become points."""
+    values: Properties = {}
+    for identifier in SHAPES.values():
+        values[identifier] = kept = []
+        for value, points in _shapes(properties, identifier, width, height):
+            others = [sgf_point(each, width, height).encode() for each in points if each != point]
+            kept += others if point in points else [value]
+    values["LB"] = [value for value in properties.get("LB", []) if _labelled(value, width, height) != point]
     return values
 
 

@@ -5,6 +5,7 @@ so that nothing is lost when a tree is written again: variations, comments, mark
 """
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -131,7 +132,7 @@ class RecordTree:
         """
         found = next((node for node in self if node.number == number), None)
         if found is None:
-            raise UserError(f"there is no node {number}")
+            raise UserError("this position has been deleted")
         return found
 
     def line(self, node: TreeNode) -> list[TreeNode]:
@@ -191,7 +192,7 @@ class RecordTree:
             komi: Komi instead of the record's.
 
         Raises:
-            SgfError: A move is illegal, or the board is too large or too small.
+            UserError: A node that leads there cannot be read, a move is illegal, or the board is too large or small.
         """
         game = self.record(node).to_game(rules=rules)
         if komi is not None:
@@ -276,7 +277,7 @@ class RecordTree:
             UserError: A chain would have no liberty.
         """
         if point == PASS:
-            raise UserError("a stone needs a point of the board")
+            raise UserError("a stone needs a point on the board")
         before = self.position(node, rules)
         stones = {each: before.stone_at(each) for each in all_points(self.width, self.height)}
         stones[point] = EMPTY if stones[point] == colour else colour
@@ -382,7 +383,7 @@ def read_tree(source: str | os.PathLike[str] | bytes) -> RecordTree:
         source: The file, or its content.
 
     Raises:
-        SgfError: The game cannot be read; the message names the file and the reason.
+        SgfError: The main line cannot be read; the message names the file and the reason.
         OSError: The file cannot be opened.
     """
     data, name = (source, "SGF data") if isinstance(source, bytes) else (read_data(Path(source)), str(source))
@@ -399,17 +400,28 @@ def _tree_of(coarse: sgf_grammar.Coarse_game_tree, source: str) -> RecordTree:
     root = record_of(coarse.sequence[:1], source)
     first, *others = _split(coarse.sequence[0], is_root=True)
     tree = RecordTree(first, root.width, root.height, source)
-    waiting: list[tuple[TreeNode, list[Properties], sgf_grammar.Coarse_game_tree]] = [
-        (tree.root, [*others, *coarse.sequence[1:]], coarse)
-    ]
+    waiting: deque[tuple[TreeNode, list[Properties], sgf_grammar.Coarse_game_tree, bool]] = deque()
+    waiting.append((tree.root, [*others, *coarse.sequence[1:]], coarse, True))
     while waiting:
-        node, sequence, branch = waiting.pop(0)
+        node, sequence, branch, is_main = waiting.popleft()
         for properties in sequence:
             for part in _split(properties, is_root=False):
-                (read,) = read_nodes(part, tree.width, tree.height, is_root=False)
-                node = tree._append(node, part, read.move)
-        waiting.extend((node, child.sequence, child) for child in branch.children)
+                node = tree._append(node, part, _move_of(part, tree, is_main=is_main))
+        waiting.extend(
+            (node, child.sequence, child, is_main and child is branch.children[0]) for child in branch.children
+        )
     return tree
+
+
+def _move_of(properties: Properties, tree: RecordTree, *, is_main: bool) -> Move | None:
+    """Returns the move of a node; None for a node of a variation that cannot be read, which `position` refuses."""
+    try:
+        (read,) = read_nodes(properties, tree.width, tree.height, is_root=False)
+    except UserError:
+        if is_main:
+            raise
+        return None
+    return read.move
 
 
 def _split(properties: Properties, *, is_root: bool) -> list[Properties]:

@@ -50,13 +50,30 @@ class Editing(Part):
     def _delete(self, _: Message) -> None:
         """Deletes the position that is shown with everything that follows it."""
         self._check_free()
-        self._show(self.session.played.tree.remove(self.session.node))
+        tree = self.session.played.tree
+        edits = len(tree.edits)
+        node = tree.remove(self.session.node)
+        self._check_main_line(edits)
+        self._show(node)
 
     def _promote(self, _: Message) -> None:
         """Makes the line that is shown the main line."""
         self._check_free()
-        self.session.played.tree.promote(self.session.node)
+        tree = self.session.played.tree
+        edits = len(tree.edits)
+        tree.promote(self.session.node)
+        self._check_main_line(edits)
         self._save()
+
+    def _check_main_line(self, edits: int) -> None:
+        """Undoes what was edited since then if the main line cannot be played: no program could read the file."""
+        played = self.session.played
+        try:
+            played.tree.position(played.tree.main_line[-1], played.engine.rules, played.engine.komi)
+        except UserError:
+            while len(played.tree.edits) > edits:
+                played.tree.undo()
+            raise
 
     def _check_free(self) -> None:
         """Raises UserError in a game against the engine, whose moves are not edited."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from ..base.errors import UserError
 from ..base.fields import parse_word
 from ..game.coords import BLACK, WHITE
 from ..play.loading import open_game, open_tree, unfinished_games
-from ..sgf import read_tree
+from ..sgf import TreeNode, read_tree
 from .messages import new_game_of, text_of
 from .networks import network_choices
 from .part import Message, Part
@@ -80,7 +81,7 @@ class Games(Part):
         if game.is_over:
             raise UserError("both players have passed here: choose an earlier position")
         self._replace(lambda: session.played.begin(game, frozenset((game.to_move,))), forgets=False)
-        values.move_to(zip(reversed(node.path), reversed(session.played.node.path), strict=False))
+        values.move_to(zip(_positions(node), _positions(session.played.node), strict=False))
         session.publish()
 
     def _replace(self, begin: Callable[[], object], *, forgets: bool = True) -> None:
@@ -112,3 +113,11 @@ class Games(Part):
         text = self.session.played.record().to_sgf()
         self._downloaded = self.session.tree_version
         return text
+
+
+def _positions(node: TreeNode) -> list[TreeNode]:
+    """Returns a node and those at which the moves before it were played, the latest first.
+
+    Two lines with the same moves have the same ones, whatever nodes without a move stand between them.
+    """
+    return [node, *(before for before, after in reversed(list(pairwise(node.path))) if after.move is not None)]

@@ -50,7 +50,11 @@ class Moves(Part):
         if not played.can_undo:
             raise UserError("there is nothing to undo" if played.is_study else "you have no move to take back")
         self.session.cancel()
+        node = played.tree.edits[-1].node if played.tree.edits else played.node
+        properties = node.properties
         played.undo()
+        if node.move is None and node.properties is not properties:  # its stones or the turn may be others now
+            self.session.values.forget(node)
         self.session.changed()
 
     def _resign(self, _: Message) -> None:

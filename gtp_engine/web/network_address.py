@@ -1,6 +1,7 @@
 """The address of this computer in its network, and how a phone reads it from the terminal."""
 
 import io
+import ipaddress
 import socket
 
 from ..base.errors import UserError
@@ -17,11 +18,10 @@ def own_address(host: str) -> str:
         host: The address, or "auto" for that of the interface to the network.
 
     Raises:
-        UserError: There is no network, or it is an address that names no single interface.
+        UserError: There is no network, or it is no address, or one that names no single interface to a network.
     """
-    if host in ("0.0.0.0", "::"):
-        raise UserError(f"the address {host} stands for all networks: use --host {OWN}, or an address of this computer")
     if host != OWN:
+        _check(host)
         return host
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as chosen:
         try:
@@ -31,6 +31,22 @@ def own_address(host: str) -> str:
             raise UserError(
                 f"no address in a network was found ({error.strerror}): connect to one, or use --host ADDRESS"
             ) from None
+
+
+def _check(host: str) -> None:
+    """Raises UserError for an address that other computers cannot reach this one by."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise UserError(f"unknown address {host[:80]!r}: --host takes {OWN}, or an address of this computer") from None
+    for *_, address in found:
+        ip = ipaddress.ip_address(str(address[0]).partition("%")[0])
+        if ip.is_unspecified:
+            raise UserError(
+                f"the address {host} stands for all networks: use --host {OWN}, or an address of this computer"
+            )
+        if ip.is_loopback:
+            raise UserError(f"only this computer reaches {host}: leave out --host, or use --host {OWN}")
 
 
 def qr_code(address: str) -> str:

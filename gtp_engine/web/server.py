@@ -29,6 +29,8 @@ PORT = 8019  # an arbitrary one; if it is in use, the next free one is taken
 _PORTS_TRIED = 20
 _LARGEST_MESSAGE = 2 << 20  # bytes; the largest game records in use have a tenth of it
 _LARGEST_REQUEST = 1 << 16  # bytes; pages send no bodies
+_IDLE_SECONDS = 30.0  # of a connection between requests; open pages, which are WebSockets, have their pings
+_BODY_SECONDS = 10.0
 _MOST_PAGES = 50
 _PING_SECONDS = 20
 _TYPES = {
@@ -104,7 +106,13 @@ class Server:
             websocket_ping_interval=_PING_SECONDS,
             log_function=lambda handler: logger.debug("%s %s", handler.request.method, handler.request.path),
         )
-        server = HTTPServer(application, max_body_size=_LARGEST_REQUEST, max_header_size=_LARGEST_REQUEST)
+        server = HTTPServer(
+            application,
+            max_body_size=_LARGEST_REQUEST,
+            max_header_size=_LARGEST_REQUEST,
+            idle_connection_timeout=_IDLE_SECONDS,
+            body_timeout=_BODY_SECONDS,
+        )
         server.add_sockets(self._sockets)
         opened()
         try:

@@ -1,5 +1,7 @@
 """Game trees: nothing of a file is lost, and every change can be undone."""
 
+import time
+
 import pytest
 
 from gtp_engine.base.errors import UserError
@@ -57,7 +59,26 @@ def test_an_illegal_variation_does_not_keep_the_rest_from_being_read() -> None:
         read.position(read.main_line[1].children[1])
 
 
-@pytest.mark.parametrize("sgf", [b"", b"(;SZ[9];B[zz])", b"(;SZ[9](;B[aa])(;B[zz]))", b"(;GM[2];B[aa])"])
+def test_a_variation_that_cannot_be_read_is_kept_and_refused_only_itself() -> None:
+    read = read_tree(b"(;SZ[9];B[ee](;W[cc];B[gg])(;W[zz]C[off the board];B[aa])(;AB[aa]AW[aa]))")
+    assert vertices(read, read.main_line) == ["E5", "C7", "G3"]
+    _, bad, worse = read.main_line[1].children
+    for node in (bad, bad.children[0], worse):
+        with pytest.raises(UserError, match="after move 1: "):
+            read.position(node)
+    assert bad.comment == "off the board" and b"zz" in bad.properties["W"]
+    assert read_tree(read.to_sgf().encode()).to_sgf() == read.to_sgf()
+
+
+def test_many_variations_are_read_in_linear_time() -> None:
+    count = 40_000
+    started = time.process_time()
+    read = read_tree(b"(;SZ[9]" + b"(;B[aa])" * count + b")")
+    assert len(read.root.children) == count
+    assert time.process_time() - started < 20
+
+
+@pytest.mark.parametrize("sgf", [b"", b"(;SZ[9];B[zz])", b"(;SZ[9](;B[zz])(;B[aa]))", b"(;GM[2];B[aa])"])
 def test_what_is_no_game_is_refused(sgf: bytes) -> None:
     with pytest.raises(SgfError):
         read_tree(sgf)
@@ -151,6 +172,27 @@ def test_marks_of_files() -> None:
     game = Game(9)
     assert read.marks(read.root).shapes == {game.point("A9"): "triangle", game.point("B9"): "triangle"}
     assert read.marks(read.root).labels == {game.point("C7"): "a:b"}
+
+
+def test_marks_that_cannot_be_read_stay_when_others_are_edited() -> None:
+    read, game = read_tree(b"(;SZ[9]TR[ee][zz][aa:ba]LB[cc:a][xx:1][gg])"), Game(9)
+    assert read.marks(read.root).shapes == dict.fromkeys(map(game.point, ("E5", "A9", "B9")), "triangle")
+    read.mark(read.root, game.point("A9"), "triangle")
+    read.mark(read.root, game.point("C7"), "number")
+    assert read.root.properties["TR"] == [b"ee", b"zz", b"ba"]
+    assert read.root.properties["LB"] == [b"xx:1", b"gg", b"cc:1"]
+
+
+def test_marks_that_name_the_board_again_and_again_are_left_out() -> None:
+    read = read_tree(b"(;SZ[9]TR" + b"[aa:ah]" * 81 + b"[ii])")
+    assert Game(9).point("J1") not in read.marks(read.root).shapes
+    read.mark(read.root, Game(9).point("J1"), "circle")
+    assert len(read.root.properties["TR"]) == 82
+
+
+def test_labels_have_no_control_characters() -> None:
+    read = read_tree(b"(;SZ[9]LB[cc:a\x01\x1bb])")
+    assert read.marks(read.root).labels == {Game(9).point("C7"): "a??b"}
 
 
 def test_stones_are_set_up_at_an_empty_start_and_taken_off_again() -> None:

@@ -290,9 +290,21 @@ def test_an_address_of_another_computer_is_one_clear_line(host: str) -> None:
 
 def test_the_address_in_the_network_is_found_or_asked_for() -> None:
     assert own_address("192.168.1.20") == "192.168.1.20"
-    for host in ("0.0.0.0", "::"):
+    for host in ("0.0.0.0", "0"):
         with pytest.raises(UserError, match="stands for all networks"):
             own_address(host)
+    for host in ("127.0.0.1", "127.1", "localhost"):
+        with pytest.raises(UserError, match=f"only this computer reaches {host}: leave out --host"):
+            own_address(host)
+    for host in ("192.168..5", "no.such.host.invalid"):
+        with pytest.raises(UserError, match=f"unknown address '{host}'"):
+            own_address(host)
+
+
+@pytest.mark.parametrize(("host", "problem"), [("::", "stands for all networks"), ("::1", "only this computer")])
+def test_addresses_of_ipv6_are_checked_too(host: str, problem: str) -> None:
+    with pytest.raises(UserError, match=problem):
+        own_address(host)
 
 
 def test_a_qr_code_is_square_and_made_of_blocks() -> None:

@@ -6,6 +6,8 @@ import pytest
 from web.conftest import Desk
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.play.engine import Engine
 from gtp_engine.sgf import read_sgf, read_tree
 from gtp_engine.web.values import JUDGED_VISITS, Value
 
@@ -54,7 +56,7 @@ def test_a_node_is_shown_by_its_number(study: Desk) -> None:
     assert tree is not None
     study.send("go", node=tree["nodes"][-1][0])
     assert state(study)["lastMove"]["vertex"] == "G5"
-    with pytest.raises(UserError, match="no node 99"):
+    with pytest.raises(UserError, match="has been deleted"):
         study.send("go", node=99)
 
 
@@ -152,6 +154,98 @@ def test_an_illegal_variation_is_refused_and_nothing_changes(desk: Desk) -> None
     with pytest.raises(UserError, match="E5 is occupied"):
         desk.send("variation", step=1)
     assert desk.session.state()["place"] == 2 and desk.vertices == ["E5", "C7"]
+
+
+def test_a_line_that_cannot_be_read_never_becomes_the_main_line(desk: Desk) -> None:
+    desk.send("open", sgf="(;GM[1]SZ[9];B[ee](;W[cc])(;W[ge](;B[zz])(;B[aa])))")
+    before = desk.played.tree.to_sgf()
+    with pytest.raises(UserError, match="after move 2: invalid SGF point"):
+        desk.send("go", node=4)
+    desk.send("go", move=2)
+    with pytest.raises(UserError, match="after move 2: invalid SGF point"):
+        desk.send("delete")
+    desk.send("go", node=3)
+    with pytest.raises(UserError, match="after move 2: invalid SGF point"):
+        desk.send("promote")
+    assert desk.played.tree.to_sgf() == before and desk.played.tree.edits == []
+
+
+def test_the_turn_that_was_changed_stays_in_a_game_from_there(study: Desk) -> None:
+    study.send("turn")
+    study.session.values.set(study.played.node, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
+    study.session.values.set(study.played.tree.root, Value(0.4, -1.0, JUDGED_VISITS, "E5"))
+    assert state(study)["toMove"] == "white"
+    study.send("branch")
+    played = study.played
+    assert state(study)["toMove"] == "white" and played.humans == {WHITE}
+    assert played.tree.position(played.node).to_move == WHITE
+    assert [place for place, *_ in study.session.values.curve(study.session.line)] == [0, 5]
+    study.send("play", point="A1", after=5)
+    study.wait()
+    file = study.played.file.path
+    assert file is not None and read_sgf(file).to_game().stone_at("A1") == WHITE
+
+
+def test_what_was_found_before_a_stone_was_set_up_is_forgotten(study: Desk) -> None:
+    study.send("stone", point="A1", colour="black")
+    study.send("stone", point="A2", colour="black")
+    study.session.values.set(study.session.node, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
+    study.send("undo")
+    assert state(study)["stones"][7][0] == "." and study.session.values.get(study.session.node) is None
+
+
+def result_in(folder: Path) -> str:
+    (file,) = folder.glob("*.sgf")
+    return read_sgf(file).result
+
+
+def test_undoing_a_comment_keeps_the_result(engine: Engine, tmp_path: Path) -> None:
+    desk = Desk(engine, tmp_path, frozenset((BLACK, WHITE)))
+    for point in ("C3", "pass", "pass"):
+        desk.play(point)
+    desk.wait(lambda: desk.played.result)
+    before = result_in(tmp_path)
+    desk.send("comment", text="mine")
+    desk.send("undo")
+    assert desk.played.result == result_in(tmp_path) == before != "" and desk.session.task is None
+    desk.send("go", move=1)  # a result in a variation is not the game's
+    for point in ("B2", "A1"):
+        play(desk, point)
+    desk.send("resign")
+    assert (desk.played.result, result_in(tmp_path)) == ("B+R", before)
+    desk.send("undo")
+    assert (desk.played.result, result_in(tmp_path)) == (None, before)
+    desk.send("go", move=1)
+    desk.send("variation", step=1)
+    assert result_in(tmp_path) == before
+
+
+def test_undo_against_the_engine_stays_in_the_game(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text("(;GM[1]SZ[5]PB[human]PW[gtp_engine]AP[gtp_engine:1](;B[cc];W[bb])(;B[dd];W[db];B[bd]))")
+    desk = Desk(engine, tmp_path)
+    desk.wait(engine.ready.done)
+    desk.send("resume", game="game")
+    assert desk.played.game.moves[-1].point == desk.played.game.point("B4") and not desk.played.is_study
+    desk.send("comment", text="mine")
+    desk.send("undo")
+    assert desk.vertices == ["C3", "B4"]
+    desk.send("undo")
+    assert desk.vertices == [] and desk.played.node is desk.played.tree.root
+    desk.play("D2")  # the move of the other variation begins the main line
+    desk.wait()
+    assert desk.vertices[0] == "D2" and len(desk.vertices) == 2
+    assert [move.point for move in read_sgf(path).moves] == [move.point for move in desk.played.game.moves]
+
+
+def test_the_handicap_is_that_of_the_start(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text("(;GM[1]SZ[9]HA[2]AB[cc][gg]PB[human]PW[human]AP[gtp_engine:1];W[ee])")
+    desk = Desk(engine, tmp_path, frozenset((BLACK, WHITE)))
+    desk.send("resume", game="game")
+    for point in ("A1", "B2", "C3"):
+        desk.send("stone", point=point, colour="white")
+    assert read_sgf(path).handicap == 2
 
 
 # Guessing.

@@ -16,13 +16,14 @@ export class Graph {
   }
 
   // curve: [place, Black's win rate, Black's lead] for each position that was searched; review: has the worst moves.
-  show({curve, moves, place, review}) {
+  show({curve, moves, place, review, guess}) {
     this.moves = moves;
     const x = (number) => WIDTH * number / Math.max(1, moves);
     const scale = Math.max(LEAST_LEAD, ...curve.map(([, , lead]) => Math.abs(lead)));
     const rates = curve.map(([number, winrate]) => [x(number), HEIGHT * (1 - winrate)]);
     const leads = curve.map(([number, , lead]) => [x(number), HEIGHT / 2 * (1 - lead / scale)]);
-    const worst = new Set(review ? review.mistakes.map((mistake) => mistake.place) : []);
+    const isGuessing = Boolean(guess && guess.colour);
+    const worst = new Set(review && !isGuessing ? review.mistakes.map((mistake) => mistake.place) : []);
     const dots = leads.filter((_, index) => worst.has(curve[index][0])).map(([left, top]) => `M${left.toFixed(1)} ${top.toFixed(1)}h0`);
     this.svg.replaceChildren(
       shape("path", {class: "middle", d: `M0 ${HEIGHT / 2}H${WIDTH}`}),
