@@ -127,9 +127,14 @@ class Session:
         return self.played.tree.line(self.node)
 
     @property
+    def tree_number(self) -> int:
+        """Another one for each game; the nodes of each are numbered anew."""
+        return self._trees
+
+    @property
     def tree_version(self) -> str:
-        """Changes whenever the tree does."""
-        return f"{self._trees}.{self.played.tree.version}"
+        """The number of the tree and its version; it changes whenever the tree does."""
+        return f"{self.tree_number}.{self.played.tree.version}"
 
     def position(self, node: TreeNode | None = None) -> Game:
         """Returns the position of a node, by default the one that is shown; nobody may change it.

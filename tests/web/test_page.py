@@ -30,24 +30,57 @@ def test_every_text_is_used_and_every_used_text_exists() -> None:
     assert quoted >= TEXTS
 
 
-def test_the_graph_hides_mistakes_while_guessing() -> None:
+def run_script(script: str, module: str) -> list[str]:
+    """Returns the words that a script prints; it imports a module of the page, whose elements are stand-ins."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("needs Node.js")
+    page = """
+        const element = () => ({value: "", options: [], set: {}, on: {}, querySelector: element,
+          setAttribute(name, value) { this.set[name] = value; }, replaceChildren(...all) { this.children = all; },
+          addEventListener(type, listener) { this.on[type] = listener; }});
+        const elements = {};
+        globalThis.document = {createElementNS: element, createElement: element,
+          querySelector: (name) => elements[name] ??= element()};
+        """
+    command = [node, "--input-type=module", "--eval", page + script, str(STATIC / module)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split()
+
+
+def test_the_graph_hides_mistakes_while_guessing() -> None:
     script = """
-        const element = () => ({set: {}, setAttribute(name, value) { this.set[name] = value; }});
-        globalThis.document = {createElementNS: element};
         const {Graph} = await import(process.argv[1]);
-        let drawn;
-        const svg = {setAttribute() {}, addEventListener() {}, replaceChildren(...all) { drawn = all; }};
         const state = {curve: [[1, 0.5, 3]], moves: 2, place: 0, review: {mistakes: [{place: 1}]}};
         for (const guess of [null, {colour: null}, {colour: "both"}]) {
+          const svg = element();
           new Graph(svg).show({...state, guess});
-          console.log(drawn.find((each) => each.set.class === "mistakes").set.d !== "");
+          console.log(svg.children.find((each) => each.set.class === "mistakes").set.d !== "");
         }"""
-    command = [node, "--input-type=module", "--eval", script, str(STATIC / "graph.js")]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split()
-    assert shown == ["true", "true", "false"]
+    assert run_script(script, "graph.js") == ["true", "true", "false"]
+
+
+def test_a_comment_that_is_being_typed_is_neither_lost_nor_moved() -> None:
+    script = """
+        const {Study} = await import(process.argv[1]);
+        const sent = [], study = new Study((message) => sent.push(message)), field = elements["#comment-text"];
+        const show = (node, comment, tree = "1.0") => {
+          study.state = {node, comment, tree, isStudy: true, place: 1};
+          study.showEditing(study.state);
+          console.log(field.value, sent.length);
+        };
+        show(3, "first");
+        document.activeElement = field;
+        field.value = "typing";
+        show(3, "first", "1.1");
+        show(4, "second", "1.2");
+        console.log(JSON.stringify(sent[0]));
+        show(3, "third", "1.3");
+        show(3, "other", "2.1");
+        elements["#turn"].on.click();
+        console.log(JSON.stringify(sent[1]));"""
+    words = ["first", "0", "typing", "0", "second", "1", '{"type":"comment","node":3,"tree":1,"text":"typing"}']
+    words += ["third", "1", "other", "1", '{"type":"turn","node":3,"tree":2}']
+    assert run_script(script, "study.js") == words
 
 
 def test_the_scripts_are_small_and_load_nothing_from_elsewhere() -> None:

@@ -196,6 +196,19 @@ def test_a_message_that_is_too_long_closes_the_connection(engine: Engine, tmp_pa
     with_server(engine, tmp_path, visit)
 
 
+def test_a_connection_that_sends_nothing_is_closed(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gtp_engine.web.server._IDLE_SECONDS", 0.1)
+
+    async def visit(browser: Browser) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", browser.server.port)
+        assert await asyncio.wait_for(reader.read(), 10) == b""
+        writer.close()
+
+    with_server(engine, tmp_path, visit)
+
+
 def test_the_record_can_be_downloaded(engine: Engine, tmp_path: Path) -> None:
     async def visit(browser: Browser) -> None:
         assert (await browser.get("/game.sgf"))[0] == 403

@@ -138,9 +138,9 @@ def test_a_variation_becomes_the_main_line(study: Desk, tmp_path: Path) -> None:
 def test_a_game_against_the_engine_is_not_rewritten_but_commented(desk: Desk) -> None:
     desk.play("C3")
     desk.wait()
-    for message in ({"type": "delete"}, {"type": "turn"}, {"type": "stone", "point": "A1", "colour": "black"}):
+    for kind in ("delete", "turn", "stone"):
         with pytest.raises(UserError, match="a game against the engine"):
-            desk.session.receive(message)
+            desk.send(kind, point="A1", colour="black")
     desk.send("comment", text="mine")
     assert state(desk)["comment"] == "mine"
     desk.send("undo")
@@ -154,6 +154,23 @@ def test_an_illegal_variation_is_refused_and_nothing_changes(desk: Desk) -> None
     with pytest.raises(UserError, match="E5 is occupied"):
         desk.send("variation", step=1)
     assert desk.session.state()["place"] == 2 and desk.vertices == ["E5", "C7"]
+
+
+def test_edits_are_for_the_position_that_the_page_showed(study: Desk) -> None:
+    node, tree = study.session.node, study.session.tree_number
+    study.send("go", move=2)
+    study.send("comment", node=node.number, text="typed before")
+    assert (node.comment, state(study)["comment"]) == ("typed before", "well played")
+    before = study.played.tree.to_sgf()
+    for kind in ("mark", "stone", "turn", "delete", "promote"):
+        with pytest.raises(UserError, match="another position is shown now"):
+            study.send(kind, node=node.number, point="A1", mark="circle", colour="black")
+    assert study.played.tree.to_sgf() == before
+    study.send("open", sgf=RECORD)
+    for kind in ("comment", "delete"):
+        with pytest.raises(UserError, match="another game is shown now"):
+            study.send(kind, tree=tree, text="mine")
+    assert state(study)["tree"].startswith(f"{study.session.tree_number}.") and study.session.node.comment == ""
 
 
 def test_a_line_that_cannot_be_read_never_becomes_the_main_line(desk: Desk) -> None:

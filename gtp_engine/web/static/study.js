@@ -12,11 +12,11 @@ export class Study {
     this.send = send;
     this.tree = new Tree(find("#tree"), (node) => send({type: "go", node}));
     this.version = null;
-    this.edited = null;  // the node whose comment is in the field
+    this.edited = null;  // the node whose comment is in the field, its tree, and the comment as the program knows it
     for (const [id, step] of [["variation-before", -1], ["variation-after", 1]]) {
       find(`#${id}`).addEventListener("click", () => send({type: "variation", step}));
     }
-    for (const type of ["turn", "delete", "promote"]) find(`#${type}`).addEventListener("click", () => send({type}));
+    for (const type of ["turn", "delete", "promote"]) find(`#${type}`).addEventListener("click", () => this.edit({type}));
     find("#comment-text").addEventListener("change", () => this.saveComment());
     find("#edit").addEventListener("toggle", () => this.onTool());
     find("#tool").addEventListener("change", () => this.onTool());
@@ -35,8 +35,8 @@ export class Study {
   // Puts the chosen mark or stone on a point; returns whether there is one to put.
   use(point) {
     const tool = this.tool;
-    if (SHAPES.includes(tool)) this.send({type: "mark", point, mark: tool});
-    else if (STONES.includes(tool)) this.send({type: "stone", point, colour: tool});
+    if (SHAPES.includes(tool)) this.edit({type: "mark", point, mark: tool});
+    else if (STONES.includes(tool)) this.edit({type: "stone", point, colour: tool});
     return tool !== "play";
   }
 
@@ -47,11 +47,16 @@ export class Study {
     return true;
   }
 
+  // Sends a change of the position that the page shows; the program may show another one by now.
+  edit(message) { this.send({...message, node: this.state.node, tree: treeNumber(this.state)}); }
+
+  get isCommentChanged() { return Boolean(this.edited) && find("#comment-text").value.trim() !== this.edited.comment; }
+
   saveComment() {
-    const {state, edited} = this;
-    if (edited === state.node && find("#comment-text").value.trim() !== state.comment) {
-      this.send({type: "comment", text: find("#comment-text").value});
-    }
+    if (!this.isCommentChanged) return;
+    const {node, tree} = this.edited, comment = find("#comment-text").value;
+    this.edited.comment = comment.trim();
+    this.send({type: "comment", node, tree, text: comment});
   }
 
   // The texts of lists, in the language of the page.
@@ -89,10 +94,12 @@ export class Study {
   askAgain() { this.asked = null; }
 
   showEditing(state) {
-    const field = find("#comment-text");
-    if (state.node !== this.edited || (document.activeElement !== field && field.value !== state.comment)) {
-      field.value = state.comment;
-      this.edited = state.node;
+    const field = find("#comment-text"), node = state.node, tree = treeNumber(state);
+    const isSame = Boolean(this.edited) && this.edited.node === node && this.edited.tree === tree;
+    if (!isSame) this.saveComment();
+    if (!isSame || document.activeElement !== field || !this.isCommentChanged) {  // what is being typed stays
+      if (field.value !== state.comment) field.value = state.comment;
+      this.edited = {node, tree, comment: field.value.trim()};
     }
     for (const id of ["turn", "delete", "promote"]) find(`#${id}`).disabled = !state.isStudy || this.isGuessing;
     find("#delete").disabled ||= state.place === 0;
@@ -111,6 +118,9 @@ export class Study {
     if (find("#guessed").textContent !== said.join(" ")) find("#guessed").textContent = said.join(" ");
   }
 }
+
+// Nodes are numbered anew in each game.
+const treeNumber = (state) => Number(state.tree.split(".")[0]);
 
 function guessText({guessed, played, lost, playedLost}) {
   const said = text(guessed === played ? "guessRight" : "guessWrong", {guessed, played});
