@@ -16,7 +16,7 @@ with more visits, and each stated fact is checked with its values:
 
 Shows every sentence with the verdict, then, also after Ctrl-C, the shares of mistakes with a reason and of sentences
 that fail, with 95 % intervals. "A bigger move elsewhere" counts as a reason, because it says where; a number of points
-alone does not. The judge's own loss is shown too: facts may hold although the move is no mistake for the judge.
+alone does not. The loss that the judge finds is shown too: facts may hold even if the judge sees no mistake.
 """
 
 import argparse

@@ -197,7 +197,7 @@ class GameReview:
         return self.title_in(DEFAULT)
 
     def title_in(self, language: str) -> str:
-        """Returns the title with the names of the colours, if there are no others, in one of `LANGUAGES`."""
+        """Returns the title; players without a name are called by their colours, in one of `LANGUAGES`."""
         return " - ".join(self.name(colour, language) for colour in BOTH_PLAYERS)
 
     def name(self, colour: int | str, language: str = DEFAULT) -> str:

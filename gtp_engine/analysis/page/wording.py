@@ -19,7 +19,7 @@ _PHASES = {
     Phase.MIDDLE_GAME: "phase.middleGame",
     Phase.ENDGAME: "phase.endgame",
 }
-# How SGF begins a result that is no number of points, as in "B+Resign".
+# First letters of SGF results that are not a number of points, as in "B+Resign".
 _RESULTS = {"R": "resignation", "T": "time", "F": "forfeit"}
 
 
