@@ -22,6 +22,8 @@ _NEEDED = 0.02  # unless the policy gives a move there this much: a threat has t
 _LARGE_SACRIFICE = 3  # stones that are not put into atari for nothing
 _SURE = 0.5  # the policy's probability of a move that is right although it looks absurd: a nakade, for example
 _LOST = -0.5  # ownership below which a group is not worth an answer
+_NARROW = 4  # rows or columns of a board on which the edge is all there is
+_NEARBY = 2  # rows and columns within which a stone gives a move on the edge a purpose
 
 
 class Sense:
@@ -36,6 +38,7 @@ class Sense:
         assert report.ownership is not None
         self._game, self._board = game, game.board[0]
         self._me = game.to_move
+        self._stones = game.stones()
         self._priors, self._ownership = report.priors, report.ownership.reshape(-1)
         self._stride = game.width + 1
         self._workspace = new_workspace()
@@ -45,7 +48,7 @@ class Sense:
     def is_absurd(self, point: int) -> bool:
         """Returns whether no player makes this legal move."""
         index = index_of_point(point, self._game.width, self._game.height)
-        if self._proven[index] != EMPTY or self.is_own_eye(point):
+        if self._proven[index] != EMPTY or self.is_own_eye(point) or self._is_on_empty_edge(index):
             return True
         if abs(self._ownership[index]) >= _SETTLED and self._priors[index] < _NEEDED:
             return True
@@ -60,6 +63,16 @@ class Sense:
         corners = [stones[point + step] for step in (-stride - 1, -stride + 1, stride - 1, stride + 1)]
         # At most one corner may be the opponent's, at the edge none.
         return corners.count(opponent(self._me)) + (WALL in corners) < 2
+
+    def _is_on_empty_edge(self, index: int) -> bool:
+        """Returns whether a point lies on the edge of a board that has more than edges, with no stone nearby."""
+        if min(self._stones.shape) <= _NARROW:
+            return False
+        y, x = divmod(index, self._game.width)
+        if 0 < x < self._game.width - 1 and 0 < y < self._game.height - 1:
+            return False
+        rows, columns = (slice(max(0, centre - _NEARBY), centre + _NEARBY + 1) for centre in (y, x))
+        return not self._stones[rows, columns].any()
 
     def saving_moves(self) -> list[int]:
         """Returns the moves that save the largest own group in atari from capture; none without a large one."""

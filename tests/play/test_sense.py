@@ -75,6 +75,22 @@ def test_an_eye_whose_stones_are_in_atari_may_be_filled() -> None:
     assert not Sense(game, report_on(game, {})).is_own_eye(parse_vertex("A7", 7, 7))
 
 
+def test_the_edge_is_played_only_near_stones() -> None:
+    game = position("""
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .
+        . . . . X . .
+        . . . . . . .
+        . . . . . . .
+    """)
+    assert is_absurd(game, "A4") and is_absurd(game, "B1") and is_absurd(game, "G7")
+    assert not is_absurd(game, "E1") and not is_absurd(game, "C1") and not is_absurd(game, "G5")
+    assert not is_absurd(game, "B2")
+    assert not is_absurd(Game(2, 9), "A1")
+
+
 def test_a_false_eye_is_no_eye() -> None:
     game = position("""
         . . . . . . .
