@@ -33,6 +33,7 @@ from gtp_engine.training.data.game_records import Unusable, rank_of, read_record
 from gtp_engine.training.validation import is_held
 
 FIRST_MOVE = 10  # openings are alike at every rank
+PROGRESS = 100  # positions
 STRONGEST = 6  # people of 6d and more are one group
 
 
@@ -74,8 +75,11 @@ def main() -> None:
     worker, parameters = SearchWorker(str(path), 1, options.seed), default_parameters(str(path))
     tables = read_ranks(bundled_folder() / RANKS_FILE)[network_name(path)]
     agreement = Agreement()
+    positions = positions_of(options.records, options.member, options.each, options.seed)
     try:
-        for game, person, move in positions_of(options.records, options.member, options.each, options.seed):
+        for number, (game, person, move) in enumerate(positions, 1):
+            if number % PROGRESS == 0:
+                print(f"{number} positions", file=sys.stderr)
             for rank, strength in tables[game.width].items():
                 style = PlayStyle(Strength(strength))
                 point, _ = choose_move(worker, SearchRequest(game, parameters=parameters), style)

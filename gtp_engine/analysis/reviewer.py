@@ -52,8 +52,7 @@ def network_advice(network: str, width: int, height: int) -> str:
     if file not in bundled:
         return ""
     return (
-        f"{network_name(bundled[file])} is a small network that misses much: it values handicap stones and wasted "
-        "opening moves at almost nothing, and misjudges large groups. "
+        f"{network_name(bundled[file])} is a small network that misses much, above all in fights of large groups. "
         f"For reliable reviews add --network {STRONG_NETWORK}, from https://katagotraining.org/networks/."
     )
 

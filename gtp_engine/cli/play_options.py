@@ -47,11 +47,11 @@ class PlayOptions(PlayersOptions):
     """The options of `play` in addition to those of game and search.
 
     Attributes:
-        shown: One of `SHOWN_VALUES`; None for the win rate, if the network can judge the game.
+        shown: One of `SHOWN_VALUES`.
         redraw: Whether to redraw the board in place.
     """
 
-    shown: str | None
+    shown: str
     redraw: bool
 
 
@@ -83,7 +83,7 @@ _DISPLAY: tuple[str | Callable[..., Any], ...] = (
         "--show",
         "shown",
         type=click.Choice(SHOWN_VALUES),
-        show_default="winrate; nothing if the network cannot judge handicap games",
+        default="winrate",
         help="What to show after moves and with hints.",
     ),
     click.option(

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.errors import UserError
-from ..evaluate.choices import LARGEST_BOARD, network_on
 from ..game.coords import BLACK, PASS, WHITE, colour_letter, opponent
 from ..game.game import Move
-from ..network.library import default_networks
 from ..sgf import GameRecord, RecordTree, TreeNode
 from ..sgf.record import escaped
 from .engine import Decision, Engine
@@ -102,15 +100,6 @@ class PlayedGame:
     def is_study(self) -> bool:
         """Whether people play both colours, so that they may play on in any position."""
         return len(self.humans) == 2
-
-    @property
-    def is_misjudged(self) -> bool:
-        """Whether the engine's win rates and scores are wrong here: the shipped network for full boards takes a game
-        with handicap stones for an even one (four stones on 19x19: 50 %, measured).
-        """
-        file = network_on(self.engine.settings.network, self.game.width, self.game.height)
-        large = {str(path) for path, (_, largest) in default_networks().items() if largest == LARGEST_BOARD}
-        return bool(self.game.handicap) and file in large
 
     @property
     def is_humans_turn(self) -> bool:

@@ -52,7 +52,6 @@ T = TypeVar("T")
 _LISTED = 5  # saved games that `load` without a file lists
 _COMPILING = "the first start prepares the engine for this computer: its first answer may take a minute or two"
 _CHOICES_AFTER_GAME = "type review, new, undo or quit"
-_MISJUDGED = "this network's win rates and scores are wrong in games with handicap stones"
 _WEAKEST = "this is the lowest rank; a better chance still: new handicap 4"
 _SHOWN_IN_WORDS = {
     "winrate": "the win rate is shown",
@@ -73,8 +72,7 @@ class TerminalGame:
         humans: The colours that are played at the prompt; the engine plays the others.
         folder: Folder for the records of new games.
         comments: Save the engine's win rate, score and main line with its moves.
-        shown: What is shown after moves and with hints, one of `SHOWN_VALUES`; None for the win rate, or nothing in
-            games that the network misjudges.
+        shown: What is shown after moves and with hints, one of `SHOWN_VALUES`.
         saved: The saved game that the engine's position comes from, if any.
         review: Shows the mistakes in a finished game, by its file.
     """
@@ -87,14 +85,14 @@ class TerminalGame:
         humans: frozenset[int],
         folder: Path,
         comments: bool = False,
-        shown: str | None = None,
+        shown: str = "winrate",
         saved: SavedGame | None = None,
         review: Callable[[Path], object] = lambda path: None,
     ) -> None:
         self._engine = engine
         self._screen = screen
         self._played = PlayedGame(engine, humans=humans, folder=folder, comments=comments, saved=saved)
-        self._chosen_value = shown
+        self._shown = shown
         self._review = review
         self._quit = False
         self._leaving = False  # Ctrl-C was pressed, and nothing typed since
@@ -104,12 +102,6 @@ class TerminalGame:
         """Prepares for showing a new game, or a saved one."""
         self._is_saved: bool | None = None  # of a finished game
         self._opening = "type a move such as D4, or help" if saved is None else saved.in_words()
-        if self._chosen_value is None and self._played.is_misjudged:
-            self._opening += f"\n{_MISJUDGED} and not shown; show winrate shows them"
-
-    @property
-    def _shown(self) -> str:
-        return self._chosen_value or ("nothing" if self._played.is_misjudged else "winrate")
 
     def run(self) -> bool:
         """Plays until the player quits; without a person at the prompt, until the game ends.
@@ -267,11 +259,6 @@ class TerminalGame:
             self._show(marks)
             self._screen.print(candidate_table(report, console.width))
         self._print(f"win rate {report.winrate:.0%}, {plural(report.visits, 'visit')}, {report.seconds:.1f} s", "dim")
-        self._warn_of_values()
-
-    def _warn_of_values(self) -> None:
-        if self._played.is_misjudged:
-            self._print(_MISJUDGED, "yellow")
 
     def _command_score(self, _: str) -> None:
         if self._played.result and self._engine.game.is_over:
@@ -282,7 +269,6 @@ class TerminalGame:
         self._show(territory_marks(self._engine.game, report))
         self._print(f"{lead_in_words(report)}, komi included")
         self._print(legend(self._screen.console), "dim")
-        self._warn_of_values()
 
     def _command_board(self, _: str) -> None:
         self._show()
@@ -292,8 +278,8 @@ class TerminalGame:
             raise UserError("missing value: type show winrate, show score or show nothing")
         if value.lower() not in SHOWN_VALUES:
             raise UserError(f"{value[:_QUOTED]!r} cannot be shown: type show winrate, show score or show nothing")
-        self._chosen_value = value.lower()
-        self._print(f"after each move {_SHOWN_IN_WORDS[self._chosen_value]}")
+        self._shown = value.lower()
+        self._print(f"after each move {_SHOWN_IN_WORDS[self._shown]}")
 
     def _command_rank(self, text: str) -> None:
         before = self._engine.settings.rank

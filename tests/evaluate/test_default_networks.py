@@ -161,7 +161,7 @@ def test_a_review_takes_the_records_board(weights: Path, tmp_path: Path, capfd: 
 
 
 def test_a_review_on_a_full_board_warns_of_the_bundled_network(weights: Path) -> None:
-    assert network_advice(AUTO, 19, 19).startswith("large is a small network that misses much: ")
+    assert network_advice(AUTO, 19, 19).startswith("large is a small network that misses much, ")
     assert network_advice(str(weights / "large.bin.gz"), 19, 17) == network_advice(AUTO, 19, 19)
     assert network_advice(AUTO, 9, 9) == network_advice("none", 19, 19) == network_advice("other.bin.gz", 19, 19) == ""
 

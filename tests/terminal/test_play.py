@@ -323,11 +323,11 @@ def test_a_finished_game_is_loaded_at_a_move(tmp_path: Path) -> None:
     assert f"continuing {finished} after 1 move; it will be saved as a new game" in said
 
 
-def test_the_network_for_large_boards_shows_no_win_rates_with_handicap_stones(tmp_path: Path) -> None:
-    options = ("--network", "auto", "--board-size", "13", "--handicap", "4")
-    said = play("C11\nscore\nshow winrate\nD11\n", tmp_path, *options)
-    assert said.count("win rate") == said.count("win rates") + 2  # "the win rate is shown", and the second move's
-    assert "this network's win rates and scores are wrong in games with handicap stones" in said
+def test_the_network_for_large_boards_counts_handicap_stones_as_a_lead(tmp_path: Path) -> None:
+    said = play("C11\nscore\n", tmp_path, "--network", "auto", "--board-size", "13", "--handicap", "4")
+    winrate = re.search(r"your win rate (\d+)%", said)
+    assert winrate and int(winrate[1]) > 90
+    assert re.search(r"black leads by about [2-6]\d\.\d points", said)
 
 
 def test_win_rates_can_be_silenced(tmp_path: Path) -> None:
