@@ -3,7 +3,7 @@
 #
 # Each sets up .venv first, with what it needs; that is done once, and again when setup.cfg or constraints.txt changed.
 # On Linux without an NVIDIA driver PyTorch's build without CUDA is installed: 0.2 GB to download instead of 3 GB.
-# make play ARGS="--board-size 13 --level 3" passes options to the game.
+# make play ARGS="--board-size 13 --rank 10k" passes options to the game.
 # TORCH=cpu or TORCH=cuda chooses the build. PYTHON=python3.12 chooses the interpreter that .venv is made from.
 
 SHELL := bash

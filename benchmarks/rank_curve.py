@@ -74,23 +74,41 @@ def fit(points: Sequence[float], pairings: Sequence[Pairing], anchor: float) -> 
 
     rows = np.array([row(one.black) - row(one.white) for one in pairings]).reshape(-1, count) * _ELO
     wins, games = np.array([(one.points, one.games) for one in pairings]).reshape(-1, 2).T
-    steps = np.zeros(count)
+    of_anchor = np.array([anchor in (one.black, one.white) for one in pairings])
+    # One drawn game more bounds the anchor's Elo if it has lost or won all its games.
+    drawn = of_anchor / max(1, of_anchor.sum())
+    wins, games = wins + drawn / 2, games + drawn
     precision = np.full(count, _PRIOR**-2)
-    precision[-1] = (10 * _PRIOR) ** -2
+    precision[-1] = 1e-12  # it has no prior, and may not have played
+    free = np.ones(count, bool)
+    while True:
+        steps, hessian = _maximise(rows * free, wins, games, precision)
+        falling = free & (steps < 0)
+        falling[-1] = False
+        if not falling.any():
+            break
+        free &= ~falling  # the path is flat there
+    errors = np.sqrt(np.diag(np.linalg.inv(hessian)))
+    anchor_error = 1 / np.sqrt(hessian[-1, -1])
+    elos = np.concatenate(([0.0], np.cumsum(steps[:-1])))
+    return Curve(
+        np.array(points),
+        elos,
+        np.concatenate(([0.0], errors[:-1])),
+        float(steps[-1]) if of_anchor.any() else None,
+        float(anchor_error),
+    )
+
+
+def _maximise(
+    rows: np.ndarray, wins: np.ndarray, games: np.ndarray, precision: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the steps of the largest likelihood, by Newton's method, and the negative second derivatives there."""
+    steps = np.zeros(len(precision))
+    hessian = np.diag(precision)
     for _ in range(_ROUNDS):
         expected = 1 / (1 + np.exp(-rows @ steps))
         gradient = rows.T @ (wins - games * expected) - precision * steps
         hessian = (rows.T * (games * expected * (1 - expected))) @ rows + np.diag(precision)
-        change = np.linalg.solve(hessian, gradient)
-        steps += np.clip(change, -_PRIOR, _PRIOR)
-    errors = np.sqrt(np.diag(np.linalg.inv(hessian)))
-    anchor_error = 1 / np.sqrt(hessian[-1, -1])
-    elos = np.concatenate(([0.0], np.cumsum(steps[:-1])))
-    met = any(anchor in (one.black, one.white) for one in pairings)
-    return Curve(
-        np.array(points),
-        np.maximum.accumulate(elos),
-        np.concatenate(([0.0], errors[:-1])),
-        float(steps[-1]) if met else None,
-        float(anchor_error),
-    )
+        steps += np.clip(np.linalg.solve(hessian, gradient), -_PRIOR, _PRIOR)
+    return steps, hessian

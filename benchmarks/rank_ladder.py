@@ -6,41 +6,47 @@ Every game is played in this process by the code that decides the engine's moves
 
     path     games between neighbouring points of the path from a random mover to the largest search
     gnugo    games against GNU Go 3.8 level 10 near its strength, the anchor of the scale: 8k
-    verify   games between neighbouring ranks, and ranks two apart, of the table that follows from the games so far
-    table    no games: prints the curve, the table for ranks.toml and the table for docs/ranks.md
+    table    no games: prints the curve and the table for ranks.toml, and the measured ranks of the table that is there
+    verify   games between neighbouring ranks, and ranks two apart, of the table in ranks.toml
+    handicap games in which a rank takes four stones from the one four ranks above, of the same table
 
-A curve of Elo over strength is fitted to all games by maximum likelihood; ranks lie 100 Elo apart on it. Where GNU Go
-is no anchor (`--anchor 1.7=8k`) a strength that stands for a rank pins the scale.
+A curve of Elo over strength is fitted to all games by maximum likelihood; ranks lie 100 Elo apart on it. Without
+GNU Go, `--anchor 1.7=8k` fixes the scale by stating which rank a strength is.
 """
 
 import argparse
+import hashlib
 import itertools
 import json
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from fingerprint import WORK
+from fingerprint import WORK, fingerprint
 from rank_curve import Curve, Pairing, fit
 from versus_gnugo import gnugo
 
 from gtp_engine.game.coords import BLACK, PASS, WHITE, colour_letter, opponent
 from gtp_engine.game.game import Game
+from gtp_engine.game.handicap import fixed_handicap_points
+from gtp_engine.game.rules import default_komi
 from gtp_engine.games.elo import Tally, elo_difference, elo_interval
 from gtp_engine.games.gtp_client import GtpClient
 from gtp_engine.games.openings import random_openings
-from gtp_engine.network.library import find_network, network_name
+from gtp_engine.network.library import bundled_folder, find_network, network_name
 from gtp_engine.play.decision import PlayStyle, choose_move
 from gtp_engine.play.endgame import is_hopeless
-from gtp_engine.play.ranks import RANKS, Rank, as_rank
+from gtp_engine.play.ranks import RANKS, RANKS_FILE, Rank, as_rank, read_ranks
 from gtp_engine.play.strength import Strength
 from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import SearchRequest
 
+# What decides the moves apart from the network: games of another state of these files are not mixed in.
+PLAYING = tuple(f"play/{name}.py" for name in ("decision", "endgame", "rank_play", "sense", "strength"))
 GNUGO = -1.0  # in place of a strength
 GNUGO_RANK = as_rank("8k")
 ELO_PER_RANK = 100
@@ -49,6 +55,7 @@ POLICY = (0.0, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 
 MOVES_PER_POINT = 3
 RESIGN_THRESHOLD, RESIGN_MOVES = 0.05, 3  # as in EngineSettings
 OPENING_MOVES = 2
+HANDICAP = 4
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,7 @@ class Result:
     points: float
     moves: int
     seconds: tuple[float, float]
+    handicap: int = 0
 
 
 class Ladder:
@@ -71,15 +79,27 @@ class Ladder:
         self._parameters = default_parameters(str(path))
         self._worker = SearchWorker(str(path), 1, seed)
         self._seed = seed
-        self.file = WORK / f"rank_ladder {self.name} {size}x{size}.jsonl"
+        weights = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
+        self.file = WORK / f"rank_ladder-{fingerprint(PLAYING)} {self.name} {weights} {size}x{size}.jsonl"
         WORK.mkdir(exist_ok=True)
         lines = self.file.read_text().splitlines() if self.file.exists() else []
         self.results = [Result(**json.loads(line)) for line in lines]
         self._gnugo: GtpClient | None = None
 
-    def played(self, one: float, other: float) -> list[Result]:
+    def played(self, one: float, other: float, handicap: int = 0) -> list[Result]:
         """Returns the games between two strengths."""
-        return [result for result in self.results if {result.black, result.white} == {one, other}]
+        both = {one, other}
+        return [game for game in self.results if {game.black, game.white} == both and game.handicap == handicap]
+
+    def play_handicap(self, games: int, weak: float, strong: float, stones: int) -> None:
+        """Plays the games that are missing to a number with handicap stones; shows the result of the weaker side."""
+        points = fixed_handicap_points(stones, self.size, self.size)
+        while len(self.played(weak, strong, stones)) < games:
+            game = Game(self.size, komi=0.5)
+            game.place_handicap(points)
+            self._add(replace(self._play(game, weak, strong), handicap=stones))
+        tally = _tally(self.played(weak, strong, stones), weak)
+        print(f"{weak:g} with {stones} stones - {strong:g}: {_in_words(tally)}", flush=True)
 
     def play_up_to(self, games: int, one: float, other: float) -> None:
         """Plays the games that are missing to a number of games between two strengths; shows the result."""
@@ -90,7 +110,7 @@ class Ladder:
         while number < games:
             opening = next(openings)
             for black, white in ((one, other), (other, one))[number % 2 :]:
-                self._add(self._play(black, white, opening))
+                self._add(self._play(self._opened(opening), black, white))
                 number += 1
         print(f"{_name(one)} - {_name(other)}: {_in_words(_tally(self.played(one, other), one))}", flush=True)
 
@@ -103,10 +123,13 @@ class Ladder:
         with self.file.open("a") as lines:
             lines.write(json.dumps(vars(result)) + "\n")
 
-    def _play(self, black: float, white: float, opening: list[int]) -> Result:
-        game = Game(self.size, komi=7.0 if self.size <= 9 else 7.5)
+    def _opened(self, opening: list[int]) -> Game:
+        game = Game(self.size, komi=default_komi(self.size, self.size))
         for stone in opening:
             game.play(game.to_move, stone)
+        return game
+
+    def _play(self, game: Game, black: float, white: float) -> Result:
         players, hopeless = {BLACK: black, WHITE: white}, {BLACK: 0, WHITE: 0}
         seconds, moves = {BLACK: 0.0, WHITE: 0.0}, {BLACK: 1, WHITE: 1}
         if GNUGO in players.values():
@@ -198,6 +221,8 @@ def curve_of(ladder: Ladder, most_visits: int) -> Curve:
     """Returns the curve that fits all games so far."""
     pairings: dict[tuple[float, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for result in ladder.results:
+        if result.handicap:
+            continue
         sums = pairings[result.black, result.white]
         sums[0] += result.points
         sums[1] += 1
@@ -233,6 +258,19 @@ def strengths_of(curve: Curve, anchors: tuple[float, Rank] | None) -> dict[Rank,
     return found
 
 
+def shipped(ladder: Ladder) -> dict[Rank, float]:
+    """Returns the table in ranks.toml."""
+    return read_ranks(bundled_folder() / RANKS_FILE).get(ladder.name, {}).get(ladder.size, {})
+
+
+def play_handicap(ladder: Ladder, games: int, strengths: dict[Rank, float]) -> None:
+    for one in strengths:
+        other = Rank(one.number + HANDICAP)
+        if other in strengths:
+            print(f"{one} - {other}: ", end="")
+            ladder.play_handicap(games, strengths[one], strengths[other], HANDICAP)
+
+
 def verify(ladder: Ladder, games: int, strengths: dict[Rank, float]) -> None:
     for apart in (1, 2):
         for one in strengths:
@@ -243,7 +281,7 @@ def verify(ladder: Ladder, games: int, strengths: dict[Rank, float]) -> None:
 
 
 def show(ladder: Ladder, curve: Curve, strengths: dict[Rank, float]) -> None:
-    """Prints the curve, the table for ranks.toml, and the table for docs/ranks.md."""
+    """Prints the curve, the table for ranks.toml, and the measured ranks of the table that is there."""
     print("strength   Elo   +-")
     for strength, elo, error in zip(curve.strengths, curve.elos, curve.errors, strict=True):
         print(f"{strength:8.2f} {elo:5.0f} {error:4.0f}")
@@ -252,6 +290,7 @@ def show(ladder: Ladder, curve: Curve, strengths: dict[Rank, float]) -> None:
     print(f'\n[{ladder.name}.{ladder.size}x{ladder.size}]\nmeasured = "{len(ladder.results)} games"')
     for rank, strength in strengths.items():
         print(f"{rank} = {strength}")
+    strengths = shipped(ladder)
     print("\n| rank | strength | visits | against the rank below | games |\n|---|---|---|---|---|")
     for rank, strength in strengths.items():
         below = strengths.get(Rank(rank.number - 1))
@@ -272,7 +311,7 @@ def _anchor(text: str) -> tuple[float, Rank]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=("path", "gnugo", "verify", "table"))
+    parser.add_argument("step", choices=("path", "gnugo", "table", "verify", "handicap"))
     parser.add_argument("--network", default="b4c32-9x9", help="a file or a name (default: b4c32-9x9)")
     parser.add_argument("--board-size", type=int, default=9, help="default: 9")
     parser.add_argument("--games", type=int, default=200, help="of each pairing, or against GNU Go (default: 200)")
@@ -286,10 +325,12 @@ def main() -> None:
             play_path(ladder, options.games, options.most_visits)
         elif options.step == "gnugo":
             play_gnugo(ladder, options.games, options.most_visits)
-        curve = curve_of(ladder, options.most_visits)
-        if options.step == "verify":
-            verify(ladder, options.games, strengths_of(curve, options.anchor))
-        elif options.step == "table":
+        elif options.step == "verify":
+            verify(ladder, options.games, shipped(ladder))
+        elif options.step == "handicap":
+            play_handicap(ladder, options.games, shipped(ladder))
+        else:
+            curve = curve_of(ladder, options.most_visits)
             show(ladder, curve, strengths_of(curve, options.anchor))
     except KeyboardInterrupt:
         sys.exit("\nstopped; run again to resume")

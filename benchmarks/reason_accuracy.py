@@ -15,8 +15,8 @@ with more visits, and each stated fact is checked with its values:
 - Regions, sente, early passes: the judge sees at least half of the points. Connections: the move played costs points.
 
 Shows every sentence with the verdict, then, also after Ctrl-C, the shares of mistakes with a reason and of sentences
-that fail, with 95 % intervals. "A bigger move elsewhere" counts as a reason, because it says where; a number of points alone does not. The
-judge's own loss is shown too: facts may hold although the move is no mistake for the judge.
+that fail, with 95 % intervals. "A bigger move elsewhere" counts as a reason, because it says where; a number of points
+alone does not. The loss that the judge finds is shown too: facts may hold even if the judge sees no mistake.
 """
 
 import argparse
@@ -113,7 +113,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--member", default="", help="only members whose names begin so (default: all)")
     parser.add_argument("--mistakes", type=int, default=200, help="mistakes to check (default: 200)")
     parser.add_argument("--visits", type=int, default=100, help="of each search of the review (default: 100)")
-    parser.add_argument("--times", type=int, default=10, help="factor from the visits of the review to those of the judge (default: 10)")
+    parser.add_argument(
+        "--times", type=int, default=10, help="factor from the visits of the review to those of the judge (default: 10)"
+    )
     parser.add_argument("--least", type=float, default=5.0, help="points that a mistake loses (default: 5)")
     parser.add_argument("--each", type=int, default=3, help="mistakes of one game, the most costly (default: 3)")
     parser.add_argument("--skip", type=int, default=0, help="games of the order to leave out first (default: 0)")

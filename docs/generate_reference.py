@@ -150,9 +150,9 @@ def program_options() -> str:
 def common_settings() -> str:
     """Returns a table of the settings that all commands share, with their environment variables."""
     context = click.Context(program, info_name="gtp_engine")
-    command = program.get_command(context, "gtp")
-    assert command is not None
-    options = {param.envvar: param for param in command.params if isinstance(param, click.Option)}
+    commands = [program.get_command(context, name) for name in ("review", "gtp")]  # which have all of them between them
+    params = [param for command in commands if command is not None for param in command.params]
+    options = {param.envvar: param for param in params if isinstance(param, click.Option)}
     meanings = {name: options[variable(name)].help or "" for name in COMMON_SETTINGS}
     rows = [[code(name), code(variable(name)), text] for name, text in meanings.items()]
     return table(["setting", "environment variable", "meaning"], rows)

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from gtp_engine.analysis.game_review import Conditions, GameReview
+from gtp_engine.analysis.game_review import Conditions, GameReview, Reason
 from gtp_engine.analysis.review import MoveReview
 from gtp_engine.game.coords import parse_vertex
 from gtp_engine.game.game import Move
+from gtp_engine.languages.texts import Phrase
 from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.search.request import Limits
 from gtp_engine.sgf import GameRecord, RecordNode
@@ -55,6 +56,11 @@ def review(
 def loss(number: int, colour: int, played: int, best: int, points: float, winrate: float = 0.0) -> MoveReview:
     """A move that costs so many points and so much win rate; nothing if it is the best one."""
     return review(colour, played, best, (0.5, 0.5 + winrate), (0.0, points), number=number)
+
+
+def reason(line: tuple[int, ...] = (), played: str = "D4") -> Reason:
+    """A reason for a mistake: "D4 is a neutral point: it gains no territory."."""
+    return Reason(Phrase("reason.dame", {"played": played}), line)
 
 
 def game_of(moves: list[MoveReview], **options: object) -> GameReview:

@@ -12,6 +12,7 @@ import pytest
 
 import gtp_engine
 from gtp_engine.network.library import BOARDS_FILE, RULES_FILE, bundled_folder
+from gtp_engine.play.ranks import RANKS_FILE
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -44,7 +45,8 @@ def test_constraints_pin_every_requirement() -> None:
 def test_bundled_networks_are_installed_with_their_cards() -> None:
     weights = bundled_folder()
     packaged = setup_cfg()["options.package_data"]["gtp_engine.weights"].split(", ")
-    assert packaged == ["*.bin.gz", "*.md", BOARDS_FILE, RULES_FILE]
+    assert packaged == ["*.bin.gz", "*.md", BOARDS_FILE, RANKS_FILE, RULES_FILE]
+    assert {path.name for path in weights.glob("*.toml")} <= set(packaged)
     names = {path.name.removesuffix(".bin.gz") for path in weights.glob("*.bin.gz")}
     assert names == set(tomllib.loads((weights / BOARDS_FILE).read_text()))
     assert names >= set(tomllib.loads((weights / RULES_FILE).read_text()))
@@ -85,14 +87,15 @@ def test_importing_the_package_is_light() -> None:
 
 # A module imports only from floors below its own, or from its own folder.
 FLOORS = [
-    {"base"},
+    {"base", "languages"},
     {"game", "network"},
     {"kernels"},
     {"evaluate", "sgf"},
     {"search"},
     {"play"},
     {"games"},
-    {"gtp", "analysis", "terminal", "training", "web"},
+    {"gtp", "analysis", "terminal", "training"},
+    {"web"},
     {"cli"},
 ]
 

@@ -75,9 +75,8 @@ def check_playing(programs: Path, installed: Path) -> None:
 
 def test_wheel_holds_every_module_template_and_preset(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    files = [
-        path for path in (ROOT / "gtp_engine").rglob("*") if path.suffix in (".py", ".css", ".html", ".js", ".toml")
-    ]
+    kinds = (".py", ".css", ".html", ".js", ".json", ".toml")
+    files = [path for path in (ROOT / "gtp_engine").rglob("*") if path.suffix in kinds]
     assert {path.relative_to(ROOT).as_posix() for path in files} <= names
     assert {"gtp_engine/py.typed", "gtp_engine/weights/__init__.py"} <= names
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/"))]

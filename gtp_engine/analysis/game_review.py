@@ -10,6 +10,7 @@ from html import escape
 from ..base.errors import UserError
 from ..base.messages import plural
 from ..game.coords import BLACK, WHITE, as_colour, colour_name, parse_colour
+from ..languages.texts import DEFAULT, Phrase, texts
 from ..search.request import Limits
 from ..sgf import GameRecord
 from .mistakes import CLASSES, Mistake, Unit, find_mistakes, loss_class
@@ -131,13 +132,23 @@ class Reason:
     """Why a move is a mistake.
 
     Attributes:
-        text: A sentence.
+        sentence: The sentence, in no language yet.
         line: The points of the moves that show it, from the position before the move: it begins with the move played,
             or with a better one.
     """
 
-    text: str
+    sentence: Phrase
     line: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        """The sentence in the default language."""
+        return self.text_in(DEFAULT)
+
+    def text_in(self, language: str) -> str:
+        """Returns the sentence in one of `languages.texts.LANGUAGES`."""
+        text = texts(language).say(self.sentence)
+        return text[0].upper() + text[1:]  # it may begin with a pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,13 +194,17 @@ class GameReview:
     @property
     def title(self) -> str:
         """The players and their ranks: "Shusaku 4d - Gennan Inseki 8d"."""
-        return " - ".join(self.name(colour) for colour in BOTH_PLAYERS)
+        return self.title_in(DEFAULT)
 
-    def name(self, colour: int | str) -> str:
-        """Returns a player's name and rank, or the colour if the record has no name."""
+    def title_in(self, language: str) -> str:
+        """Returns the title; players without a name are called by their colours, in one of `LANGUAGES`."""
+        return " - ".join(self.name(colour, language) for colour in BOTH_PLAYERS)
+
+    def name(self, colour: int | str, language: str = DEFAULT) -> str:
+        """Returns a player's name and rank, or the colour in this language if the record has no name."""
         record, colour = self.record, as_colour(colour)
         name, rank = (record.black, record.black_rank) if colour == BLACK else (record.white, record.white_rank)
-        return " ".join(filter(None, (name or colour_name(colour).capitalize(), rank)))
+        return " ".join(filter(None, (name or texts(language)(colour_name(colour)), rank)))
 
     def judged(self, colour: int | str | None = None, phase: Phase | None = None) -> list[MoveReview]:
         """Returns the judged moves of one player, or of all, in one phase or in all of them."""
@@ -207,11 +222,11 @@ class GameReview:
 
         return annotated(self, comment_all=True)
 
-    def to_html(self) -> str:
+    def to_html(self, language: str = DEFAULT) -> str:
         """Returns the review as a self-contained page, see `page.review_page`."""
         from .page.page import review_page  # likewise
 
-        return review_page([self])
+        return review_page([self], language)
 
     def __repr__(self) -> str:
         worst = ", ".join(cost_text(mistake.worst) for mistake in self.mistakes[:_SHOWN])

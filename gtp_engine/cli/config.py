@@ -31,6 +31,9 @@ TEMPLATE = """\
 # Ruleset: "chinese", "japanese", "aga", ...
 #rules = "chinese"
 
+# Language of the page of a review: "en", "es", "zh" or "ar".
+#language = "en"
+
 # Parameters of the search; docs/reference.md describes them.
 #[search]
 #c_puct = 1.1

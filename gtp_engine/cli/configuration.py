@@ -19,7 +19,7 @@ from .option_types import NO_LEVELS
 from .settings_file import SEARCH, errors_in, read_table, takes_parameters, use_parameters, use_table, use_values
 
 # The settings that may be at the top of the file: those that mean the same in all commands.
-COMMON_SETTINGS = ("network", "rank", "visits", "seconds", "rules", "threads", "device", "precision")
+COMMON_SETTINGS = ("network", "rank", "visits", "seconds", "rules", "threads", "device", "precision", "language")
 _OLD_LEVEL = "level"  # of earlier versions
 # The tables. The command `network` has none: at the top, its name is a setting.
 _TABLES = (*(name for name in COMMANDS if name not in (*COMMON_SETTINGS, "config")), SEARCH)

@@ -12,6 +12,7 @@ from .command import options
 from .name_types import RulesName
 from .option_types import Komi, MoveRange
 from .outputs import check_place, output_option
+from .shared_options import LANGUAGE
 
 if TYPE_CHECKING:
     from ..analysis.mistakes import Unit
@@ -29,6 +30,7 @@ class ReviewOptions:
         files: Game records, and folders of them.
         sgf, html, json, csv, plot: Files to write.
         sgf_out: The former name of `sgf`.
+        language: The language of the page.
         force: Whether existing files are overwritten.
         all_moves: Whether every move is listed, and commented on in the SGF.
         by: What mistakes are sorted by.
@@ -45,6 +47,7 @@ class ReviewOptions:
     json: Path | None
     csv: Path | None
     plot: Path | None
+    language: str
     force: bool
     all_moves: bool
     by: "Unit"
@@ -111,14 +114,9 @@ class ReviewOptions:
         return range(first, min(count, last or count) + 1)
 
 
+_RECORDS = click.Path(exists=True, allow_dash=True, path_type=Path)
 _OPTIONS = (
-    click.argument(
-        "files",
-        metavar="FILE...",
-        nargs=-1,
-        required=True,
-        type=click.Path(exists=True, allow_dash=True, path_type=Path),
-    ),
+    click.argument("files", metavar="FILE...", nargs=-1, required=True, type=_RECORDS),
     "Review",
     click.option("--player", metavar="WHO", help="Judge only the moves of black, of white, or of a player by name."),
     click.option(
@@ -141,6 +139,7 @@ _OPTIONS = (
     output_option("--json", text="Write all facts of the review as JSON.", allow_dash=True),
     output_option("--csv", text="Write a table of the moves as CSV.", allow_dash=True),
     output_option("--plot", text="Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games."),
+    LANGUAGE,
     click.option("--force", is_flag=True, help="Overwrite existing files."),
 )
 

@@ -110,7 +110,7 @@ def _texts(options: ReviewOptions) -> "list[tuple[Path, Callable[[Sequence[GameR
     def to_html(reviews: "Sequence[GameReview]") -> str:
         from ..analysis.page.page import review_page  # which imports a library for templates
 
-        return review_page(reviews)
+        return review_page(reviews, options.language)
 
     kinds = ((options.sgf_file, to_sgf), (options.html, to_html), (options.json, to_json), (options.csv, to_csv))
     return [(path, make_text) for path, make_text in kinds if path is not None]

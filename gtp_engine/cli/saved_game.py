@@ -35,7 +35,7 @@ def saved_game(
         options: Who plays, and which saved game.
         game: The options about the board and the rules.
         folder: The folder of saved games.
-        shows_finished: Whether it may be a finished one, which people then play on for both sides.
+        shows_finished: Whether it may be a finished game, or somebody else's: people then play on for both sides.
 
     Raises:
         click.UsageError: Options contradict each other.
@@ -50,7 +50,7 @@ def saved_game(
 
     rules = game.rules if is_given(context, "rules") else None
     komi = game.komi if is_given(context, "komi") else None
-    saved = _finished_game(path, rules, komi) if shows_finished and options.move is None else None
+    saved = _shown_record(path, rules, komi) if shows_finished and options.move is None else None
     saved = saved or open_game(path, move=options.move, rules=rules, komi=komi)
     size = (saved.game.width, saved.game.height)
     if is_given(context, "board_size") and size != (game.width, game.height):
@@ -80,16 +80,14 @@ def _path(context: click.Context, options: PlayersOptions, folder: Path) -> Path
     return next(unfinished_games(folder), None) if options.resume and not begins_new else None
 
 
-def _finished_game(path: Path, rules: "Rules | None", komi: float | None) -> "SavedGame | None":
-    """Returns a finished game with people on both sides; None for an unfinished one."""
+def _shown_record(path: Path, rules: "Rules | None", komi: float | None) -> "SavedGame | None":
+    """Returns a record to look at, with people on both sides; None for an unfinished game that `play` has saved."""
     from ..game.coords import BLACK, WHITE
-    from ..play.loading import is_finished, open_record
-    from ..sgf import read_sgf
+    from ..play.loading import open_tree
+    from ..sgf import read_tree
 
-    record = read_sgf(path)
-    if not is_finished(record):
-        return None
-    return replace(open_record(record, path, rules=rules, komi=komi), humans=frozenset((BLACK, WHITE)))
+    saved = open_tree(read_tree(path), path, rules=rules, komi=komi)
+    return None if saved.is_own else replace(saved, humans=frozenset((BLACK, WHITE)))
 
 
 def with_opponent(context: click.Context, search: SearchOptions, saved: "SavedGame") -> SearchOptions:

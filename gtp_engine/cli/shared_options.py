@@ -9,6 +9,7 @@ import click
 
 from ..base.errors import UserError
 from ..evaluate import choices
+from ..languages.texts import DEFAULT, LANGUAGES
 from ..play.ranks import STRONGEST, WEAKEST
 from .configuration import variable
 from .name_types import NetworkName, Profile, RulesName
@@ -47,6 +48,13 @@ NETWORK = click.option(
     default=choices.AUTO,
     envvar=variable("network"),
     help="A network's name or file; auto: the bundled one for the board size; none: random rollouts.",
+)
+LANGUAGE = click.option(
+    "--language",
+    type=click.Choice(LANGUAGES),
+    default=DEFAULT,
+    envvar=variable("language"),
+    help="Language of the page (--html): English, Spanish, Chinese or Arabic.",
 )
 PROFILE = click.option(
     "--profile",

@@ -1,9 +1,11 @@
 """`gtp_engine web`: the game in a browser."""
 
+import contextlib
 import signal
+import sys
 import threading
 import webbrowser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +18,9 @@ from .option_types import WholeNumber
 from .options import GameOptions, SearchOptions, search_options
 from .play_options import DEFAULTS, GAME_ENTRIES, PlayersOptions
 
+if TYPE_CHECKING:
+    from ..web.server import Server
+
 
 @command(common=("board-size", "colour", "handicap", "rank"), context_settings={"default_map": DEFAULTS})
 @options(
@@ -24,55 +29,88 @@ from .play_options import DEFAULTS, GAME_ENTRIES, PlayersOptions
     click.option(
         "--port", type=WholeNumber(0, 65535), show_default="8019, or the next free one", help="Port; 0: any free one."
     ),
+    click.option(
+        "--host",
+        metavar="ADDRESS",
+        help="Let other computers open the page at this address of this computer; auto: its address in the network.",
+    ),
     click.option("--browser/--no-browser", default=True, help="Open the page in the browser."),
     search_options(seconds="5", rank=True),
 )
 @click.pass_context
 def web(
-    context: click.Context, game: GameOptions, search: SearchOptions, port: int | None, browser: bool, **values: Any
+    context: click.Context,
+    game: GameOptions,
+    search: SearchOptions,
+    port: int | None,
+    host: str | None,
+    browser: bool,
+    **values: Any,
 ) -> None:
     """Play in the browser.
 
     Opens a page with the board; click a point to play there. The page can begin other games. The game is saved as SGF
     after every move, in the same folder as those of `play`, and either command can continue it. All tabs with the page
-    show the same game. Only this computer can reach the page, with the key in the address that is printed. Ctrl-C ends
-    the program.
+    show the same game. Only this computer can reach the page, with the key in the address that is printed. With --host
+    a phone in the same network can too: a second address is printed, also as a QR code, whose key opens the page once.
+    Ctrl-C ends the program.
 
     With FILE or --resume a saved game continues with its board, komi, rules, handicap and players, as with `play`.
     Another game record, also a finished one, is shown: step through it, analyse it, and play on from any position.
 
     \b
     Examples:
-      gtp_engine web                                   9x9, you are Black
-      gtp_engine web --board-size 19 --rank 10k        19x19, a weaker opponent
-      gtp_engine web --resume                          continue the last game
-      gtp_engine web game.sgf                          show and analyse a game
-      gtp_engine web --no-browser --port 9000          only print the address
+      gtp_engine web                              9x9, you are Black
+      gtp_engine web --board-size 19 --rank 10k   19x19, a weaker opponent
+      gtp_engine web --resume                     continue the last game
+      gtp_engine web game.sgf                     show and analyse a game
+      gtp_engine web --no-browser --port 9000     only print the address
+      gtp_engine web --host auto                  a phone in the same network too
     """
     from ..base.folders import games_dir
     from ..base.system import wait_for
     from ..play.played_game import PlayedGame
+    from ..web.network_address import own_address
     from ..web.server import Server
 
     players = PlayersOptions(**values)
     folder = players.sgf_dir or games_dir()
-    server = Server(port)
+    server = Server(port, own_address(host) if host else None)
+    server.on_admitted = lambda: _show_network(server)
     first = first_game(context, players, game, search, folder, shows_finished=True)
     wait_for(first.engine.board_ready)
     interrupts.note(server.stop)
     signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
     try:
         played = PlayedGame(
-            first.engine, humans=first.humans, folder=folder, comments=players.comments, saved=first.saved
+            first.engine,
+            humans=first.humans,
+            folder=folder,
+            comments=players.comments,
+            saved=first.saved,
+            as_record=first.saved is not None and not first.saved.is_own and len(first.humans) == 2,
         )
-        server.run(played, lambda: _show(server.address, browser))
+        server.run(played, lambda: _show(server, browser))
     finally:
         close_engine(first.engine, EXIT_INTERRUPTED)
     interrupts.check()
 
 
-def _show(address: str, browser: bool) -> None:
-    """Prints the address, and opens it in the browser, which may take a while."""
-    click.echo(f"The board is at {address}\nCtrl-C ends the program.")
+def _show(server: "Server", browser: bool) -> None:
+    """Prints the addresses, and opens the page in the browser, which may take a while."""
+    click.echo(f"The board is at {server.address}\nCtrl-C ends the program.")
+    _show_network(server)
     if browser:
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
+
+
+def _show_network(server: "Server") -> None:
+    """Prints the address for another computer, and how a phone reads it in a terminal."""
+    from ..web.network_address import qr_code
+
+    if not server.network_address:
+        return
+    click.echo(f"Another computer or a phone in your network can open it once at {server.network_address}")
+    if sys.stdout.isatty():
+        with contextlib.suppress(UnicodeEncodeError):  # a terminal without these characters
+            click.echo(qr_code(server.network_address))

@@ -40,12 +40,20 @@ _CANDIDATE_FONTS = (9.5, 9, 6)  # of a single line, of the first of two lines, o
 _CANDIDATE_LINES = (-2.6, 5)  # the places of two lines, from the point's own
 _CANDIDATE_EDGES = {True: ("#123a63", 1.6), False: ("#6b5a3a", 0.5)}  # of the best one, of the others
 _BASELINE = 0.36  # of a font's size: half the height of its capitals and digits
+_SHAPE, _SHAPE_WIDTH = 5.2, 1.4  # half the size of a mark, and the width of its lines
 _COORDINATES, _COORDINATE_FONT = 9.5, 9  # from the edge of the drawing to the middle of the letters; their size
 # Pixels between two lines, as long as the drawing does not become wider than the second number.
 _CELL_PIXELS, _WIDEST = 40, 600
 _LEAST_OWNERSHIP = 0.1  # below it nothing is drawn
 
 _INK, _WOOD = "#5b3d14", "#e3bd74"
+# Marks as paths around the point, in units of half their size.
+SHAPES = {
+    "triangle": "M0 -1.1L0.95 0.6H-0.95Z",
+    "square": "M-0.8 -0.8H0.8V0.8H-0.8Z",
+    "circle": "M-1 0A1 1 0 1 0 1 0A1 1 0 1 0 -1 0Z",
+    "cross": "M-0.8 -0.8L0.8 0.8M-0.8 0.8L0.8 -0.8",
+}
 _SOLID = {BLACK: "#1b1b1b", WHITE: "#f7f5f0"}
 _EDGES = {BLACK: 'stroke="#000" stroke-width="0.3"', WHITE: 'stroke="#8d8577" stroke-width="0.4"'}
 # Wood, and stones lit from the top left.
@@ -89,6 +97,7 @@ class DrawingOptions(TypedDict, total=False):
     candidates: Sequence[Candidate]
     ownership: np.ndarray | None
     labels: Mapping[Any, str]
+    marks: Mapping[Any, str]
     title: str
     name: str
     pixels: float | None
@@ -107,6 +116,7 @@ class BoardDrawing:
         ownership: float [height, width] in -1..1, + for Black. It is drawn as squares of the owner's colour, whose size
             grows with certainty, except on the owner's own stones.
         labels: Short texts by point, on stones or on empty points: letters, or the numbers of moves.
+        marks: Names of `SHAPES` by point.
         title: What the drawing shows, for screen readers and as a tooltip; by default the number of stones.
         name: Makes the identifiers in the document differ from those of an equal drawing on the same page.
         pixels: The width of the drawing; by default 40 for each line, up to 600. It shrinks to fit into a page.
@@ -120,6 +130,7 @@ class BoardDrawing:
     candidates: Sequence[Candidate] = ()
     ownership: np.ndarray | None = None
     labels: Mapping[Any, str] = field(default_factory=dict)
+    marks: Mapping[Any, str] = field(default_factory=dict)
     title: str = ""
     name: str = ""
     pixels: float | None = None
@@ -135,11 +146,13 @@ class BoardDrawing:
                 raise invalid("ownership", np.shape(self.ownership), f"an array of {list(shape)}")
         if not isinstance(self.labels, Mapping):
             raise invalid("labels", self.labels, 'a text for each point, such as {"D4": "1"}')
+        if not (isinstance(self.marks, Mapping) and all(shape in SHAPES for shape in self.marks.values())):
+            raise invalid("marks", self.marks, 'a shape for each point, such as {"D4": "triangle"}')
         if not all(isinstance(candidate, Candidate) for candidate in self.candidates):
             raise invalid("candidates", self.candidates, 'a list such as [Candidate("D4", "#5cc48d")]')
         if self.pixels is not None:
             parse_number("number of pixels", self.pixels, Range(0, above=True), from_text=False)
-        for point in (self.last_move, *self.labels, *(candidate.point for candidate in self.candidates)):
+        for point in (self.last_move, *self.labels, *self.marks, *(candidate.point for candidate in self.candidates)):
             self._point(point)
 
     @property
@@ -164,7 +177,9 @@ class BoardDrawing:
         width, height = (2 * _MARGIN + _CELL * (side - 1) for side in (self.width, self.height))
         pixels = self.pixels or min(_CELL_PIXELS / _CELL * width, _WIDEST)
         # The names of gradients hold in a whole page. If drawings shared them, hiding one would spoil the others.
+        content: tuple[object, ...]
         content = (self.name, self.stones.tolist(), self.last_move, self.candidates, dict(self.labels), self.ownership)
+        content += (dict(self.marks),) if self.marks else ()
         name = f"go{zlib.crc32(repr(content).encode()):08x}"
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{pixels:.0f}" '
@@ -176,7 +191,8 @@ class BoardDrawing:
             *self._stones(name),
             *self._owners(),
             *self._labels(),
-            *self._mark(),
+            *self._shapes(),
+            *self._last_move(),
             *self._candidates(),
             "</svg>",
         ]
@@ -263,10 +279,23 @@ class BoardDrawing:
             texts.append(_text(x, y, min(_LABEL_FONT, _LABEL_ROOM / len(label)), label, f' fill="{fill}"'))
         yield _group("labels", f'{_FONT} font-weight="bold"', texts)
 
-    def _mark(self) -> Iterator[str]:
-        """Yields a ring on the stone of the last move, unless it has a label."""
+    def _shapes(self) -> Iterator[str]:
+        """Yields the marks, if there are any."""
+        shapes = []
+        for given, name in self.marks.items():
+            point = self._point(given)
+            if point != PASS:
+                x, y = _centre(point, self.width)
+                stroke = _SOLID[WHITE if self._stone_at(point) == BLACK else BLACK]
+                place = f'transform="translate({x} {y}) scale({_SHAPE})"'
+                shapes.append(f'<path class="{name}" d="{SHAPES[name]}" {place} stroke="{stroke}"/>')
+        if shapes:
+            yield _group("marks", f'fill="none" stroke-width="{_SHAPE_WIDTH / _SHAPE:.3g}"', shapes)
+
+    def _last_move(self) -> Iterator[str]:
+        """Yields a ring on the stone of the last move, unless it has a label or a mark."""
         point = self._point(self.last_move)
-        if point == PASS or self._stone_at(point) == EMPTY or point in map(self._point, self.labels):
+        if point == PASS or self._stone_at(point) == EMPTY or point in map(self._point, (*self.labels, *self.marks)):
             return
         ring = f' fill="none" stroke="{_SOLID[opponent(self._stone_at(point))]}" stroke-width="{_RING_WIDTH}"'
         yield _group("last-move", "", [_circle(*_centre(point, self.width), _RING, ring)])

@@ -152,8 +152,8 @@ class Game:
         """Draws the position with the last move marked.
 
         Args:
-            **options: What else to draw: `labels`, `ownership`, `candidates`, `last_move`, `title` and `pixels`, the
-                fields of `BoardDrawing`.
+            **options: What else to draw: `labels`, `marks`, `ownership`, `candidates`, `last_move`, `title` and
+                `pixels`, the fields of `BoardDrawing`.
 
         Returns:
             A complete SVG document.

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..game.coords import EMPTY, PASS, opponent
+from ..game.coords import EMPTY, PASS, index_of_point, opponent
 from ..search.parameters import SearchParameters
 from ..search.report import SearchReport
 from ..search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
@@ -70,7 +70,10 @@ def choose_move(worker: SearchWorker, request: SearchRequest, style: PlayStyle) 
     looks_for_end = style.cleanup or (may_be_over(game) and not at_once)
     if request.root_moves != ANY_MOVE or not looks_for_end:
         report = _search(worker, request, style)
-        return _pick(worker, request, report, style), report
+        choice = _pick(worker, request, report, style)
+        if choice == PASS and not report.priors[-1] and report.priors.any():
+            choice = report.choose(0.0, worker.random)  # the moves that are allowed are absurd, but a pass is forbidden
+        return choice, report
     return _Ending(worker, request, style).choose()
 
 
@@ -85,13 +88,13 @@ def _limited(worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> 
 
 def _search(worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> SearchReport:
     """Searches in the tree of the game; below full strength afresh, since the tree may know too much."""
-    return worker.search(request) if style.strength is None else _look(worker, request)
+    return worker.search(request) if style.strength is None else _look(worker, request, style.deterministic)
 
 
-def _look(worker: SearchWorker, request: SearchRequest) -> SearchReport:
+def _look(worker: SearchWorker, request: SearchRequest, deterministic: bool) -> SearchReport:
     """Searches afresh; a single visit needs no tree."""
     alone = request.limits.visits == 1 and request.root_moves == ANY_MOVE
-    return worker.glance(request) if alone else worker.look(request)
+    return worker.glance(request, deterministic=deterministic) if alone else worker.look(request)
 
 
 def _pick(worker: SearchWorker, request: SearchRequest, report: SearchReport, style: PlayStyle) -> int:
@@ -118,7 +121,10 @@ class _Ending:
         self._request = replace(request, ownership=True)
         self._to_capture = style.cleanup or self._game.rules.stones_stand
         self._after_pass = self._game.passes > 0
-        self._least_visits = _LEAST_VISITS if style.strength is None else min(_LEAST_VISITS, style.strength.visits())
+        self._least_visits = _LEAST_VISITS
+        # A player of a rank judges by few visits; of rollouts these would be a few random games, which say nothing.
+        if style.strength is not None and not worker.is_rollout(self._game):
+            self._least_visits = min(_LEAST_VISITS, style.strength.visits())
 
     def choose(self) -> tuple[int, SearchReport]:
         """Returns the point to play, and the report behind it."""
@@ -129,7 +135,8 @@ class _Ending:
         if not self._looks_over(moving):
             report = self._rest_of_search(report)
             return self._pick(report), report
-        after_pass = _look(self._worker, opponents_view(replace(self._request, limits=self._more_limits())))
+        opponents = opponents_view(replace(self._request, limits=self._more_limits()))
+        after_pass = _look(self._worker, opponents, self._style.deterministic)
         assert after_pass.ownership is not None
         if self._request.is_stopped:
             return self._pick(report), report
@@ -170,8 +177,10 @@ class _Ending:
         return _search(self._worker, request, self._style)
 
     def _rest_of_search(self, report: SearchReport) -> SearchReport:
-        """Searches for the time that was left."""
+        """Searches for the time that was left; at a rank a new search would know less than the first one."""
         limits = self._request.limits
+        if self._style.strength is not None:
+            return report
         if limits.seconds is None or (limits.visits is not None and report.visits >= limits.visits):
             return report
         limits = replace(limits, seconds=limits.seconds * (1 - _FIRST_SHARE))
@@ -192,6 +201,8 @@ class _Ending:
 
         A network does: its choice stands, except after a pass, since the tree does not know the count that follows.
         """
+        if self._after_pass and status.open and not report.moves:
+            report = self._with_open_points_only(report, status)
         choice = self._pick(report)
         is_reliable = not self._worker.is_rollout(self._game)
         if choice in status.open or (is_reliable and choice != PASS and not self._after_pass):
@@ -210,6 +221,13 @@ class _Ending:
         else:
             gains = not costs_nothing(report, after_pass)
         return choice if gains else PASS
+
+    def _with_open_points_only(self, report: SearchReport, status: EndgameStatus) -> SearchReport:
+        """Returns an evaluation whose policy is limited to open points."""
+        priors = np.zeros_like(report.priors)
+        indices = [index_of_point(point, self._game.width, self._game.height) for point in status.open]
+        priors[indices] = report.priors[indices]
+        return replace(report, priors=priors)
 
     def _capture(self, status: EndgameStatus) -> int:
         """Returns the best move that captures dead stones or prepares it; a pass if there is none."""

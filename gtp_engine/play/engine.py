@@ -405,7 +405,9 @@ class Engine:
                 limits = settings.move_limits(budget)
             style = PlayStyle(strength, cleanup, deterministic=not play)
             point, report = choose_move(worker, replace(request, limits=limits), style)
-            hopeless = is_hopeless(game, report, settings.resign_threshold, strength)
+            # One visit of rollouts is a few random games: they must not decide to resign.
+            known = None if worker.is_rollout(game) else strength
+            hopeless = is_hopeless(game, report, settings.resign_threshold, known)
             resign = play and settings.resign and hopeless and hopeless_before + 1 >= settings.resign_moves
             planned = None if budget is None else waited + budget
             return Decision(colour, PASS if resign else point, resign, report, started, planned, hopeless)

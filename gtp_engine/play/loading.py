@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from ..base.errors import UserError
@@ -10,7 +11,7 @@ from ..base.messages import plural
 from ..game.coords import BLACK, WHITE
 from ..game.game import Game
 from ..game.rules import Rules
-from ..sgf import GameRecord, SgfError, read_sgf
+from ..sgf import GameRecord, RecordTree, SgfError, TreeNode, read_sgf, read_tree
 from .ranks import Rank, as_rank
 
 HUMAN = "human"  # the name that `play` gives human players in its records
@@ -41,8 +42,9 @@ class SavedGame:
     Attributes:
         path: Its file; None for a record that is in no file.
         game: The position with its history, komi and rules.
+        tree: The whole record, with its variations and comments.
+        node: The node of `game`.
         humans: The colours that humans play: those of the record, or the player to move if it names none.
-        comments: The comments by the number of the move in `game`.
         opponent: The engine that played it; None if `play` did not save it, or for two humans.
         is_own: Whether `play` saved it, and it is continued from its end: saving may then update the file.
         date: The date of the record.
@@ -52,8 +54,9 @@ class SavedGame:
 
     path: Path | None
     game: Game
+    tree: RecordTree
+    node: TreeNode
     humans: frozenset[int]
-    comments: dict[int, str]
     opponent: Opponent | None
     is_own: bool
     date: str
@@ -81,28 +84,29 @@ def open_game(
         UserError: The file is not a game that can be continued; the message names the reason.
         OSError: The file cannot be read.
     """
-    record = read_sgf(path)
+    tree = read_tree(path)
+    record = tree.record(tree.main_line[-1])
     if move is None and is_finished(record):
         count = len(record.moves)
         raise UserError(
             f"{path}: the game is finished ({record.result}); to continue it after move N, 0 to {count}, add --move N, "
             "or in a game type load FILE N; `gtp_engine review` finds the mistakes"
         )
-    return open_record(record, path, move=move, rules=rules, komi=komi)
+    return open_tree(tree, path, move=move, rules=rules, komi=komi)
 
 
-def open_record(
-    record: GameRecord,
+def open_tree(
+    tree: RecordTree,
     path: Path | None = None,
     *,
     move: int | None = None,
     rules: Rules | None = None,
     komi: float | None = None,
 ) -> SavedGame:
-    """Returns a record as a game to continue, also if it is finished.
+    """Returns the main line of a tree as a game to continue, also if it is finished.
 
     Args:
-        record: The record.
+        tree: The tree.
         path: Its file, if it is in one.
         move: How many moves to keep; all if None.
         rules: Rules instead of the record's.
@@ -111,19 +115,23 @@ def open_record(
     Raises:
         UserError: It cannot be replayed, or has fewer moves.
     """
+    line = tree.main_line
+    record = tree.record(line[-1])
     count = len(record.moves)
     if move is not None and move > count:
         raise UserError(f"{path or record.source}: there is no move {move}, the game has {plural(count, 'move')}")
-    game = record.to_game(move, rules=rules)
-    if komi is not None:
-        game.set_komi(komi)
+    node = line[-1] if move is None else _node_after(line, move)
+    if move is not None:
+        node.children.clear()  # the game goes on from there
+    game = tree.position(node, rules, komi)
     return SavedGame(
         path=path,
         game=game,
+        tree=tree,
+        node=node,
         humans=_humans(record) or frozenset((game.to_move,)),
-        comments=_comments(record, game, count if move is None else move),
         opponent=_opponent(record),
-        is_own=path is not None and _is_own(record) and not is_finished(record) and len(game.moves) == count,
+        is_own=path is not None and _is_own(record) and not is_finished(record) and node is line[-1],
         date=record.date,
         players={BLACK: record.black, WHITE: record.white},
         result=record.result.strip(),
@@ -188,8 +196,8 @@ def _opponent(record: GameRecord) -> Opponent | None:
     if not _is_own(record):
         return None
     name = record.white if record.black == HUMAN else record.black
-    match = _ENGINE_NAME.fullmatch(name)
-    if match is None or _OLD_LEVEL.search(name):
+    match = _ENGINE_NAME.fullmatch(_OLD_LEVEL.sub("", name))
+    if match is None:
         return None
     try:
         return Opponent(match["network"], as_rank(match["rank"]))
@@ -197,11 +205,11 @@ def _opponent(record: GameRecord) -> Opponent | None:
         return None  # a rank of another version
 
 
-def _comments(record: GameRecord, game: Game, kept: int) -> dict[int, str]:
-    """Returns the comments of the start and the first `kept` moves by their number in the game.
-
-    A set-up after the first move begins the game anew, from its number 0.
-    """
-    comments = [record.nodes[0].comment, *(node.comment for node in record.nodes if node.move is not None)][: kept + 1]
-    start = len(game.moves) - kept
-    return {number: text for number, text in enumerate(comments, start) if text and number >= 0}
+def _node_after(line: list[TreeNode], moves: int) -> TreeNode:
+    """Returns the node of a line after a number of moves, with what is set up before the next move."""
+    played = 0
+    for node, following in pairwise(line):
+        played += node.move is not None
+        if played == moves and following.move is not None:
+            return node
+    return line[-1]

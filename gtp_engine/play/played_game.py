@@ -1,6 +1,7 @@
-"""A game that people play at this computer: whose turn it is, its result, and its file, written after every move.
+"""A game that people play at this computer: whose turn it is, its result, and its file, written after every change.
 
-The terminal and the web page show the same game; here is what does not depend on how it is shown.
+The terminal and the web page show the same game; here is what does not depend on how it is shown. A game is a tree with
+variations: whoever plays both colours may play in any of its positions, a game against the engine goes on at its end.
 """
 
 from collections.abc import Iterable
@@ -11,17 +12,16 @@ from typing import TYPE_CHECKING
 from ..base.errors import UserError
 from ..evaluate.choices import LARGEST_BOARD, network_on
 from ..game.coords import BLACK, PASS, WHITE, colour_letter, opponent
+from ..game.game import Move
 from ..network.library import default_networks
-from ..sgf import GameRecord
+from ..sgf import GameRecord, RecordTree, TreeNode
+from ..sgf.record import escaped
 from .engine import Decision, Engine
 from .loading import HUMAN, SavedGame
 from .saving import GameFile
 
 if TYPE_CHECKING:
     from ..game.game import Game
-
-HANDICAP_KOMI = 0.5  # with handicap stones, unless another one is asked for: it only excludes draws
-
 
 HANDICAP_KOMI = 0.5  # with handicap stones, unless another one is asked for: it only excludes draws
 
@@ -34,9 +34,11 @@ class PlayedGame:
         humans: The colours that people play; the engine plays the others.
         folder: The folder of new files.
         file: The game's file. After a method that changes the game its `error` tells whether it could be saved.
-        result: The result as SGF writes it ("W+3.5", "B+R", "0"); None while the game goes on.
         saved: The saved game that it continues; None for a new one.
-        dead: The points of the stones that the count of a finished game removes.
+        tree: The game with its variations and comments.
+        node: The node of the engine's position.
+        is_record: Whether it is somebody's record that is looked at: players, result and date stay those of the record.
+        has_content: Whether there is anything to save: something has been played or edited.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class PlayedGame:
         folder: Path,
         comments: bool = False,
         saved: SavedGame | None = None,
+        as_record: bool = False,
     ) -> None:
         """Begins with the position of the engine.
 
@@ -56,30 +59,49 @@ class PlayedGame:
             folder: The folder for the records of new games.
             comments: Whether to save the engine's win rate, score and main line with its moves.
             saved: The saved game that the engine's position comes from, if any.
+            as_record: Whether to look at it as somebody's record (`is_record`).
         """
         self.engine = engine
         self.humans = humans
         self.folder = folder
         self._save_comments = comments
-        self._begin(saved)
+        self._begin(saved, as_record=as_record)
 
-    def _begin(self, saved: SavedGame | None) -> None:
+    def _begin(self, saved: SavedGame | None, *, as_record: bool = False) -> None:
         self.saved = saved
-        self.result: str | None = None
-        self.dead: set[int] = set()
+        self.tree = RecordTree.of_game(self.game) if saved is None else saved.tree
+        self.node = self.tree.main_line[-1] if saved is None else saved.node
+        if saved is None and self.tree.position(self.node).to_move != self.game.to_move:
+            self.node = self.tree.change_turn(self.node, opponent(self.game.to_move))
+            self.tree.edits.clear()
+        self.is_record = as_record
+        self.has_content = bool(saved and saved.is_own and saved.game.moves)
+        self._results: dict[TreeNode, str] = {}
+        self._dead: dict[TreeNode, frozenset[int]] = {}
         self._date = saved.date if saved and saved.is_own else None
-        self._comments = dict(saved.comments) if saved else {}  # by move number
-        self._loaded_moves = list(saved.game.moves) if saved else []
         self.file = GameFile(self.folder, self._label(), saved.path if saved and saved.is_own else None)
+        if not as_record:
+            self.tree.allow_undo(self.node)
 
     @property
     def game(self) -> "Game":
         """The position with its history."""
         return self.engine.game
 
-    def comment(self, place: int) -> str:
-        """Returns the comment of the position after a number of moves, "" for none."""
-        return self._comments.get(place, "")
+    @property
+    def result(self) -> str | None:
+        """The result as SGF writes it ("W+3.5", "B+R", "0"); None while the game goes on from this position."""
+        return self._results.get(self.node)
+
+    @property
+    def dead(self) -> frozenset[int]:
+        """The points of the stones that the count of this position removes; none if it has not been counted."""
+        return self._dead.get(self.node, frozenset())
+
+    @property
+    def is_study(self) -> bool:
+        """Whether people play both colours, so that they may play on in any position."""
+        return len(self.humans) == 2
 
     @property
     def is_misjudged(self) -> bool:
@@ -114,7 +136,24 @@ class PlayedGame:
             game.copy().play(game.to_move, point)  # raises the reason, unless it is superko
             raise UserError(f"illegal move: {game.vertex(point)} repeats an earlier position")
         self.engine.play(game.to_move, point)
-        self.file.save(self.record())
+        self._note_move(self.game.moves[-1])
+        self.save()
+
+    def _note_move(self, move: Move, comment: str = "") -> None:
+        """Goes to the node of a move that has been played: a new variation if the tree goes on otherwise."""
+        known = next((child for child in self.node.children if child.move == move), None)
+        if known is None or not self.is_study:  # a game against the engine is the main line, whatever its file has too
+            properties = {"C": [escaped(comment)]} if comment else {}
+            known = self.tree.add(self.node, properties, move=move, first=not self.is_study)
+            self.has_content = True
+        self.node = known
+        self.tree.follow(known)
+
+    def show(self, node: TreeNode) -> None:
+        """Goes to a position of the tree, from which people then play on."""
+        self.engine.load(self.tree.position(node, self.engine.rules, self.engine.komi))
+        self.node = node
+        self.tree.follow(node)
 
     def commit(self, decision: Decision) -> None:
         """Plays the engine's move and saves the game; resigns if the engine has decided that."""
@@ -122,9 +161,9 @@ class PlayedGame:
             self.resign()
             return
         self.engine.commit(decision)
-        if self._save_comments and decision.report is not None:
-            self._comments[len(self.game.moves)] = decision.report.as_comment()
-        self.file.save(self.record())
+        has_comment = self._save_comments and decision.report is not None
+        self._note_move(self.game.moves[-1], decision.report.as_comment() if has_comment and decision.report else "")
+        self.save()
 
     @property
     def _has_resigned(self) -> bool:
@@ -133,30 +172,47 @@ class PlayedGame:
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a person's move, or resignation, to take back."""
-        return self._has_resigned or any(move.colour in self.humans for move in self.game.moves)
+        """Whether there is a person's move, resignation or other change to take back."""
+        return self._has_resigned or any(
+            edit.move is None or edit.move.colour in self.humans for edit in self.tree.edits
+        )
 
     def undo(self) -> bool:
-        """Takes back a person's last move and everything after it, or only the resignation, and saves the game.
+        """Takes back the last change, or only the resignation, and saves the game.
+
+        If that is a move in a game against the engine, it is a person's last move with everything after it.
 
         Returns:
             Whether it was only the resignation.
 
         Raises:
-            UserError: No person has moved.
+            UserError: No person has done anything yet.
         """
         if not self.can_undo:
             raise UserError("you have no move to take back")
         only_resignation = self._has_resigned
-        if not only_resignation:
-            self.engine.undo()
-            while not self.is_humans_turn:
-                self.engine.undo()
-        self.result, self.dead = None, set()
-        moves = len(self.game.moves)
-        self._comments = {number: text for number, text in self._comments.items() if number <= moves}
-        self.file.save(self.record())
+        if only_resignation:
+            del self._results[self.node]
+        else:
+            self.show(self._undo_edits())
+        self.has_content = True
+        self.save()
         return only_resignation
+
+    def _undo_edits(self) -> TreeNode:
+        """Undoes changes of the tree until one of a person is undone; returns the node to show.
+
+        A game against the engine stays where it is unless its own node is taken back.
+        """
+        shown = self.node
+        while True:
+            edit = self.tree.edits[-1]
+            before = self.tree.undo()
+            is_gone = shown.parent is not None and shown not in shown.parent.children
+            if self.is_study or is_gone:
+                shown = before
+            if edit.move is None or edit.move.colour in self.humans:
+                return shown
 
     def resign(self, colour: int | None = None) -> None:
         """Ends the game by the resignation of a player, by default of the one to move, and saves it.
@@ -166,48 +222,56 @@ class PlayedGame:
         """
         if self.result:
             raise UserError("the game is over")
-        self.result = f"{colour_letter(opponent(colour or self.game.to_move))}+R"
-        self.save()
+        self._results[self.node] = f"{colour_letter(opponent(colour or self.game.to_move))}+R"
+        self._finish()
 
     def count(self, dead: Iterable[int]) -> None:
         """Counts a game that two passes have ended, without these dead stones, and saves it."""
         from ..game.scoring import Score, final_score
 
-        self.dead = set(dead)
-        self.result = str(Score(final_score(self.game, self.dead)))
+        removed = self._dead[self.node] = frozenset(dead)
+        self._results[self.node] = str(Score(final_score(self.game, removed)))
+        self._finish()
+
+    def _finish(self) -> None:
+        """Saves a game that has ended; what has been decided about somebody's record is only shown."""
+        self.has_content |= not self.is_record
         self.save()
 
     # Games and files.
 
-    def record(self) -> GameRecord:
-        """Returns the record of the game so far."""
-        names = {colour: HUMAN if colour in self.humans else self.engine.name for colour in (BLACK, WHITE)}
-        return GameRecord.from_game(
-            self.game,
-            black=names[BLACK],
-            white=names[WHITE],
-            result=self.result or "",
-            date=self._date,
-            comments=self._comments,
-        )
-
-    @property
-    def has_content(self) -> bool:
-        """Whether there is anything to save: moves, unless they are those of a file that stays as it is."""
-        moves = self.game.moves
-        return bool(moves) and (self.file.path is not None or moves != self._loaded_moves or self.result is not None)
+    def record(self) -> RecordTree:
+        """Returns the record of the game so far, with its variations; it is the game's own tree."""
+        if not self.is_record:
+            names = {colour: HUMAN if colour in self.humans else self.engine.name for colour in (BLACK, WHITE)}
+            results = [self._results[node] for node in self.tree.main_line if node in self._results]
+            game = GameRecord.from_game(
+                self.game,
+                black=names[BLACK],
+                white=names[WHITE],
+                result=results[-1] if results else "",
+                date=self._date,
+            )
+            game.handicap = self.tree.position(self.tree.root).handicap  # of the start, whatever position is shown
+            self.tree.set_info(game)
+        return self.tree
 
     def save(self) -> bool:
         """Saves the game if there is anything to save; returns False and sets the file's `error` if that fails."""
         return not self.has_content or self.file.save(self.record())
 
-    def load(self, saved: SavedGame) -> None:
-        """Continues a saved game instead of this one; its opponent plays at its rank again."""
+    def load(self, saved: SavedGame, *, as_record: bool = False) -> None:
+        """Continues a saved game instead of this one; its opponent plays at its rank again.
+
+        Args:
+            saved: The saved game.
+            as_record: Whether to look at it as somebody's record (`is_record`).
+        """
         if saved.opponent is not None:
             self.engine.settings = replace(self.engine.settings, rank=saved.opponent.rank)
         self.engine.load(saved.game)
         self.humans = saved.humans
-        self._begin(saved)
+        self._begin(saved, as_record=as_record)
 
     def begin(self, game: "Game", humans: frozenset[int]) -> None:
         """Begins a new game instead of this one, from a position, with people playing these colours."""
@@ -217,7 +281,8 @@ class PlayedGame:
 
     def restart(self) -> None:
         """Begins a new game with the same board, handicap, komi, rules and players."""
-        self.begin(self.record().to_game(0), self.humans)
+        start = self.tree.position(self.tree.root, self.engine.rules, self.engine.komi)
+        self.begin(start, self.humans)
 
     def _label(self) -> str:
         """Returns the board and the opponent for the name of a new file."""

@@ -25,7 +25,7 @@ def choose_at(strength: Strength, game: Game, report: SearchReport, random: np.r
     if report.visits >= _SEES_ATARI and report.moves:
         return report.moves[0].point
     sense = Sense(game, report)
-    saving = sense.saving_moves()
+    saving = [point for point in sense.saving_moves() if report.policy[point] > 0]  # those that are allowed
     if saving and (random is None or random.random() < strength.alertness):
         return max(saving, key=lambda point: report.policy[point])
     if report.moves and not (report.moves[0].point != PASS and sense.is_absurd(report.moves[0].point)):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..base.errors import UserError
-from ..evaluate.choices import WITHOUT_NETWORK
+from ..evaluate.choices import LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
 from ..network.library import bundled_folder, default_network, default_networks, network_name
 from .strength import Strength
 
@@ -96,8 +96,8 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
         UserError: `ranks.toml` is invalid.
     """
     table = read_ranks(bundled_folder() / RANKS_FILE)
-    name = network if network in WITHOUT_NETWORK else network_name(Path(network))
     side = max(width, height)
+    name = _name_of(ROLLOUTS if side > LARGEST_BOARD else network)
     known = name if name in table else _stand_in(table, width, height)
     size = min(table[known], key=lambda size: (abs(size - side), -size))
     strengths = table[known][size]
@@ -108,6 +108,13 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
     if rank > max(strengths):
         notes.append(f"{known} reaches {reached} on {size}x{size}: it plays at that rank instead of {rank}")
     return RankPlay(Strength(strengths[reached]), "; ".join(notes))
+
+
+def _name_of(network: str) -> str:
+    """Returns the name of an evaluator for users and in the table."""
+    if network in WITHOUT_NETWORK:
+        return "rollouts" if network == ROLLOUTS else network
+    return network_name(Path(network))
 
 
 def _stand_in(table: Mapping[str, Mapping[int, Any]], width: int, height: int) -> str:

@@ -5,7 +5,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from ..sgf import GameRecord, write_sgf
+from ..sgf import Writable, write_sgf
 
 
 class GameFile:
@@ -31,7 +31,7 @@ class GameFile:
         self.notice: str | None = None
         self._content = None if path is None else _content(path)
 
-    def save(self, record: GameRecord) -> bool:
+    def save(self, record: Writable) -> bool:
         """Writes the record over its earlier state; returns False and sets `error` if that fails."""
         self.notice = None
         try:
@@ -48,7 +48,7 @@ class GameFile:
         self.error, self._content = None, _content(self.path)
         return True
 
-    def save_as(self, record: GameRecord, name: str) -> bool:
+    def save_as(self, record: Writable, name: str) -> bool:
         """Writes to another file, which later saves then update; refuses to replace an existing file."""
         try:
             path = Path(name).expanduser()
@@ -62,7 +62,7 @@ class GameFile:
         self.path, self.error, self.notice, self._content = path, None, None, _content(path)
         return True
 
-    def _write_new(self, record: GameRecord) -> Path:
+    def _write_new(self, record: Writable) -> Path:
         self._folder.mkdir(parents=True, exist_ok=True)
         for number in itertools.count(1):
             path = self._folder / (f"{self._name}.sgf" if number == 1 else f"{self._name}-{number}.sgf")

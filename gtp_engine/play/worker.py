@@ -195,8 +195,13 @@ class SearchWorker:
             parameters = default_parameters("none")
         return evaluator, replace(request, parameters=parameters)
 
-    def glance(self, request: SearchRequest) -> SearchReport:
-        """Returns one evaluation of the position, by a random symmetry, as the report of a search of one visit."""
+    def glance(self, request: SearchRequest, *, deterministic: bool = False) -> SearchReport:
+        """Returns one evaluation of the position as the report of a search of one visit.
+
+        Args:
+            request: The position; of the rest only the parameters count.
+            deterministic: Whether to leave the board as it is instead of turning it by a random symmetry.
+        """
         evaluator, request = self._fitted(request)
         game, parameters = request.game, request.parameters
         assert parameters is not None
@@ -205,7 +210,7 @@ class SearchWorker:
         position = position_of(game, self._workspace)
         if game.is_over:
             position["passes"] = 0  # a move was requested after the end: play continues
-        symmetry = self.random.integers(SYMMETRIES, size=1)
+        symmetry = np.zeros(1, int) if deterministic else self.random.integers(SYMMETRIES, size=1)
         row = EvaluationRow(handle.collect(handle.submit(position, np.arange(1), symmetry))[0].copy(), game.area)
         win, loss, no_result = row.value.tolist()
         return SearchReport(
@@ -220,7 +225,7 @@ class SearchWorker:
             score_stdev=row.score_stdev,
             utility=win - loss,
             moves=(),
-            priors=row.policy,
+            priors=np.where(game.legal_moves(), row.policy, np.float32(0)),
             ownership=row.ownership.reshape(game.height, game.width),
             seconds=time.perf_counter() - started,
             root_evaluation=row,

@@ -4,20 +4,26 @@ from .record import (
     GameRecord,
     RecordNode,
     SgfError,
+    Writable,
     analysis_comment,
     lead_text,
     read_sgf,
     read_sgf_games,
     write_sgf,
 )
+from .tree import RecordTree, TreeNode, read_tree
 
 __all__ = [
     "GameRecord",
     "RecordNode",
+    "RecordTree",
     "SgfError",
+    "TreeNode",
+    "Writable",
     "analysis_comment",
     "lead_text",
     "read_sgf",
     "read_sgf_games",
+    "read_tree",
     "write_sgf",
 ]

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Unpack
+from typing import Protocol, Unpack
 
 from sgfmill import sgf_grammar
 
@@ -307,7 +307,7 @@ class GameRecord:
         self._check()
         root = {"FF": [b"4"], "GM": [b"1"], "CA": [b"UTF-8"], "SZ": [self._size().encode()]}
         tree = line = self._tree(self.nodes[:1])
-        tree.sequence[0] |= root | self._info()
+        tree.sequence[0] |= root | self.info()
         for node in self.nodes[1:]:
             if node.variations:
                 following = self._tree(())
@@ -326,7 +326,13 @@ class GameRecord:
     def _size(self) -> str:
         return str(self.width) if self.width == self.height else f"{self.width}:{self.height}"
 
-    def _info(self) -> Properties:
+    @staticmethod
+    def info_names() -> set[str]:
+        """Returns the names of the properties with the information that `info` has; other texts stay as they are."""
+        return {*_TEXT_FIELDS, "KM", "HA"}
+
+    def info(self) -> Properties:
+        """Returns the information about the game as raw properties of the root."""
         texts = {name: getattr(self, attribute) for name, attribute in _TEXT_FIELDS.items()}
         texts |= {name: text for name, text in self.texts.items() if name in _OTHER_TEXTS}
         if self.komi is not None:
@@ -335,10 +341,10 @@ class GameRecord:
             texts["TM"] = _number(self.time_limit)
         if self.handicap:
             texts["HA"] = str(self.handicap)
-        return {name: [_escaped(text)] for name, text in texts.items() if text}
+        return {name: [escaped(text)] for name, text in texts.items() if text}
 
     def _properties(self, node: RecordNode) -> Properties:
-        properties = {name: [_escaped(value)] for name, value in node.annotations.items()}
+        properties = {name: [escaped(value)] for name, value in node.annotations.items()}
         for name, points in (("AB", node.black), ("AW", node.white), ("AE", node.empty)):
             if points:
                 properties[name] = [self._point(point) for point in points]
@@ -347,7 +353,7 @@ class GameRecord:
         if node.move is not None:
             properties[colour_letter(node.move.colour)] = [self._point(node.move.point)]
         if node.comment:
-            properties["C"] = [_escaped(node.comment)]
+            properties["C"] = [escaped(node.comment)]
         return properties
 
     def _point(self, point: int) -> bytes:
@@ -376,7 +382,8 @@ def _number(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
-def _escaped(text: str) -> bytes:
+def escaped(text: str) -> bytes:
+    """Returns a text as the raw value of a property, in UTF-8."""
     raw: bytes = sgf_grammar.escape_text(text.encode("utf-8", "replace"))
     return raw
 
@@ -409,7 +416,14 @@ def analysis_comment(
     return f"{text}\nMain line: {moves}" if moves else text
 
 
-def write_sgf(record: GameRecord, path: str | os.PathLike[str], *, overwrite: bool = True) -> None:
+class Writable(Protocol):
+    """What can be written: a record, or a tree with variations."""
+
+    def to_sgf(self) -> str:
+        """Returns it as SGF text."""
+
+
+def write_sgf(record: Writable, path: str | os.PathLike[str], *, overwrite: bool = True) -> None:
     """Writes a record to a file, atomically.
 
     Args:
@@ -423,7 +437,7 @@ def write_sgf(record: GameRecord, path: str | os.PathLike[str], *, overwrite: bo
         UserError: It is not a record.
     """
     path = Path(path)
-    if not isinstance(record, GameRecord):
+    if not hasattr(record, "to_sgf"):
         raise invalid("record", record, "a GameRecord; that of a game is GameRecord.from_game(game)")
     content = record.to_sgf().encode("utf-8", "replace")
 
@@ -449,19 +463,19 @@ def read_sgf(source: str | os.PathLike[str] | bytes, *, game: int = 0, variation
         SgfError: The game cannot be read, or the source is an archive; the message names the file and the reason.
         OSError: The file cannot be opened.
     """
-    data, name = (source, "SGF data") if isinstance(source, bytes) else (_read(source), str(source))
+    data, name = (source, "SGF data") if isinstance(source, bytes) else (read_data(source), str(source))
     found = 0
     try:
         for number, tree in enumerate(parse_games(decode_sgf(data))):
             if number == game:
-                return _record(tree, variation, name)
+                return record_of(_line(tree, variation), name)
             found += 1
     except UserError as error:
         raise SgfError(f"{name}: {error}") from error
     raise SgfError(f"{name}: there is no game {game}, it holds {found}" if found else f"{name}: no SGF game found")
 
 
-def _read(path: str | os.PathLike[str]) -> bytes:
+def read_data(path: str | os.PathLike[str]) -> bytes:
     """Returns a file's content; raises SgfError for what is no name of an SGF file, but the content or an archive."""
     if str(path).lstrip().startswith("(") and not os.path.exists(path):
         raise SgfError("SGF text instead of the name of a file: pass the content as bytes, text.encode()")
@@ -503,7 +517,7 @@ def _records(source: str | os.PathLike[str] | bytes, name: str) -> Iterator[Game
     if isinstance(source, bytes):
         yield from _lines(source.splitlines(), name) if name.endswith(".sgfs") else _collection(source, name)
     elif not str(source).endswith(".sgfs"):
-        yield from _collection(_read(source), str(source))
+        yield from _collection(read_data(source), str(source))
     else:
         with open(source, "rb") as lines:
             yield from _lines(lines, str(source))
@@ -522,7 +536,7 @@ def _collection(data: bytes, name: str) -> Iterator[GameRecord | SgfError]:
         try:
             tree = next(trees, None)
             if tree is not None:
-                yield _record(tree, (), place)
+                yield record_of(_line(tree, ()), place)
             elif number == 1:
                 yield SgfError(f"{name}: no SGF game found")
         except UserError as error:
@@ -532,9 +546,18 @@ def _collection(data: bytes, name: str) -> Iterator[GameRecord | SgfError]:
             return
 
 
-def _record(tree: sgf_grammar.Coarse_game_tree, variation: Sequence[int], source: str) -> GameRecord:
-    """Reads one line of a tree; raises ValueError with the reason, but without the source's name."""
-    root = tree.sequence[0]
+def record_of(line: Iterable[Properties], source: str) -> GameRecord:
+    """Returns the record of a line.
+
+    Args:
+        line: The raw properties of its nodes; the first is the root.
+        source: The name used in error messages.
+
+    Raises:
+        UserError: It cannot be read; the message has the reason, but not the source's name.
+    """
+    nodes = iter(line)
+    root = next(nodes)
     kind = read_text(root, "GM").strip()
     if kind not in ("", "1"):
         raise UserError(f"not a game of Go: GM[{kind[:20]}]")
@@ -550,9 +573,9 @@ def _record(tree: sgf_grammar.Coarse_game_tree, variation: Sequence[int], source
         source=source,
         **{attribute: read_text(root, name) for name, attribute in _TEXT_FIELDS.items()},
     )
-    for properties in _line(tree, variation):
+    for properties in itertools.chain([root], nodes):
         try:
-            record.nodes += _nodes(properties, width, height, is_root=not record.nodes)
+            record.nodes += read_nodes(properties, width, height, is_root=not record.nodes)
         except UserError as error:
             raise UserError(f"after move {len(record.moves)}: {error}") from error
     return record
@@ -572,7 +595,7 @@ def _line(tree: sgf_grammar.Coarse_game_tree, variation: Sequence[int]) -> Itera
         raise UserError(f"there is no variation {list(variation)}: the line ends before its last branching")
 
 
-def _nodes(properties: Properties, width: int, height: int, *, is_root: bool) -> list[RecordNode]:
+def read_nodes(properties: Properties, width: int, height: int, *, is_root: bool) -> list[RecordNode]:
     """Reads a node of the file: several nodes if the root has a move or a node has two, as FF[1] to FF[3] allow."""
     black, white, empty = (read_stones(properties, name, width, height) for name in ("AB", "AW", "AE"))
     if len({*black, *white, *empty}) < len(black) + len(white) + len(empty):

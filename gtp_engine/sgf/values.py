@@ -18,7 +18,7 @@ from ..game.rules import LARGEST_KOMI
 # The largest board that SGF's letters can name.
 LARGEST_SIZE = 52
 # Times that one property may name the whole board in rectangles, which FF[4] forbids to overlap at all.
-_MOST_REPEATS = 8
+MOST_REPEATS = 8
 
 Properties = dict[str, list[bytes]]
 
@@ -52,8 +52,8 @@ def read_stones(properties: Properties, name: str, width: int, height: int) -> t
         if value:
             rectangle = _rectangle(name, first, last or first, width, height)
             named += len(rectangle)
-            if named > _MOST_REPEATS * width * height:
-                raise UserError(f"{name} names the points of the board more than {_MOST_REPEATS} times")
+            if named > MOST_REPEATS * width * height:
+                raise UserError(f"{name} names the points of the board more than {MOST_REPEATS} times")
             points.update(rectangle)
     return tuple(points)
 

@@ -1,8 +1,11 @@
-"""Who may talk to the server: this computer's own pages, opened with the key that the program has shown.
+"""Who may talk to the server: pages of its own that were opened with a key that the program has shown.
 
 A server on 127.0.0.1 is reached by every page that any browser of this computer shows. Three things keep those out: a
 random key in the first address, which becomes a cookie; the name in `Host`, which a page that has pointed its own name
 at 127.0.0.1 cannot forge (DNS rebinding); and `Origin`, which names the page that opens a WebSocket.
+
+Other computers get in only if the server has an address in their network. Their key opens one browser: it is replaced
+as soon as it has been used, because it travels and is shown where others may see it.
 """
 
 import base64
@@ -16,17 +19,22 @@ _NAMES = ("127.0.0.1", "localhost")
 
 
 class Guard:
-    """The key of one server, and its checks.
+    """The keys of one server, and its checks.
 
     Attributes:
-        key: The key in the first address.
+        key: The key of this computer's pages, which is also what their cookie holds.
         cookie: The name of the cookie. Cookies of one computer's servers share their names, so it has the port.
+        host: The address in the network, as it stands in an URL; "" if only this computer reaches the server.
     """
 
-    def __init__(self, port: int) -> None:
-        self.key = secrets.token_urlsafe(24)
+    def __init__(self, port: int, host: str = "") -> None:
+        self.key = _new_key()
         self.cookie = f"gtp_engine_{port}"
-        self._hosts = {f"{name}:{port}" for name in _NAMES}
+        self.host = f"[{host}]" if ":" in host else host
+        self._one_time_key = _new_key()
+        self._cookies = {self.key}
+        names = (*_NAMES, self.host) if host else _NAMES
+        self._hosts = {f"{name}:{port}".lower() for name in names}
         self._origins = {f"http://{host}" for host in self._hosts}
         self._port = port
         self._headers = _headers(self._hosts)
@@ -36,9 +44,27 @@ class Guard:
         """The first address, with the key."""
         return f"http://{_NAMES[0]}:{self._port}/?key={self.key}"
 
-    def is_key(self, given: str | None) -> bool:
-        """Whether a key is the right one."""
-        return given is not None and hmac.compare_digest(given.encode(), self.key.encode())
+    @property
+    def network_address(self) -> str:
+        """The address for another computer, with a key that works once; "" if there is none."""
+        return f"http://{self.host}:{self._port}/?key={self._one_time_key}" if self.host else ""
+
+    def admit(self, given: str) -> str | None:
+        """Returns the cookie for a page that is opened with a key; None if the key is wrong.
+
+        A key of the network's address is used up by that.
+        """
+        if _same(given, self.key):
+            return self.key
+        if not self.host or not _same(given, self._one_time_key):
+            return None
+        self._one_time_key, cookie = _new_key(), _new_key()
+        self._cookies.add(cookie)
+        return cookie
+
+    def is_cookie(self, given: str | None) -> bool:
+        """Whether a page has been admitted."""
+        return given is not None and any(_same(given, cookie) for cookie in self._cookies)
 
     def is_own_host(self, host: str) -> bool:
         """Whether the `Host` of a request names this server."""
@@ -51,6 +77,14 @@ class Guard:
     def headers(self) -> dict[str, str]:
         """Returns the headers of every answer: what its page may load, and who may read it."""
         return self._headers
+
+
+def _new_key() -> str:
+    return secrets.token_urlsafe(24)
+
+
+def _same(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())
 
 
 def _headers(hosts: set[str]) -> dict[str, str]:

@@ -4,8 +4,10 @@ Everything that is served is read from the package once, so no name that a clien
 """
 
 import asyncio
+import errno
 import json
 import logging
+import socket
 from collections.abc import Awaitable, Callable
 from importlib import resources
 from typing import Any
@@ -16,6 +18,7 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
+from .. import languages
 from ..base.errors import EXPECTED, UserError, answer_text
 from ..play.played_game import PlayedGame
 from .guard import Guard
@@ -26,6 +29,8 @@ PORT = 8019  # an arbitrary one; if it is in use, the next free one is taken
 _PORTS_TRIED = 20
 _LARGEST_MESSAGE = 2 << 20  # bytes; the largest game records in use have a tenth of it
 _LARGEST_REQUEST = 1 << 16  # bytes; pages send no bodies
+_IDLE_SECONDS = 30.0  # of a connection between requests; open pages, which are WebSockets, have their pings
+_BODY_SECONDS = 10.0
 _MOST_PAGES = 50
 _PING_SECONDS = 20
 _TYPES = {
@@ -42,26 +47,42 @@ class Server:
     """A server for one session.
 
     Attributes:
-        address: The address to open, with the key.
+        address: The address to open on this computer, with the key.
+        on_admitted: Called when another computer has used its key, and `network_address` is a new one.
     """
 
-    def __init__(self, port: int | None = None) -> None:
+    def __init__(self, port: int | None = None, host: str | None = None) -> None:
         """Reserves a port.
 
         Args:
             port: The port, 0 for any free one; None for the usual one, or the next one that is free.
+            host: This computer's address in a network whose computers may open the page too; None for no other ones.
 
         Raises:
-            UserError: The port is in use, or may not be used.
+            UserError: The port is in use, or may not be used; or the address is not this computer's.
         """
-        self._sockets, self.port = _bind(port)
-        self._guard = Guard(self.port)
+        self._sockets, self.port = _bind(port, host)
+        self._guard = Guard(self.port, host or "")
         self.address = self._guard.address
+        self.on_admitted: Callable[[], object] = lambda: None
         self._pages: set[_Socket] = set()
         self._files = _read_files()
         self._stopped = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.session: Session
+
+    @property
+    def network_address(self) -> str:
+        """The address for another computer, with a key that works once; "" if there is none."""
+        return self._guard.network_address
+
+    def admit(self, key: str) -> str | None:
+        """Returns the cookie for a page that is opened with a key; None if the key is wrong."""
+        before = self.network_address
+        cookie = self._guard.admit(key)
+        if self.network_address != before:
+            self.on_admitted()
+        return cookie
 
     def run(self, played: PlayedGame, opened: Callable[[], object]) -> None:
         """Serves the game until `stop` is called.
@@ -85,7 +106,13 @@ class Server:
             websocket_ping_interval=_PING_SECONDS,
             log_function=lambda handler: logger.debug("%s %s", handler.request.method, handler.request.path),
         )
-        server = HTTPServer(application, max_body_size=_LARGEST_REQUEST, max_header_size=_LARGEST_REQUEST)
+        server = HTTPServer(
+            application,
+            max_body_size=_LARGEST_REQUEST,
+            max_header_size=_LARGEST_REQUEST,
+            idle_connection_timeout=_IDLE_SECONDS,
+            body_timeout=_BODY_SECONDS,
+        )
         server.add_sockets(self._sockets)
         opened()
         try:
@@ -126,17 +153,28 @@ class Server:
         self._pages.discard(page)
 
 
-def _bind(port: int | None) -> tuple[list[Any], int]:
+def _bind(port: int | None, host: str | None) -> tuple[list[Any], int]:
     last: OSError | None = None
     for candidate in [port] if port is not None else range(PORT, PORT + _PORTS_TRIED):
+        sockets: list[Any] = []
         try:
-            sockets = bind_sockets(candidate, "127.0.0.1")
-            return sockets, sockets[0].getsockname()[1]
+            sockets += bind_sockets(candidate, "127.0.0.1")
+            number = sockets[0].getsockname()[1]
+            if host:
+                sockets += bind_sockets(number, host)
+            return sockets, number
         except OSError as error:
             last = error
+            for opened in sockets:
+                opened.close()
+            if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+                break
     assert last is not None
+    if isinstance(last, socket.gaierror) or last.errno == errno.EADDRNOTAVAIL:
+        raise UserError(f"cannot use the address {host}: {last.strerror}; --host takes an address of this computer")
     tried = f"port {port}" if port is not None else f"the ports {PORT} to {PORT + _PORTS_TRIED - 1}"
-    raise UserError(f"cannot use {tried} of 127.0.0.1: {last.strerror}; choose another one with --port N")
+    where = f"127.0.0.1 and {host}" if host else "127.0.0.1"
+    raise UserError(f"cannot use {tried} of {where}: {last.strerror}; choose another one with --port N")
 
 
 def _read_files() -> dict[str, tuple[str, bytes]]:
@@ -151,6 +189,7 @@ def _read_files() -> dict[str, tuple[str, bytes]]:
                 files[prefix + entry.name] = _TYPES[suffix], entry.read_bytes()
 
     read(resources.files(__package__) / "static", "")
+    read(resources.files(languages), "languages/")
     files[""] = files.pop("index.html")
     return files
 
@@ -178,7 +217,7 @@ class _Handler(RequestHandler):
     def prepare(self) -> Awaitable[None] | None:
         if not self.guard.is_own_host(self.request.host):
             raise HTTPError(403, "another host")
-        if not self.guard.is_key(self.get_cookie(self.guard.cookie)):
+        if not self.guard.is_cookie(self.get_cookie(self.guard.cookie)):
             self.refuse()
         return None
 
@@ -203,16 +242,18 @@ class _File(_Handler):
     """The page and its files."""
 
     def refuse(self) -> None:
-        if self.request.path != "/" or not self.guard.is_key(self.get_query_argument("key", None)):
+        if self.request.path != "/" or not self.get_query_arguments("key"):  # which `get` checks
             super().refuse()
 
     def get(self, name: str) -> None:
         if not name and self.get_query_arguments("key"):
-            if not self.guard.is_key(self.get_query_argument("key")):
+            cookie = self.server.admit(self.get_query_argument("key"))
+            if cookie is None:
                 super().refuse()
+                return
             # The address with the key stays neither in the history nor in bookmarks.
             # "Lax": with "Strict" the page after the redirect would not get it if a terminal in a browser had the link.
-            self.set_cookie(self.guard.cookie, self.guard.key, httponly=True, samesite="Lax")
+            self.set_cookie(self.guard.cookie, cookie, httponly=True, samesite="Lax")
             self.redirect("/")
             return
         found = self.server.file(name)
@@ -230,7 +271,7 @@ class _Record(_Handler):
         self.set_header("Content-Type", "application/x-go-sgf; charset=utf-8")
         name = quote(f"{session.title()}.sgf", safe="", errors="replace")
         self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{name}")
-        self.finish(session.download())
+        self.finish(session.games.download())
 
 
 class _Socket(_Handler, WebSocketHandler):

@@ -1,10 +1,11 @@
 """What searches have found about the positions of a game: its graph, and what a move has lost."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from ..game.coords import BLACK
-from ..game.game import Game
+from ..game.coords import BLACK, vertex
 from ..search.report import SearchReport
+from ..sgf import TreeNode
 
 JUDGED_VISITS = 100  # a person waits for them: about a second on two cores with the bundled networks, or less
 LEAST_LOSS = 1.5  # points; the second class of the mistakes of `review`, which are KaTrain's
@@ -19,17 +20,19 @@ class Value:
         lead: Black's lead in points.
         visits: The visits behind them.
         best: The best move.
+        losses: What each move that was searched loses in points against the best one, by vertex.
     """
 
     winrate: float
     lead: float
     visits: int
     best: str
+    losses: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Loss:
-    """What the last move before a position has lost.
+    """What the move of a node has lost.
 
     Attributes:
         point: Where it was played.
@@ -43,44 +46,57 @@ class Loss:
 
 
 class Values:
-    """The values of a game's positions, by the number of moves played."""
+    """The values of the positions of a game, by node."""
 
     def __init__(self) -> None:
-        self._values: dict[int, Value] = {}
+        self._values: dict[TreeNode, Value] = {}
 
-    def note(self, report: SearchReport, place: int) -> None:
+    def note(self, report: SearchReport, node: TreeNode) -> None:
         """Keeps what a search has found, unless a search with more visits has been kept."""
-        known = self._values.get(place)
+        known = self._values.get(node)
         if not report.moves or (known is not None and known.visits > report.visits):
             return
         is_black = report.to_move == BLACK
         winrate = report.winrate if is_black else 1 - report.winrate
         lead = report.lead if is_black else -report.lead
-        self._values[place] = Value(winrate, lead, report.visits, report.moves[0].vertex)
+        losses = {move.vertex: max(0.0, report.moves[0].lead - move.lead) for move in report.moves}
+        self.set(node, Value(winrate, lead, report.visits, report.moves[0].vertex, losses))
 
-    def forget(self, after: int = -1) -> None:
-        """Forgets the positions after this number of moves; by default all."""
-        self._values = {place: value for place, value in self._values.items() if place <= after}
+    def set(self, node: TreeNode, value: Value) -> None:
+        """Keeps a value whatever was known before."""
+        self._values[node] = value
 
-    def is_judged(self, place: int) -> bool:
+    def get(self, node: TreeNode) -> Value | None:
+        """Returns what is known about a position; None if it has not been searched."""
+        return self._values.get(node)
+
+    def forget(self, node: TreeNode | None = None) -> None:
+        """Forgets a position; all of them if None."""
+        if node is None:
+            self._values.clear()
+        else:
+            self._values.pop(node, None)
+
+    def move_to(self, nodes: Iterable[tuple[TreeNode, TreeNode]]) -> None:
+        """Keeps only what is known about these nodes, as the values of others: pairs of old and new."""
+        self._values = {new: self._values[old] for old, new in nodes if old in self._values}
+
+    def is_judged(self, node: TreeNode) -> bool:
         """Whether a position has been searched well enough to judge a move by it."""
-        value = self._values.get(place)
+        value = self._values.get(node)
         return value is not None and value.visits >= JUDGED_VISITS
 
-    def curve(self) -> list[tuple[int, float, float]]:
-        """Returns the number of moves, Black's win rate and Black's lead of each position, in order."""
-        return [
-            (place, round(value.winrate, 3), round(value.lead, 1) + 0.0)
-            for place, value in sorted(self._values.items())
-        ]
+    def curve(self, line: Sequence[TreeNode]) -> list[tuple[int, float, float]]:
+        """Returns the place, Black's win rate and Black's lead of each position of a line that was searched."""
+        found = ((place, self._values.get(node)) for place, node in enumerate(line))
+        return [(place, round(value.winrate, 3), round(value.lead, 1) + 0.0) for place, value in found if value]
 
-    def loss(self, game: Game) -> Loss | None:
-        """Returns what the last move of a game has lost; None if that is little, or not known."""
-        place = len(game.moves)
-        if not (place and self.is_judged(place) and self.is_judged(place - 1)):
+    def loss(self, node: TreeNode, width: int, height: int) -> Loss | None:
+        """Returns what the move of a node has lost; None if that is little, or not known."""
+        if node.move is None or node.parent is None or not (self.is_judged(node) and self.is_judged(node.parent)):
             return None
-        before, after, move = self._values[place - 1], self._values[place], game.moves[-1]
+        before, after, move = self._values[node.parent], self._values[node], node.move
         points = before.lead - after.lead if move.colour == BLACK else after.lead - before.lead
-        if points < LEAST_LOSS or before.best == game.vertex(move.point):
+        if points < LEAST_LOSS or before.best == vertex(move.point, width, height):
             return None
         return Loss(move.point, points, before.best)

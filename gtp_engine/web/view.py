@@ -14,6 +14,7 @@ from ..game.scoring import area_map
 from ..play.loading import HUMAN
 from ..play.settings import DEFAULT_SECONDS
 from ..search.report import SearchReport
+from ..sgf import TreeNode
 from .networks import chosen_network
 
 if TYPE_CHECKING:
@@ -28,20 +29,28 @@ _PRIOR_COLOUR = (120, 130, 235)  # of a certain move: red, green, blue
 def state_of(session: "Session") -> dict[str, Any]:
     """Returns everything that a page shows."""
     played, engine = session.played, session.played.engine
-    game, settings = session.position(), played.engine.settings
+    game, settings, line = session.position(), played.engine.settings, session.line
     timed = settings.visits is None and settings.seconds is None
     return {
         "type": "state",
         "board": board_of(session),
         "width": game.width,
         "height": game.height,
-        "moves": len(played.game.moves),
-        "place": session.place,
+        "node": session.node.number,
+        "tree": session.tree_version,
+        "moves": len(line) - 1,
+        "place": line.index(session.node),
+        "moveNumbers": [sum(node.move is not None for node in nodes) for nodes in (session.node.path, line)],
+        "variation": _variation_of(session),
         "lastMove": _last_move(game),
         "toMove": colour_name(game.to_move),
         "names": _names(session),
         "recordedResult": played.saved.result if played.saved else "",
-        "comment": played.comment(session.place),
+        "comment": session.node.comment,
+        "isStudy": played.is_study,
+        "guess": session.guessing.state(),
+        "review": session.reviewing.state(),
+        "clock": _clock_of(session),
         "humans": [colour_name(colour) for colour in sorted(played.humans)],
         "isYourTurn": session.is_latest and played.result is None and not game.is_over and played.is_humans_turn,
         "canUndo": session.is_latest and played.can_undo,
@@ -61,12 +70,12 @@ def state_of(session: "Session") -> dict[str, Any]:
         "dead": sorted(game.vertex(point) for point in played.dead),
         "stones": _stones_in_rows(game),
         "report": _report_of(session),
-        "layer": session.layer,
-        "analysisVisits": session.analysis_visits,
-        "curve": session.values.curve(),
+        "layer": session.searches.layer,
+        "analysisVisits": session.searches.analysis_visits,
+        "curve": session.values.curve(line),
         "network": chosen_network(settings.network),
-        "networks": list(session.networks),
-        "isTeaching": session.is_teaching,
+        "networks": list(session.games.networks),
+        "isTeaching": session.searches.is_teaching,
         "loss": _loss_of(session),
         "opinion": _opinion_of(session.last_report),
         "file": played.file.path.name if played.file.path else None,
@@ -83,24 +92,61 @@ def board_of(session: "Session", line: Sequence[int] = ()) -> str:
     """
     game, report = session.position(), session.report
     if line:
-        return _board_with_line(game, line)
-    loss = session.loss()
-    labels = {loss.point: f"{loss.points:.0f}"} if loss and loss.point != PASS and game.stone_at(loss.point) else {}
-    options: dict[str, Any] = {"pixels": _PIXELS, "labels": labels}
+        return board_with_line(game, line)
+    marks = session.played.tree.marks(session.node)
+    labels = marks.labels | _losses(session, game)
+    options: dict[str, Any] = {"pixels": _PIXELS, "labels": labels, "marks": marks.shapes}
     if session.played.result and session.is_latest and game.is_over and report is None:
         owners = area_map(game, session.played.dead)
         return game.to_svg(**options, ownership=(owners == BLACK) * 1.0 - (owners == WHITE) * 1.0)
     if report is None or not session.shown:
-        return game.to_svg(**options)
-    layer = {"score": "ownership", "hint": "hint"}.get(session.shown, session.layer)
+        return game.to_svg(**options, candidates=session.reviewing.better_move(session.node))
+    layer = {"score": "ownership", "hint": "hint"}.get(session.shown, session.searches.layer)
     if layer == "ownership":
         return report.to_svg(**options, candidates=())
     candidates = {"hint": report.candidates()[:1], "policy": _priors(report)}.get(layer, report.candidates())
     return report.to_svg(**options, ownership=None, candidates=candidates)
 
 
+def _losses(session: "Session", game: Game) -> dict[int, str]:
+    """Returns the points that are drawn on a stone: those that a person's last move, or a mistake, has lost."""
+    mistake, loss = session.reviewing.mistake_at(session.node), session.loss()
+    found = [(loss.point, loss.points)] if loss else []
+    found += [(mistake.worst.move.point, mistake.worst.points_loss)] if mistake else []
+    return {point: f"{points:.0f}" for point, points in found if point != PASS and game.stone_at(point)}
+
+
+def _variation_of(session: "Session") -> dict[str, int]:
+    siblings, place, _ = session.played.tree.branching(session.node)
+    return {"number": place + 1, "of": len(siblings)}
+
+
+def _clock_of(session: "Session") -> dict[str, Any]:
+    clocks = session.clocks
+    used = {colour_name(colour): clocks.used(colour) for colour in (BLACK, WHITE)}
+    return {**used, "running": colour_name(clocks.running) if clocks.running else None}
+
+
+def tree_of(session: "Session") -> dict[str, Any]:
+    """Returns the tree of the game: for each node its number, its parent's, what it is, whether it has a comment."""
+    return {
+        "type": "tree",
+        "version": session.tree_version,
+        "nodes": [
+            [node.number, node.parent.number if node.parent else -1, _kind(node), bool(node.comment)]
+            for node in session.played.tree
+        ],
+    }
+
+
+def _kind(node: TreeNode) -> str:
+    if node.move is not None:
+        return colour_name(node.move.colour)
+    return "setup" if node.has_setup else "other"
+
+
 def _loss_of(session: "Session") -> dict[str, Any] | None:
-    loss, game = session.loss(), session.played.game
+    loss, game = session.loss(), session.position()
     if loss is None:
         return None
     return {"move": game.vertex(loss.point), "points": round(loss.points, 1), "best": loss.best}
@@ -125,7 +171,8 @@ def _priors(report: SearchReport) -> list[Candidate]:
     return discs
 
 
-def _board_with_line(game: Game, line: Sequence[int]) -> str:
+def board_with_line(game: Game, line: Sequence[int]) -> str:
+    """Returns the drawing of a position with a line from there on, as numbered stones."""
     after, labels = game.copy(), dict[int, str]()
     for number, point in enumerate(line, 1):
         after.play(after.to_move, point)

@@ -1,18 +1,31 @@
 """Why a move is a mistake: what is said on drawn positions, and what is not said where it does not hold."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from drawn_positions import drawn
-from reviews import D4, E5, F6, G7, game_of, loss, report
+from reviews import D4, E5, F6, G7, game_of, loss, reason, report
 
-from gtp_engine.analysis.game_review import Reason
 from gtp_engine.analysis.reasons.captures import find_captures, find_missed_atari
 from gtp_engine.analysis.reasons.connections import find_connections
 from gtp_engine.analysis.reasons.explain import Explainer, choose, find_facts, worth_explaining
-from gtp_engine.analysis.reasons.facts import FilledKind, GroupChanged, Ladder, LadderKind
+from gtp_engine.analysis.reasons.facts import (
+    AtariMissed,
+    Captured,
+    Connected,
+    Fact,
+    Filled,
+    FilledKind,
+    GroupChanged,
+    Ladder,
+    LadderKind,
+    PassedTooEarly,
+    RegionChanged,
+    Sente,
+)
 from gtp_engine.analysis.reasons.groups import find_groups
 from gtp_engine.analysis.reasons.ladders import find_ladder_facts
 from gtp_engine.analysis.reasons.sentences import reason_of
@@ -25,6 +38,7 @@ from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
 from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.game import Game
+from gtp_engine.languages.texts import DEFAULT, LANGUAGES, Phrase, texts
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
 
@@ -56,7 +70,7 @@ def study(played: Variation, better: Variation) -> Study:
     return Study(played.games[0].to_move, played, better)
 
 
-def texts(study: Study) -> list[str]:
+def said(study: Study) -> list[str]:
     return [reason_of(study, fact).text for fact in choose(find_facts(study))]
 
 
@@ -83,7 +97,7 @@ def test_a_group_that_dies() -> None:
         "Black's 3 stones at B3 live after B1 (95% of their points stay Black's), and die after E4 (5%)."
     )
     half = study(variation(game, ["E4"], {stones: 0.0}), better)
-    assert "safer after B1 (95%" in texts(half)[0]
+    assert "safer after B1 (95%" in said(half)[0]
     assert not [*find_groups(study(variation(game, ["E4"], {stones: 0.5}), better))]
     assert not [*find_groups(study(variation(game, ["E4"], {stones: 1.0}), better))]
 
@@ -92,7 +106,7 @@ def test_an_opponents_group_that_lives_and_chains_near_each_other() -> None:
     game, _ = drawn(CORNER, WHITE)
     better = variation(game, ["B1"], {"A3 B3 B2": 0.9})
     about = study(variation(game, ["E4"], {"A3 B3 B2": -0.9}), better)
-    assert texts(about)[0].startswith("Black's 3 stones at B3 die after B1 (5% of their points stay Black's), and live")
+    assert said(about)[0].startswith("Black's 3 stones at B3 die after B1 (5% of their points stay Black's), and live")
     assert [fact.line for fact in find_groups(about)] == [better.line]
     apart, _ = drawn("""
         . . . . . . .
@@ -136,7 +150,7 @@ def test_an_atari_missed() -> None:
     saved = variation(game, ["D4"], {"B4 C4": 1.0})
     about = study(variation(game, ["F1", "D4"], {"B4 C4": -1.0}), saved)
     assert len([*find_missed_atari(about)]) == 1
-    assert texts(about)[0] == "Atari: D4 saves White's 2 stones at B4; after F1, Black captures at once."
+    assert said(about)[0] == "Atari: D4 saves White's 2 stones at B4; after F1, Black captures at once."
     later = study(variation(game, ["F1", "E1", "E6", "D4"], {"B4 C4": -1.0}), saved)
     assert not [*find_missed_atari(later)]
     given_up = study(variation(game, ["F1", "D4"], {"B4 C4": -1.0}), variation(game, ["E1"], {"B4 C4": 1.0}))
@@ -214,7 +228,7 @@ def test_a_cut() -> None:
     connects, cut = variation(game, ["D4"]), variation(game, ["A1", "D4"])
     about = study(cut, connects)
     assert [(fact.colour, fact.line) for fact in find_connections(about)] == [(BLACK, cut.line)]
-    assert texts(about)[0].startswith("D4 keeps Black's 2 stones at")
+    assert said(about)[0].startswith("D4 keeps Black's 2 stones at")
     assert not [*find_connections(study(variation(game, ["A1", "D3"]), connects))]  # nobody cuts
     assert not [*find_connections(study(cut, variation(game, ["B1"])))]  # nobody connects
 
@@ -224,7 +238,7 @@ def test_a_connection_of_the_opponent() -> None:
     cuts, lets = variation(game, ["D3"]), variation(game, ["A1", "D3"])
     about = study(lets, cuts)
     assert [(fact.colour, fact.line) for fact in find_connections(about)] == [(WHITE, cuts.line)]
-    assert "cuts White's 2 stones at" in texts(about)[0]
+    assert "cuts White's 2 stones at" in said(about)[0]
 
 
 @pytest.mark.parametrize(
@@ -242,7 +256,7 @@ def test_moves_at_settled_points(owned: float, around: float, kind: str) -> None
 def test_a_pass_too_early() -> None:
     game, _ = drawn(CUT)
     early = study(variation(game, ["pass"], lead=-4.0), variation(game, ["D4"], lead=3.0))
-    assert texts(early)[0] == "It is too early to pass: D4 is worth 7 points."
+    assert said(early)[0] == "It is too early to pass: D4 is worth 7 points."
     assert not [*find_early_pass(study(variation(game, ["pass"], lead=2.5), early.better))]
     assert not [*find_early_pass(study(variation(game, ["A1"], lead=-4.0), early.better))]
 
@@ -264,9 +278,9 @@ def test_where_the_points_lie() -> None:
     near = study(variation(game, ["D2"], {corner: -0.2}), gains)
     (fact,) = find_regions_changed(near)
     assert (fact.gain, fact.side, fact.is_elsewhere) == (pytest.approx(6), (2, 0), False)
-    assert texts(near) == ["The points lie in the lower left corner: Black has 6 more there after C3 than after D2."]
+    assert said(near) == ["The points lie in the lower left corner: Black has 6 more there after C3 than after D2."]
     far = study(variation(game, ["N13"], {corner: -0.2}), gains)
-    assert texts(far) == [
+    assert said(far) == [
         "There are bigger points elsewhere: C3 is worth 6 points more in the lower left corner.",
     ]
     neither = study(variation(game, ["N13"], {corner: -0.2}), variation(game, ["N12"], {corner: 0.8}))
@@ -287,6 +301,50 @@ def test_sente() -> None:
     ]
     for better, played in ((15.0, 10.0), (8.0, 4.0), (None, 4.0), (15.0, None)):
         assert not [*find_sente(study(variation(game, ["A1"], gain=played), variation(game, ["D4"], gain=better)))]
+
+
+def every_fact() -> list[Fact]:
+    """Facts of all kinds, which have every sentence, for Black."""
+    one, two, five = (frozenset(range(11, 11 + count)) for count in (1, 2, 5))
+    line = (11,)
+    return [
+        PassedTooEarly(line, one, 7.0),
+        AtariMissed(line, two),
+        *(Ladder(line, five, kind, 3 - number % 2) for number, kind in enumerate(LadderKind)),
+        *(Connected(line, five, colour, one, two) for colour in (BLACK, WHITE)),
+        *(Filled(line, one, kind) for kind in FilledKind),
+        *(
+            GroupChanged(line, five, colour, *shares)
+            for colour in (BLACK, WHITE)
+            for shares in ((0.9, 0.4), (0.4, 0.9))
+        ),
+        GroupChanged(line, five, BLACK, 0.95, 0.05),
+        GroupChanged(line, five, WHITE, 0.05, 0.95),
+        *(Captured(line, two, captor, 1, captor == WHITE) for captor in (BLACK, WHITE)),
+        *(
+            RegionChanged(line, five, 6.0, (row, column), far)
+            for row in range(3)
+            for column in range(3)
+            for far in (False, True)
+        ),
+        Sente(line, one, 15.0, 4.0),
+    ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_sentence_can_be_said_in_every_language(language: str) -> None:
+    game, _ = drawn(CUT)
+    about = study(variation(game, ["A1"]), variation(game, ["D4"]))
+    found = [reason_of(about, fact) for fact in every_fact()]
+    values = (value for each in found for value in each.sentence.values.values())
+    used = {each.sentence.name for each in found} | {value.name for value in values if isinstance(value, Phrase)}
+    assert {name for name in texts().names if name.startswith("reason.")} == used - {"black", "white"} | {"reason.pass"}
+    for each in found:
+        text = each.text_in(language)
+        assert not re.search(r"[{}]|None|Phrase", text)
+        assert re.search(r"D[45]|A1", text), "a sentence names a point"
+        assert re.search(r"[.。]$", text)
+        assert (text == each.text) == (language == DEFAULT), "nothing is left in English"
 
 
 def test_at_most_three_reasons_and_no_stone_twice() -> None:
@@ -345,7 +403,8 @@ def test_listed_and_large_mistakes_are_explained() -> None:
 
 def test_reasons_are_in_the_record_and_in_the_json_file() -> None:
     move = loss(1, BLACK, 33, 44, 7.0, 0.3)
-    review = game_of([move], reasons={1: [Reason("The corner dies.", (33, 44))]})
+    review = game_of([move], reasons={1: [reason((33, 44))]})
     line = f"{move.vertex(33)} {move.vertex(44)}"
-    assert f"The corner dies. ({line})" in annotated(review).nodes[1].comment
-    assert '"text": "The corner dies."' in to_json([review])
+    text = "D4 is a neutral point: it gains no territory."
+    assert f"{text} ({line})" in annotated(review).nodes[1].comment
+    assert f'"text": "{text}"' in to_json([review])

@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 from page_reader import PageReader
-from reviews import D4, E5, F6, G7, game_of, loss
+from reviews import D4, E5, F6, G7, game_of, loss, reason
 
 import gtp_engine.analysis.page
-from gtp_engine.analysis.game_review import GameReview, Phase, Reason
+from gtp_engine.analysis.game_review import GameReview, Phase
 from gtp_engine.analysis.page.figures import figures_of_games, player_figures
 from gtp_engine.analysis.page.graph import graphs, spread
 from gtp_engine.analysis.page.page import review_page
 from gtp_engine.analysis.page.script_data import script_data
 from gtp_engine.analysis.page.turning_points import turning_points
-from gtp_engine.analysis.page.words import LANGUAGES, words
+from gtp_engine.analysis.page.wording import wording
 from gtp_engine.analysis.review import MoveReview
 from gtp_engine.game.coords import BLACK, PASS, WHITE
 from gtp_engine.game.game import Game
+from gtp_engine.languages.texts import LANGUAGES, texts
 from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.sgf import GameRecord
 
@@ -92,14 +93,14 @@ def test_hostile_names_stay_text() -> None:
     record.source = f"folder/{HOSTILE}"
     record.nodes = [record.nodes[0], *(replace(node, comment=HOSTILE) for node in record.nodes[1:])]
     conditions = replace(review.conditions, network=HOSTILE, rules=HOSTILE)
-    review = replace(review, conditions=conditions, reasons={1: [Reason(HOSTILE, (D4,))]})
+    review = replace(review, conditions=conditions, reasons={1: [reason((D4,), HOSTILE)]})
     for reviews in ([review], [review, game_of(MOVES)]):
         page = review_page(reviews)
         reader = PageReader(page)
         assert not reader.all("img")
         assert len(reader.all("script")) == 2 + len(reviews)
         assert "{{ 7 * 7 }}" in page and HOSTILE not in page
-        assert any(HOSTILE in text for text in reader.texts["h1"] + reader.texts["a"])
+        assert any(HOSTILE in text for text in reader.texts["bdi"] + reader.texts["a"])
         assert page_data(page)[0]["moves"][0]["comment"] == HOSTILE
 
 
@@ -110,18 +111,48 @@ def test_only_the_name_of_the_file_is_shown() -> None:
     assert "game.sgf" in page and "secret" not in page
 
 
-def test_every_word_is_used_and_every_language_has_the_same() -> None:
-    files = [*FOLDER.iterdir(), *(FOLDER.parent / "reasons").iterdir()]
-    used = "".join(path.read_text() for path in files if path.suffix in (".html", ".js", ".py"))
-    for section, texts in words().items():
-        for key in texts:
-            by_name = rf"(t\.|\.)({section}\.)?{key}\b|\"{key}\"|\"(one_)?{key}\""
-            assert re.search(by_name, used) or section in ("phase", "graph"), f"{section}.{key}"
-    shapes = [{section: set(texts) for section, texts in words(language).items()} for language in LANGUAGES]
-    assert all(shape == shapes[0] for shape in shapes)
-    assert sorted(path.name for path in FOLDER.glob("words.*.toml")) == sorted(
-        f"words.{language}.toml" for language in LANGUAGES
-    )
+def test_every_text_of_the_page_is_used() -> None:
+    used = "".join(path.read_text() for path in FOLDER.iterdir() if path.suffix in (".html", ".js", ".py"))
+    for name in texts().names:
+        section, _, key = name.rpartition(".")
+        if section in ("", "reason"):  # those of the other page, and those that tests/analysis/test_reasons.py knows
+            continue
+        by_part = section in ("graph", "diagram", "ahead", "result") and re.search(rf"\b{key}\b", used)
+        by_script = section == "script" and re.search(rf"words\.{key}\b|\"{key}\"", used)
+        assert f'"{name}"' in used or by_part or by_script, name
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_in_every_language(language: str) -> None:
+    review = game_of(MOVES, reasons={1: [reason((D4, PASS))]})
+    review.record.black = ""
+    review.record.result = "B+R"
+    text = texts(language)
+    for page in (review_page([review], language), review_page([review, game_of(MOVES[:1])], language)):
+        reader = PageReader(page)
+        assert reader.all("html") == [{"lang": language, "dir": text.direction}]
+        said = [word for tag, words in reader.texts.items() if tag != "script" for word in words]
+        assert not [word for word in said if re.search(r"{\w+}|None", word)]
+        assert text("turning.title") in said and any(text("black") in word for word in reader.texts["bdi"])
+        english = {texts()(name) for name in ("turning.title", "players.lost", "script.pass", "trust.title")}
+        assert (language == "en") == bool(english & set(said))
+        assert review.reasons[1][0].text_in(language) in reader.texts["li"]
+        assert f"2 {text('script.pass')}" in page
+
+
+def test_results_and_rules_are_words_in_other_languages() -> None:
+    english, spanish = wording("en"), wording("es")
+    results = ("B+R", "W+Resign", "B+2.5", "W+T", "B+F", "Void", "0", "?", "B+", "B+<b>")
+    assert [*map(english.result, results)] == ["B+R", "W+R", "B+2.5", "W+T", "B+F", "Void", "0", "?", "B+", "B+<b>"]
+    assert [spanish.result(result) for result in results[:4]] == [
+        "Negro gana por abandono",
+        "Blanco gana por abandono",
+        "Negro +2.5",
+        "Blanco gana por tiempo",
+    ]
+    assert (english.rules("chinese"), spanish.rules("japanese"), spanish.rules("{}")) == ("Chinese", "japonesas", "{}")
+    assert [english.lead(value) for value in (0.01, 3.25, -1)] == ["even", "B+3.2", "W+1.0"]
+    assert [spanish.tick(value) for value in (0, 10, -5)] == ["0", "Negro +10", "Blanco +5"]
 
 
 def test_a_game_without_mistakes_and_a_game_of_one_move() -> None:
@@ -213,7 +244,7 @@ def test_stones_that_a_record_sets_up_between_two_moves() -> None:
 
 def test_moves_have_their_cost_comment_and_reasons() -> None:
     review = reviewed(["C3", "B2"], ["B4", "D4", ""])
-    review = replace(review, reasons={1: [Reason("The corner dies.", (review.moves[0].best, PASS))]})
+    review = replace(review, reasons={1: [reason((review.moves[0].best, PASS))]})
     review.record.nodes[2] = replace(review.record.nodes[2], comment="hane")
     first, second = script_data(review)["moves"]
     assert first == {
@@ -223,11 +254,11 @@ def test_moves_have_their_cost_comment_and_reasons() -> None:
         "winrate": 0.0,
         "best": "B4",
         "mistake": 1,
-        "reasons": [["The corner dies.", "bb.."]],
+        "reasons": [["D4 is a neutral point: it gains no territory.", "bb.."]],
     }
     assert (second["best"], second["comment"]) == ("D4", "hane")
     page = review_page([review])
-    assert "The corner dies." in page and "1 B4 2 pass" in page
+    assert "D4 is a neutral point" in page and "1 B4  2 pass" in page
 
 
 def test_it_begins_at_the_most_costly_mistake_of_the_part_that_was_reviewed() -> None:

@@ -64,7 +64,7 @@ def test_the_common_settings_are_those_with_a_variable() -> None:
         param.envvar: param.opts[0]
         for found in all_commands().values()
         for param in found.params
-        if isinstance(param, click.Option) and param.envvar
+        if isinstance(param, click.Option) and param.envvar and not param.hidden
     }
     assert variables == {variable(name): f"--{name}" for name in COMMON_SETTINGS}
 

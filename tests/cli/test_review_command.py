@@ -74,7 +74,7 @@ def test_a_page_of_one_game_and_of_several(game: Path, tmp_path: Path) -> None:
     other.write_bytes(OTHER)
     assert review(game, "--visits", "4", "--html", page).returncode == 0
     text = page.read_text()
-    assert "<h1>Ann - Bob</h1>" in text and 'id="index"' not in text
+    assert "<h1><bdi>Ann - Bob</bdi></h1>" in text and 'id="index"' not in text
     refused = review(game, "--visits", "4", "--html", page)
     assert f"{page} already exists" in refused.stderr
     done = review(game, other, "--visits", "4", "--player", "Ann", "--html", "-")
@@ -215,6 +215,18 @@ def test_a_folder_is_reviewed_and_each_game_has_a_picture(tmp_path: Path) -> Non
     assert "Carl" in (tmp_path / "curve-2.svg").read_text()
     done = review(folder, "--visits", "4", "--plot", curve)
     assert (done.returncode, f"{tmp_path / 'curve-1.svg'} already exists" in done.stderr) == (1, True)
+
+
+def test_the_page_is_in_the_language_that_is_asked_for(tmp_path: Path, game: Path) -> None:
+    configuration = tmp_path / "config.toml"
+    configuration.write_text('language = "ar"\n')
+    configured = {**os.environ, "GTP_ENGINE_CONFIG": str(configuration)}
+    done = review(game, "--visits", "4", "--html", "-", "--moves", "1", env=configured)
+    assert '<html lang="ar" dir="rtl">' in done.stdout
+    done = review(game, "--visits", "4", "--html", "-", "--moves", "1", "--language", "es", env=configured)
+    assert '<html lang="es" dir="ltr">' in done.stdout
+    refused = review(game, "--language", "latin")
+    assert refused.returncode == 2 and "'en', 'es', 'zh', 'ar'" in refused.stderr
 
 
 def test_names_that_the_locale_lacks_do_not_end_the_review(tmp_path: Path) -> None:

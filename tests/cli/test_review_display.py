@@ -4,10 +4,9 @@ import io
 import re
 
 import pytest
-from reviews import D4, E5, F6, G7, game_of, loss
+from reviews import D4, E5, F6, G7, game_of, loss, reason
 from rich.console import Console, RenderableType
 
-from gtp_engine.analysis.game_review import Reason
 from gtp_engine.analysis.mistakes import find_mistakes
 from gtp_engine.analysis.review import MoveReview
 from gtp_engine.cli.review_display import show_game, show_total
@@ -93,11 +92,11 @@ def test_game_and_total(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_first_reason_is_shown_below_the_mistakes(capsys: pytest.CaptureFixture[str]) -> None:
-    reasons = {11: (Reason("Black's [3] stones die.", (D4,)), Reason("The second.", (E5,))), 12: ()}
+    reasons = {11: (reason((D4,), "[3]"), reason((E5,), "the second")), 12: ()}
     show_game(game_of(MOVES, reasons=reasons), all_moves=False)
     shown = capsys.readouterr().out
-    assert "11 D4 Black's [3] stones die.\n" in re.sub(" +", " ", shown)
-    assert "The second" not in shown and "12 G7" not in shown
+    assert "11 D4 [3] is a neutral point: it gains no territory.\n" in re.sub(" +", " ", shown)
+    assert "the second" not in shown and "12 G7" not in shown
 
 
 def test_a_single_move_is_no_range_and_a_zero_has_no_minus(capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,6 +101,16 @@ def test_labels_on_stones_and_on_empty_points(game: Game) -> None:
     assert group(root, "last-move") == []  # the label is enough
 
 
+def test_marks_are_shapes_in_a_colour_that_is_seen(game: Game) -> None:
+    marks = group(parsed(game.to_svg(marks={"A7": "triangle", "E5": "cross", "pass": "circle"})), "marks")
+    found = [(mark.get("class"), mark.get("transform"), mark.get("stroke")) for mark in marks]
+    assert found == [
+        ("triangle", "translate(27 27) scale(5.2)", "#f7f5f0"),
+        ("cross", "translate(107 67) scale(5.2)", "#1b1b1b"),
+    ]
+    assert group(parsed(game.to_svg(marks={"A7": "square"})), "last-move") == []  # the mark is enough
+
+
 def test_candidates_are_discs_with_up_to_two_lines(game: Game) -> None:
     moves = [
         Candidate("E5", "#00ff00", ("62", "1.2k"), is_best=True),
@@ -158,6 +168,7 @@ def test_plain_data_is_enough() -> None:
         ({"pixels": "wide"}, "invalid number of pixels 'wide'"),
         ({"stones": np.zeros(9)}, "invalid stones"),
         ({"labels": ["D4"]}, "invalid labels"),
+        ({"marks": {"D4": "star"}}, "invalid marks"),
         ({"candidates": ["D4"]}, "invalid candidates"),
     ],
 )

@@ -102,7 +102,7 @@ def test_failure(engine: Conversation, command: str, text: str) -> None:
         ("kata-set-param no_such_parameter 1", "no_such_parameter"),
         ("kata-set-param c_puct high", "high"),
         ("kata-get-param no_such_parameter", "no_such_parameter"),
-        ("kata-get-param xyz", "visits, seconds, selection, c_puct"),
+        ("kata-get-param xyz", "visits, seconds, rank, selection, c_puct"),
         ("kata-get-param visit", "unknown parameter 'visit': did you mean 'visits'?"),
         ("kata-set-param maxvisits 3", "unknown parameter 'maxvisits': did you mean 'maxVisits' or 'visits'?"),
         ("kata-set-param cpuctExploratoin 1", "cpuctExploration"),
@@ -369,6 +369,12 @@ def test_parameters(engine: Conversation) -> None:
     engine.ask("gtp_engine-param reuse_tree 1")
     engine.ask(f"kata-set-param c_puct {old}")
     engine.ask("kata-set-param maxTime none")
+    engine.ask("kata-set-param rank 12k")
+    assert engine.ask("kata-get-param rank") == "12k"
+    assert "[string] rank 12k" in engine.ask("gtp_engine-param").split("\n")
+    engine.ask('kata-set-params {"rank": "3d"}')
+    assert json.loads(engine.ask("kata-get-params"))["rank"] == "3d"
+    engine.ask("kata-set-param rank none")
     now = engine.ask("kata-get-params")
     engine.ask("kata-set-param visits 7")
     engine.ask(f"kata-set-params {now}")

@@ -1,102 +1,14 @@
-"""The page of `gtp_engine web` in Chromium, on a wide and on a narrow screen.
+"""Playing in the browser, with the page of `gtp_engine web` in Chromium."""
 
-Pictures of the pages are kept in the folder that GTP_ENGINE_SCREENSHOTS names, if it names one.
-"""
-
-import os
-import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from peers.conftest import begin, click, expect, play_first_move, stones, wait_for_status
 
 from gtp_engine.sgf import read_sgf
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install -e '.[browser]'")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-pytestmark = [
-    pytest.mark.peer,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
-]
-LIMIT = 60  # seconds; the first start may compile the core
-WEB = [sys.executable, "-m", "gtp_engine", "web", "--no-browser", "--port", "0", "--network", "none", "--threads", "1"]
-SIZES = {1280: 800, 360: 740}
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
-    command = [*WEB, "--visits", "30", "--sgf-dir", str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
-        assert program.stdout is not None
-        found = re.search(r"http\S+", program.stdout.readline())
-        assert found
-        yield found[0]
-        program.terminate()
-
-
-@pytest.fixture(params=SIZES)
-def page(request: pytest.FixtureRequest, chromium: Any, address: str) -> Iterator[Any]:
-    """The open page; whatever its console reports fails the test."""
-    width: int = request.param
-    scheme = "light" if width > 600 else "dark"
-    context = chromium.new_context(viewport={"width": width, "height": SIZES[width]}, color_scheme=scheme)
-    context.set_default_timeout(LIMIT * 1000)
-    page = context.new_page()
-    problems: list[str] = []
-    page.on("console", lambda message: problems.append(message.text))
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto(address)
-    page.wait_for_selector("#drawing svg")
-    yield page
-    if folder := os.environ.get("GTP_ENGINE_SCREENSHOTS"):
-        name = request.node.name.removeprefix("test_").replace("[", "-").rstrip("]")
-        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    context.close()
-    assert problems == []
-
-
-def click(page: Any, vertex: str, size: int = 9) -> None:
-    """Clicks a point of the board; the distances are those of the drawing."""
-    box = page.locator("#overlay").bounding_box()
-    unit = box["width"] / (2 * 27 + 20 * (size - 1))
-    column, row = "ABCDEFGHJKLMNOPQRST".index(vertex[0]), size - int(vertex[1:])
-    page.mouse.click(box["x"] + unit * (27 + 20 * column), box["y"] + unit * (27 + 20 * row))
-
-
-def play_first_move(page: Any) -> None:
-    """Plays a move, and waits for the engine's answer."""
-    click(page, "E5")
-    playwright.expect(page.locator("#facts")).to_contain_text("move 2", timeout=LIMIT * 1000)
-
-
-def stones(page: Any, colour: str) -> int:
-    return int(page.locator(f"#drawing .{colour} circle").count())
-
-
-def wait_for_status(page: Any, text: str) -> None:
-    playwright.expect(page.locator("#status")).to_contain_text(text, timeout=LIMIT * 1000)
-
-
-def begin(page: Any, **choices: str) -> None:
-    page.click("#new")
-    for name, value in choices.items():
-        field = page.locator(f"#new-dialog [name={name}]")
-        field.fill(value) if name in ("komi", "seconds") else field.select_option(value)
-    page.click("#new-dialog [type=submit]")
+pytestmark = pytest.mark.peer
 
 
 def test_a_click_is_answered_by_the_engine(page: Any, tmp_path: Path) -> None:
@@ -105,7 +17,7 @@ def test_a_click_is_answered_by_the_engine(page: Any, tmp_path: Path) -> None:
     assert (stones(page, "black"), stones(page, "white")) == (1, 1)
     (file,) = tmp_path.glob("*.sgf")
     assert len(read_sgf(file).moves) == 2
-    playwright.expect(page.locator("#file")).to_contain_text(file.name)
+    expect(page.locator("#file")).to_contain_text(file.name)
 
 
 def test_a_click_is_shown_before_the_server_answers(page: Any) -> None:
@@ -119,9 +31,9 @@ def test_the_keyboard_is_enough(page: Any) -> None:
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowLeft")
-    playwright.expect(page.locator("#announcement")).to_have_text("D6, empty")
+    expect(page.locator("#announcement")).to_have_text("D6, empty")
     page.keyboard.press("Enter")
-    playwright.expect(page.locator("#facts")).to_contain_text("move 2")
+    expect(page.locator("#facts")).to_contain_text("move 2")
     wait_for_status(page, "your turn")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "first"
@@ -139,14 +51,14 @@ def test_controls_have_names(page: Any) -> None:
 def test_undo_takes_both_moves_back(page: Any) -> None:
     play_first_move(page)
     page.click("#undo")
-    playwright.expect(page.locator("#facts")).to_contain_text("move 0")
+    expect(page.locator("#facts")).to_contain_text("move 0")
     assert stones(page, "black") + stones(page, "white") == 0
 
 
 def test_an_occupied_point_is_one_clear_line(page: Any) -> None:
     play_first_move(page)
     click(page, "E5")
-    playwright.expect(page.locator("#problem")).to_have_text("illegal move: E5 is occupied")
+    expect(page.locator("#problem")).to_have_text("illegal move: E5 is occupied")
 
 
 def test_a_hint_shows_candidates_and_their_lines(page: Any) -> None:
@@ -164,7 +76,7 @@ def test_the_score_shows_ownership(page: Any) -> None:
     play_first_move(page)
     page.click("#score")
     page.locator("#drawing .ownership").wait_for(state="attached")
-    playwright.expect(page.locator("#opinion")).to_contain_text("estimate")
+    expect(page.locator("#opinion")).to_contain_text("estimate")
 
 
 def test_an_analysis_is_live_and_can_be_stopped(page: Any) -> None:
@@ -175,7 +87,7 @@ def test_an_analysis_is_live_and_can_be_stopped(page: Any) -> None:
     assert page.locator("#drawing .candidates circle").count() > 0
     page.locator("#graph .winrate").wait_for(state="attached")
     page.click("#analyse")
-    playwright.expect(page.locator("#candidates")).to_be_hidden()
+    expect(page.locator("#candidates")).to_be_hidden()
     page.click("#analyse")
 
 
@@ -205,7 +117,7 @@ def test_another_network(page: Any) -> None:
     page.select_option("#network", "auto")
     play_first_move(page)
     page.select_option("#network", "none")
-    playwright.expect(page.locator("#network")).to_have_value("none")
+    expect(page.locator("#network")).to_have_value("none")
 
 
 RECORD = "(;GM[1]SZ[9]KM[5.5]C[the start];B[ee];W[cc]C[well played];B[gc])"
@@ -218,10 +130,10 @@ def test_a_record_is_opened_by_drag_and_drop(page: Any) -> None:
         document.querySelector("#board").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true}));
     }"""
     page.evaluate(drop, RECORD)
-    playwright.expect(page.locator("#facts")).to_contain_text("Komi 5.5")
+    expect(page.locator("#facts")).to_contain_text("Komi 5.5")
     assert (stones(page, "black"), stones(page, "white")) == (2, 1)
     page.click("#previous")
-    playwright.expect(page.locator("#comment")).to_have_text("well played")
+    expect(page.locator("#comment")).to_have_text("well played")
 
 
 def test_a_record_is_pasted_and_played_on(page: Any) -> None:
@@ -233,14 +145,14 @@ def test_a_record_is_pasted_and_played_on(page: Any) -> None:
     page.click("#branch")
     wait_for_status(page, "your turn (Black)")
     click(page, "G3")
-    playwright.expect(page.locator("#facts")).to_contain_text("move 4")
+    expect(page.locator("#facts")).to_contain_text("move 4")
 
 
 def test_what_is_no_record_is_one_clear_line(page: Any) -> None:
     page.click("#open")
     page.fill("#open-text", "hello")
     page.click("#open-now")
-    playwright.expect(page.locator("#problem")).to_contain_text("no SGF game found")
+    expect(page.locator("#problem")).to_contain_text("no SGF game found")
 
 
 @pytest.mark.parametrize("language", ["es", "zh", "ar"])
@@ -264,7 +176,7 @@ def test_the_engine_answers_while_it_marks_mistakes(page: Any) -> None:
 
 def test_a_new_game(page: Any) -> None:
     begin(page, size="13", colour="both", handicap="4", rules="japanese", seconds="1")
-    playwright.expect(page.locator("#facts")).to_have_text("Komi 0.5, Japanese rules, move 0")
+    expect(page.locator("#facts")).to_have_text("Komi 0.5, Japanese rules, move 0")
     assert stones(page, "black") == 4
     wait_for_status(page, "White to move")
 
@@ -274,7 +186,7 @@ def test_two_people_finish_a_game(page: Any) -> None:
     wait_for_status(page, "Black to move")
     for number, vertex in enumerate(("C5", "G5"), 1):
         click(page, vertex)
-        playwright.expect(page.locator("#facts")).to_contain_text(f"move {number}")
+        expect(page.locator("#facts")).to_contain_text(f"move {number}")
     page.click("#pass")
     wait_for_status(page, "White to move")
     page.click("#pass")
@@ -297,7 +209,7 @@ def test_resigning_asks_back(page: Any) -> None:
 def test_a_reload_shows_the_game_again(page: Any) -> None:
     play_first_move(page)
     page.reload()
-    playwright.expect(page.locator("#facts")).to_contain_text("move 2")
+    expect(page.locator("#facts")).to_contain_text("move 2")
     assert "key=" not in page.url
 
 
@@ -306,17 +218,17 @@ def test_tabs_show_the_same_game(page: Any) -> None:
     other.goto(page.url)
     other.wait_for_selector("#drawing svg")
     click(page, "E5")
-    playwright.expect(other.locator("#facts")).to_contain_text("move 2")
+    expect(other.locator("#facts")).to_contain_text("move 2")
     other.close()
 
 
 def test_a_game_is_resumed(page: Any) -> None:
     play_first_move(page)
     begin(page, size="9", colour="black")
-    playwright.expect(page.locator("#facts")).to_contain_text("move 0")
+    expect(page.locator("#facts")).to_contain_text("move 0")
     page.click("#resume")
     page.locator("#games button").first.click()
-    playwright.expect(page.locator("#facts")).to_contain_text("move 2")
+    expect(page.locator("#facts")).to_contain_text("move 2")
 
 
 def test_the_record_is_downloaded(page: Any) -> None:
@@ -329,12 +241,12 @@ def test_the_record_is_downloaded(page: Any) -> None:
 def test_a_refusal_stays_while_an_analysis_runs(page: Any) -> None:
     play_first_move(page)
     page.click("#analyse")
-    playwright.expect(page.locator("#opinion")).to_contain_text("analysis")
+    expect(page.locator("#opinion")).to_contain_text("analysis")
     page.locator("#board").focus()
     page.keyboard.press("Enter")  # the cursor is where the last click was
-    playwright.expect(page.locator("#problem")).to_contain_text("E5 is occupied")
+    expect(page.locator("#problem")).to_contain_text("E5 is occupied")
     page.wait_for_timeout(700)  # some reports
-    playwright.expect(page.locator("#problem")).to_be_visible()
+    expect(page.locator("#problem")).to_be_visible()
     page.click("#undo")
-    playwright.expect(page.locator("#facts")).to_contain_text("move 0")
-    playwright.expect(page.locator("#problem")).to_be_hidden()
+    expect(page.locator("#facts")).to_contain_text("move 0")
+    expect(page.locator("#problem")).to_be_hidden()

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reviews import reason
 
 from gtp_engine import EngineSettings
-from gtp_engine.analysis.game_review import GameReview, Reason
+from gtp_engine.analysis.game_review import GameReview
 from gtp_engine.analysis.page.page import review_page
 from gtp_engine.analysis.reviewer import review
 from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.languages.texts import LANGUAGES, texts
 from gtp_engine.sgf import GameRecord, read_sgf
 
 pytestmark = pytest.mark.peer
@@ -78,7 +80,7 @@ def reviewed() -> GameReview:
     """A whole game with captures, reviewed with few visits, with a reason for its first mistake."""
     found = review(ROOT / "sgf" / "samples" / "9x9.sgf", EngineSettings(visits=30, seed=1, threads=1))
     worst = found.mistakes[0].worst
-    object.__setattr__(found, "reasons", {worst.number: [Reason("A better move was there.", worst.better_line)]})
+    object.__setattr__(found, "reasons", {worst.number: [reason(worst.better_line)]})
     return found
 
 
@@ -213,7 +215,7 @@ def test_a_candidate_on_the_board_and_a_reason_are_played_by_a_click(screen: Scr
     screen.page.locator(".viewer .candidate").first.click()
     assert screen.text("place").startswith(f"Line instead of move {worst.number}, move 1 of")
     screen.press("Escape")
-    assert "A better move was there." in screen.text("reasons")
+    assert "D4 is a neutral point" in screen.text("reasons")
     screen.page.locator(".said .reasons button.play").click()
     assert screen.text("place").startswith(f"Line instead of move {worst.number}, move 1 of")
 
@@ -311,6 +313,53 @@ def test_an_address_names_a_game_and_a_turning_point(browser: Any, reviewed: Gam
     assert screen.page.locator("#game-2").is_visible()
     assert screen.page.locator("#game-2-point-2").evaluate("point => point.getBoundingClientRect().top") < 900
     screen.page.close()
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
+def test_other_languages(
+    browser: Any, reviewed: GameReview, size: tuple[int, int], tmp_path: Path, language: str
+) -> None:
+    """In Arabic, too, the page reads from right to left, and the board and the controls run from left to right."""
+    text = texts(language)
+    screen = opened(browser, tmp_path / "review.html", review_page([reviewed], language), size)
+    page = screen.page
+    assert page.evaluate("getComputedStyle(document.body).direction") == text.direction
+    assert text("black") in screen.text("place") or text("white") in screen.text("place")
+    screen.shoot(f"begin-{language}")
+    # The reason is in the language, and its line can be played out.
+    (reason,) = reviewed.reasons[reviewed.mistakes[0].worst.number]
+    assert reason.text_in(language) in screen.text("reasons")
+    page.locator(".said .reasons button.play").click()
+    assert screen.text("place").startswith(text.template("script.inLine").split("{")[0])
+    screen.press("Escape")
+    # Coordinates, moves and controls from left to right.
+    letters = page.locator(".viewer .board text", has_text=re.compile(r"^[AC]$"))
+    places = {letter.text_content(): letter.bounding_box()["x"] for letter in letters.all()}
+    assert places["A"] < places["C"]
+    boxes = [page.locator(f".viewer .{name}").bounding_box() for name in ("back", "forward")]
+    assert boxes[0]["x"] < boxes[1]["x"]
+    before = int(page.locator(".viewer .slider").input_value())
+    page.locator(".viewer .slider").focus()
+    screen.press("ArrowRight")
+    assert int(page.locator(".viewer .slider").input_value()) == before + 1
+    assert page.locator(".lines button.play").first.evaluate("line => getComputedStyle(line).direction") == "ltr"
+    # Nothing is wider than the screen, and no label of the graph is cut off.
+    page.locator("details.mistakes summary").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    graph = page.locator("svg.graph.lead").bounding_box()
+    for label in page.locator("svg.graph.lead text.value").all():
+        box = label.bounding_box()
+        assert graph["x"] - 1 <= box["x"] and box["x"] + box["width"] <= graph["x"] + graph["width"] + 1
+    screen.shoot(f"mistakes-{language}")
+    if SCREENSHOTS:
+        page.screenshot(path=str(Path(SCREENSHOTS) / f"whole-{language}-{size[0]}.png"), full_page=True)
+    page.close()
+    many = opened(browser, tmp_path / "index.html", review_page([reviewed, reviewed], language), size)
+    assert many.page.locator("#index h1").inner_text() == text("index.title", count=2)
+    assert many.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    many.shoot(f"index-{language}")
+    many.page.close()
+    assert screen.errors == [] == many.errors
 
 
 def test_hostile_names_run_nothing(browser: Any, reviewed: GameReview, tmp_path: Path) -> None:

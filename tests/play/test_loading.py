@@ -9,7 +9,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS, parse_rules
-from gtp_engine.play.loading import Opponent, find_game, latest_unfinished, open_game, unfinished_games
+from gtp_engine.play.loading import Opponent, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
 from gtp_engine.play.ranks import Rank
 from gtp_engine.sgf import GameRecord, write_sgf
 
@@ -33,6 +33,11 @@ def saved(folder: Path, made: GameRecord, name: str = "game.sgf", age: int = 0) 
     return path
 
 
+def comments(game: SavedGame) -> dict[int, str]:
+    """Returns the comments by the number of the node."""
+    return {number: node.comment for number, node in enumerate(game.node.path) if node.comment}
+
+
 def test_a_game_of_play_is_continued_as_it_was(tmp_path: Path) -> None:
     made = record()
     made.nodes[0].comment, made.nodes[2].comment = "the start", "well played"
@@ -42,7 +47,7 @@ def test_a_game_of_play_is_continued_as_it_was(tmp_path: Path) -> None:
     assert game.humans == {BLACK}
     assert game.opponent == Opponent("b6c64", Rank(-11))
     assert game.is_own
-    assert (game.date, game.comments) == ("2020-02-02", {0: "the start", 2: "well played"})
+    assert (game.date, comments(game)) == ("2020-02-02", {0: "the start", 2: "well played"})
     assert game.in_words() == f"continuing {tmp_path / 'game.sgf'} after 2 moves"
 
 
@@ -54,8 +59,8 @@ def test_a_game_of_play_is_continued_as_it_was(tmp_path: Path) -> None:
         ("gtp_engine b6c64-19x19", Opponent("b6c64-19x19", None)),
         ("gtp_engine my own net 1k", Opponent("my own net", Rank(0))),
         ("gtp_engine 99k", None),
-        ("gtp_engine level 3", None),
-        ("gtp_engine b6c64-19x19 level max", None),
+        ("gtp_engine level 3", Opponent(None, None)),
+        ("gtp_engine b6c64-19x19 level max", Opponent("b6c64-19x19", None)),
         ("GNU Go", None),
     ],
 )
@@ -89,7 +94,7 @@ def test_an_earlier_move_is_continued_in_a_new_file(tmp_path: Path) -> None:
     path = saved(tmp_path, made)
     opened = open_game(path, move=1)
     assert (len(opened.game.moves), opened.game.to_move, opened.is_own) == (1, WHITE, False)
-    assert opened.comments == {1: "x"}
+    assert comments(opened) == {1: "x"}
     assert not open_game(path, move=3).is_own  # its result stays on disk
     assert open_game(path, move=0).game.moves == []
 
@@ -99,7 +104,7 @@ def test_set_up_after_the_first_move_begins_the_game_anew(tmp_path: Path) -> Non
     path.write_text("(;GM[1]SZ[9];B[cc]C[one];W[dd]AB[ee];B[ff]C[three])")
     opened = open_game(path)
     assert len(opened.game.moves) == 2
-    assert opened.comments == {0: "one", 2: "three"}  # the position that is set up follows move 1
+    assert comments(opened) == {1: "one", 3: "three"}  # nodes are counted, whatever is set up
 
 
 def test_rules_and_komi_can_be_replaced(tmp_path: Path) -> None:

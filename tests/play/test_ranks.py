@@ -78,10 +78,15 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("network", "size", "strength"),
     [("small", (9, 9), 0.1), ("/some/small.bin.gz", (7, 7), 0.1), ("large", (19, 19), 0.3), ("large", (13, 9), 0.2),
-     ("large", (16, 16), 0.3), ("large", (9, 9), 0.2), ("large", (25, 25), 0.3)],
+     ("large", (16, 16), 0.3), ("large", (9, 9), 0.2)],
 )  # fmt: skip
 def test_a_board_has_the_strengths_of_the_nearest_size(network: str, size: tuple[int, int], strength: float) -> None:
     assert play_at(WEAKEST, network, *size) == (Strength(strength), "")
+
+
+@pytest.mark.usefixtures("table")
+def test_rollouts_play_on_boards_that_are_too_large_for_networks() -> None:
+    assert play_at(WEAKEST, "large", 21, 21).note.startswith("the ranks of rollouts are not measured")
 
 
 @pytest.mark.usefixtures("table")
@@ -90,7 +95,7 @@ def test_what_was_not_measured_is_said() -> None:
     assert (strength, note) == (Strength(9), "the ranks of other are not measured: it plays with the settings of large")
     strength, note = play_at(STRONGEST, "small", 9, 9)
     assert (strength, note) == (Strength(2), "small reaches 1k on 9x9: it plays at that rank instead of 5d")
-    assert "the ranks of none are not measured" in play_at(WEAKEST, "none", 5, 5).note
+    assert "the ranks of rollouts are not measured" in play_at(WEAKEST, "none", 5, 5).note
 
 
 @pytest.mark.usefixtures("table")

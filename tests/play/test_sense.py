@@ -205,6 +205,12 @@ def test_an_atari_of_a_large_group_is_answered() -> None:
         assert {game.vertex(point) for point in chosen} == {"G6"}
 
 
+def test_a_forbidden_move_does_not_save_a_group() -> None:
+    game = position(LARGE_GROUP)
+    report = report_on(game, {"E2": 0.9, "G6": 0.0})
+    assert game.vertex(choose_at(Strength(1.0), game, report, None)) == "E2"
+
+
 def test_a_weak_player_overlooks_an_atari_now_and_then() -> None:
     game = position(LARGE_GROUP)
     report = report_on(game, {"E2": 0.9})

@@ -278,7 +278,7 @@ def test_one_line_for_a_game_that_cannot_go_on(tmp_path: Path) -> None:
 def test_other_games_from_within_a_game(tmp_path: Path) -> None:
     play("C3\n", tmp_path, "--rank", "24k")
     old = only_game(tmp_path)
-    lines = f"resume\nrank\nC4\nresume\nnew\nD4\nload\nload {old.name}\neasier\neasier\nrank max\n"
+    lines = f"resume\nrank\nA1\nresume\nnew\nD4\nload\nload {old.name}\neasier\neasier\nrank max\n"
     said = play(lines, tmp_path)
     assert "this is the latest unfinished game; type load to see the others" in said
     assert f"  {old.name}" in said.splitlines()

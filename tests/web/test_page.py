@@ -1,24 +1,20 @@
-"""The files of the page: texts in every language, and their size."""
+"""The files of the page: their texts and their size."""
 
-import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
+import pytest
+
 import gtp_engine.web
+from gtp_engine.languages.texts import LANGUAGES, texts
 
 STATIC = Path(gtp_engine.web.__file__).parent / "static"
-LANGUAGES = {path.stem: json.loads(path.read_text("utf-8")) for path in (STATIC / "languages").glob("*.json")}
+# The names with a dot are those of the page of a review.
+TEXTS = {name for name in texts().names if "." not in name}
 SCRIPTS = "".join(path.read_text("utf-8") for path in STATIC.glob("*.js"))
 PAGE = (STATIC / "index.html").read_text("utf-8")
-
-
-def test_every_language_has_the_same_texts_with_the_same_values() -> None:
-    def values(words: dict[str, str]) -> dict[str, list[str]]:
-        return {name: sorted(re.findall(r"{(\w+)}", text)) for name, text in words.items()}
-
-    for code, words in LANGUAGES.items():
-        assert values(words) == values(LANGUAGES["en"]), code
-        assert words["direction"] in ("ltr", "rtl")
 
 
 def test_the_page_offers_the_languages_that_there_are() -> None:
@@ -28,10 +24,63 @@ def test_the_page_offers_the_languages_that_there_are() -> None:
 
 def test_every_text_is_used_and_every_used_text_exists() -> None:
     used = set(re.findall(r'data-(?:text|label|roledescription)="([\w-]+)"', PAGE))
-    assert used <= set(LANGUAGES["en"])
+    assert used <= TEXTS
     quoted = set(re.findall(r'"([\w-]+)"', SCRIPTS)) | used | {"direction"}
-    quoted |= {f"{kind}-{name}" for kind in ("layer", "rules") for name in quoted}
-    assert set(LANGUAGES["en"]) <= quoted
+    quoted |= {f"{kind}-{name}" for kind in ("layer", "rules", "tool") for name in quoted}
+    assert quoted >= TEXTS
+
+
+def run_script(script: str, module: str) -> list[str]:
+    """Returns the words that a script prints; it imports a module of the page, whose elements are stand-ins."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs Node.js")
+    page = """
+        const element = () => ({value: "", options: [], set: {}, on: {}, querySelector: element,
+          setAttribute(name, value) { this.set[name] = value; }, replaceChildren(...all) { this.children = all; },
+          addEventListener(type, listener) { this.on[type] = listener; }});
+        const elements = {};
+        globalThis.document = {createElementNS: element, createElement: element,
+          querySelector: (name) => elements[name] ??= element()};
+        """
+    command = [node, "--input-type=module", "--eval", page + script, str(STATIC / module)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split()
+
+
+def test_the_graph_hides_mistakes_while_guessing() -> None:
+    script = """
+        const {Graph} = await import(process.argv[1]);
+        const state = {curve: [[1, 0.5, 3]], moves: 2, place: 0, review: {mistakes: [{place: 1}]}};
+        for (const guess of [null, {colour: null}, {colour: "both"}]) {
+          const svg = element();
+          new Graph(svg).show({...state, guess});
+          console.log(svg.children.find((each) => each.set.class === "mistakes").set.d !== "");
+        }"""
+    assert run_script(script, "graph.js") == ["true", "true", "false"]
+
+
+def test_a_comment_that_is_being_typed_is_neither_lost_nor_moved() -> None:
+    script = """
+        const {Study} = await import(process.argv[1]);
+        const sent = [], study = new Study((message) => sent.push(message)), field = elements["#comment-text"];
+        const show = (node, comment, tree = "1.0") => {
+          study.state = {node, comment, tree, isStudy: true, place: 1};
+          study.showEditing(study.state);
+          console.log(field.value, sent.length);
+        };
+        show(3, "first");
+        document.activeElement = field;
+        field.value = "typing";
+        show(3, "first", "1.1");
+        show(4, "second", "1.2");
+        console.log(JSON.stringify(sent[0]));
+        show(3, "third", "1.3");
+        show(3, "other", "2.1");
+        elements["#turn"].on.click();
+        console.log(JSON.stringify(sent[1]));"""
+    words = ["first", "0", "typing", "0", "second", "1", '{"type":"comment","node":3,"tree":1,"text":"typing"}']
+    words += ["third", "1", "other", "1", '{"type":"turn","node":3,"tree":2}']
+    assert run_script(script, "study.js") == words
 
 
 def test_the_scripts_are_small_and_load_nothing_from_elsewhere() -> None:

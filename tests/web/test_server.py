@@ -3,6 +3,8 @@
 import asyncio
 import json
 import logging
+import re
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK
 from gtp_engine.play.engine import Engine
 from gtp_engine.play.played_game import PlayedGame
+from gtp_engine.web.network_address import own_address, qr_code
 from gtp_engine.web.server import Server
 
 LIMIT = 120  # seconds
@@ -58,9 +61,11 @@ async def read(socket: WebSocketClientConnection, until: Callable[[dict[str, Any
             return message
 
 
-def with_server(engine: Engine, folder: Path, visit: Callable[[Browser], Awaitable[None]]) -> None:
+def with_server(
+    engine: Engine, folder: Path, visit: Callable[[Browser], Awaitable[None]], host: str | None = None
+) -> None:
     async def run() -> None:
-        server = Server(0)
+        server = Server(0, host)
         played = PlayedGame(engine, humans=frozenset((BLACK,)), folder=folder)
         serving = asyncio.create_task(server.serve(played, lambda: None))
         await asyncio.sleep(0)
@@ -191,6 +196,19 @@ def test_a_message_that_is_too_long_closes_the_connection(engine: Engine, tmp_pa
     with_server(engine, tmp_path, visit)
 
 
+def test_a_connection_that_sends_nothing_is_closed(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gtp_engine.web.server._IDLE_SECONDS", 0.1)
+
+    async def visit(browser: Browser) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", browser.server.port)
+        assert await asyncio.wait_for(reader.read(), 10) == b""
+        writer.close()
+
+    with_server(engine, tmp_path, visit)
+
+
 def test_the_record_can_be_downloaded(engine: Engine, tmp_path: Path) -> None:
     async def visit(browser: Browser) -> None:
         assert (await browser.get("/game.sgf"))[0] == 403
@@ -216,3 +234,96 @@ def test_a_port_in_use_is_one_clear_line(engine: Engine) -> None:
     server = Server(0)
     with pytest.raises(UserError, match=f"cannot use port {server.port} of 127.0.0.1: .*--port N"):
         Server(server.port)
+
+
+# Other computers. 127.0.0.2 is an address of this computer that is not the usual one.
+OTHER = "127.0.0.2"
+
+
+def path_of(address: str) -> str:
+    return "/" + address.partition("/?")[2].join(["?", ""])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have only one address of themselves")
+def test_the_key_of_another_computer_works_once(engine: Engine, tmp_path: Path) -> None:
+    async def visit(browser: Browser) -> None:
+        server, shown = browser.server, list[str]()
+        server.on_admitted = lambda: shown.append(server.network_address)
+        first = server.network_address
+        assert first.startswith(f"http://{OTHER}:{server.port}/?key=") and first != server.address
+        phone = Browser(server)
+        phone.root = f"http://{OTHER}:{server.port}"
+        code, answer = await phone.get(path_of(first))
+        assert code == 302
+        phone.cookie = answer.headers["Set-Cookie"].partition(";")[0]
+        assert (await phone.get("/"))[0] == 200
+        page = await phone.socket()
+        assert (await read(page, lambda state: state["type"] == "state"))["moves"] == 0
+        stranger = Browser(server)
+        stranger.root = phone.root
+        assert (await stranger.get(path_of(first)))[0] == 403  # it has been used
+        assert shown == [server.network_address] and shown != [first]
+        assert (await stranger.get(path_of(shown[0])))[0] == 302
+        await browser.log_in()  # this computer's own key stays
+        await browser.log_in()
+        assert (await browser.get("/"))[0] == 200 and browser.cookie != phone.cookie
+
+    with_server(engine, tmp_path, visit, OTHER)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have only one address of themselves")
+def test_host_and_origin_follow_the_address(engine: Engine, tmp_path: Path) -> None:
+    async def visit(browser: Browser) -> None:
+        await browser.log_in()
+        port = browser.server.port
+        assert (await browser.get("/", Host=f"{OTHER}:{port}"))[0] == 200
+        assert (await browser.get("/", Host=f"127.0.0.3:{port}"))[0] == 403
+        (await browser.socket(Origin=f"http://{OTHER}:{port}")).close()
+        with pytest.raises(HTTPClientError, match="403"):
+            await browser.socket(Origin=f"http://127.0.0.3:{port}")
+        _, answer = await browser.get("/")
+        assert f"ws://{OTHER}:{port}" in answer.headers["Content-Security-Policy"]
+
+    with_server(engine, tmp_path, visit, OTHER)
+
+
+def test_without_an_address_nobody_else_gets_in(engine: Engine, tmp_path: Path) -> None:
+    async def visit(browser: Browser) -> None:
+        assert browser.server.network_address == ""
+        assert {address[0] for address in (found.getsockname() for found in browser.server._sockets)} == {"127.0.0.1"}
+
+    with_server(engine, tmp_path, visit)
+
+
+@pytest.mark.parametrize("host", ["203.0.113.7", "no.such.host.invalid"])
+def test_an_address_of_another_computer_is_one_clear_line(host: str) -> None:
+    with pytest.raises(UserError, match=f"cannot use the address {host}: .*--host takes an address of this computer"):
+        Server(0, host)
+
+
+def test_the_address_in_the_network_is_found_or_asked_for() -> None:
+    assert own_address("192.168.1.20") == "192.168.1.20"
+    for host in ("0.0.0.0", "0"):
+        with pytest.raises(UserError, match="stands for all networks"):
+            own_address(host)
+    for host in ("127.0.0.1", "127.1", "localhost"):
+        with pytest.raises(UserError, match=f"only this computer reaches {host}: leave out --host"):
+            own_address(host)
+    for host in ("192.168..5", "no.such.host.invalid"):
+        with pytest.raises(UserError, match=f"unknown address '{host}'"):
+            own_address(host)
+
+
+@pytest.mark.parametrize(("host", "problem"), [("::", "stands for all networks"), ("::1", "only this computer")])
+def test_addresses_of_ipv6_are_checked_too(host: str, problem: str) -> None:
+    with pytest.raises(UserError, match=problem):
+        own_address(host)
+
+
+def test_a_qr_code_is_square_and_made_of_blocks() -> None:
+    pytest.importorskip("segno")
+    rows = qr_code("http://192.168.1.20:8019/?key=" + 32 * "a").rstrip("\n").split("\n")
+    shown = [re.sub(r"\x1b\[[\d;]*m", "", row) for row in rows]
+    (width,) = {len(row) for row in shown}
+    assert 2 * len(shown) - 1 <= width <= 2 * len(shown) and width >= 29
+    assert set("".join(shown)) <= set(" █▀▄")

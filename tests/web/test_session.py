@@ -39,7 +39,7 @@ def test_the_engine_answers_a_move_and_both_are_on_disk(desk: Desk, tmp_path: Pa
 def test_every_state_is_the_whole_one(desk: Desk) -> None:
     desk.play("C3")
     desk.wait()
-    assert desk.published[-1] == desk.session.state()
+    assert {**desk.published[-1], "clock": None} == {**desk.session.state(), "clock": None}
     assert desk.published[-1]["board"].startswith("<svg ")
 
 
@@ -283,7 +283,7 @@ def test_a_game_that_cannot_be_saved_gives_way_once_it_is_downloaded(engine: Eng
     assert "cannot save" in desk.published[-1]["problem"]
     with pytest.raises(UserError, match="download its SGF first"):
         desk.send("open", sgf=RECORD)
-    assert len(read_sgf(desk.session.download().encode()).moves) == 2
+    assert len(read_sgf(desk.session.games.download().encode()).moves) == 2
     desk.send("open", sgf=RECORD)
     assert desk.published[-1]["moves"] == 3
 
@@ -317,11 +317,13 @@ def test_a_move_that_loses_points_is_marked(desk: Desk) -> None:
     desk.send("teach", on=True)
     desk.wait()
     assert desk.published[-1]["loss"] is None
-    values = desk.session.values._values
+    values = desk.session.values
     desk.play("A1")
     desk.wait()
-    assert len(desk.vertices) == 2 and set(values) == {0, 1, 2}
-    values[0], values[1] = Value(0.5, 2.0, JUDGED_VISITS, "C3"), Value(0.4, -1.5, JUDGED_VISITS, "C3")
+    line = desk.session.line
+    assert len(desk.vertices) == 2 and len(line) == 3 and all(values.get(node) for node in line)
+    values.set(line[0], Value(0.5, 2.0, JUDGED_VISITS, "C3"))
+    values.set(line[1], Value(0.4, -1.5, JUDGED_VISITS, "C3"))
     desk.session.publish()
     assert desk.published[-1]["loss"] == {"move": "A1", "points": 3.5, "best": "C3"}
     assert '<g class="labels"' in desk.published[-1]["board"] and ">4</text></g>" in desk.published[-1]["board"]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...game.coords import BLACK, colour_name
+from ...languages.texts import DEFAULT, texts
 from ..game_review import GameReview, Phase, PlayStatistics, phase_of, statistics
 from ..mistakes import CLASSES, loss_class
 from ..review import MoveReview
@@ -87,13 +88,13 @@ def player_figures(name: str, moves: Sequence[MoveReview], games: int = 1) -> Pl
     )
 
 
-def figures_of_game(review: GameReview) -> list[PlayerFigures]:
+def figures_of_game(review: GameReview, language: str = DEFAULT) -> list[PlayerFigures]:
     """Returns the figures of the judged players of a game who have moves."""
-    judged = ((review.name(colour), review.judged(colour)) for colour in review.players)
+    judged = ((review.name(colour, language), review.judged(colour)) for colour in review.players)
     return [player_figures(name, moves) for name, moves in judged if moves]
 
 
-def figures_of_games(reviews: Sequence[GameReview]) -> list[PlayerFigures]:
+def figures_of_games(reviews: Sequence[GameReview], language: str = DEFAULT) -> list[PlayerFigures]:
     """Returns the figures of the players of several games, who are told apart by name; those with most games first.
 
     If anybody has several games, only those who do are returned: they are whom the review is about.
@@ -101,7 +102,7 @@ def figures_of_games(reviews: Sequence[GameReview]) -> list[PlayerFigures]:
     moves: dict[str, list[MoveReview]] = {}
     games: Counter[str] = Counter()
     for review in reviews:
-        judged = [(_name(review, colour), review.judged(colour)) for colour in review.players]
+        judged = [(_name(review, colour, language), review.judged(colour)) for colour in review.players]
         for name, own in judged:
             moves.setdefault(name, []).extend(own)
         games.update(list(dict.fromkeys(name for name, own in judged if own)))
@@ -110,7 +111,7 @@ def figures_of_games(reviews: Sequence[GameReview]) -> list[PlayerFigures]:
     return [player_figures(name, moves[name], games[name]) for name in names]
 
 
-def _name(review: GameReview, colour: int) -> str:
+def _name(review: GameReview, colour: int, language: str) -> str:
     """Returns a player's name, or the colour if there is none. It omits the rank, which may differ between games."""
     name = review.record.black if colour == BLACK else review.record.white
-    return name or colour_name(colour).capitalize()
+    return name or texts(language)(colour_name(colour))

@@ -36,10 +36,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class Line:
-    """A line across a graph: its place in percent, and its text."""
+    """A line across a graph: its place in percent, and its value: Black's lead in points, or win rate in percent."""
 
     place: float
-    text: str
+    value: int
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,10 @@ def graphs(review: GameReview, turning: Sequence[Mistake]) -> tuple[Graph, Graph
     step = next((tick for tick in _TICKS if highest / tick < 3), _TICKS[-1])
     ticks = range(-int(highest // step) * step, int(highest) + 1, step)
     leads = [50 - 50 * lead / highest for lead in review.leads]
-    lead_lines = tuple(Line(50 - 50 * tick / highest, _lead_text(tick)) for tick in ticks)
+    lead_lines = tuple(Line(50 - 50 * tick / highest, tick) for tick in ticks)
     chances = [100 - 100 * winrate for winrate in review.winrates]
-    chance_lines = tuple(Line(100 - percent, f"{percent}%") for percent in (25, 50, 75))
+    chance_lines = tuple(Line(100 - percent, percent) for percent in (25, 50, 75))
     return _graph("lead", review, leads, lead_lines, turning), _graph("winrate", review, chances, chance_lines, turning)
-
-
-def _lead_text(points: int) -> str:
-    return "0" if points == 0 else f"{'B' if points > 0 else 'W'}+{abs(points)}"
 
 
 def _graph(

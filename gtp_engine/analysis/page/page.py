@@ -11,48 +11,48 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from ... import __version__
 from ...base.web_page import web_page
-from ...game.coords import BLACK, WHITE, colour_name
+from ...game.coords import BLACK, WHITE
 from ...game.drawing import SVG_STYLE, BoardDrawing, look
+from ...languages.texts import DEFAULT, texts
 from ...network.library import network_name
-from ...sgf import lead_text
 from ..game_review import GameReview, Phase, accuracy
 from ..mistakes import CLASSES, LEAST_POINTS, LEAST_WINRATE, cost
-from ..review import MoveReview
 from ..reviewer import small_networks
 from .figures import figures_of_game, figures_of_games
 from .graph import graphs
 from .script_data import script_data, stones_of
-from .turning_points import Diagram, turning_points
-from .words import words
+from .turning_points import turning_points
+from .wording import wording
 
 _WORST_OF_ALL = 10  # mistakes of all games that the index lists
 _MOST_PLAYERS = 8  # in the table of the index: more columns would not fit on paper
 _LARGE = 4  # the class from which the index calls mistakes large: 6 points
 # A game is drawn once, although the page is written again after each game that is added to it.
-_sections: "WeakKeyDictionary[GameReview, dict[tuple[int, bool], str]]" = WeakKeyDictionary()
+_sections: "WeakKeyDictionary[GameReview, dict[tuple[int, bool, str], str]]" = WeakKeyDictionary()
 
 
-def review_page(reviews: Sequence[GameReview]) -> str:
+def review_page(reviews: Sequence[GameReview], language: str = DEFAULT) -> str:
     """Returns the page of reviewed games as HTML: one game, or an index and the games.
 
     Args:
         reviews: At least one review, each of at least one move.
+        language: One of `languages.texts.LANGUAGES`.
     """
-    text = words()
+    text = texts(language)
     many = len(reviews) > 1
-    sections = [_game_section(review, number, many) for number, review in enumerate(reviews, start=1)]
-    title = text["index"]["title"].format(count=len(reviews)) if many else reviews[0].title
-    parts = [_render("index.html", **_index_of(reviews))] if many else []
-    shared = {"words": text["script"] | text["colour"], "look": look()}
-    body = _render("page.html", sections=[*parts, *sections], shared=shared)
+    sections = [_game_section(review, number, many, language) for number, review in enumerate(reviews, start=1)]
+    title = text("index.title", count=len(reviews)) if many else reviews[0].title_in(language)
+    parts = [_render(language, "index.html", **_index_of(reviews, language))] if many else []
+    shared = {"words": _script_words(language), "look": look()}
+    body = _render(language, "page.html", sections=[*parts, *sections], shared=shared)
     return web_page(
-        text["game"]["page_title"].format(title=title),
+        text("game.pageTitle", title=title),
         body,
         style=_file("review.css"),
         script=_file("review.js"),
         style_attributes=[SVG_STYLE],
-        language=text["language"]["code"],
-        direction=text["language"]["direction"],
+        language=language,
+        direction=text.direction,
     )
 
 
@@ -60,8 +60,15 @@ def _file(name: str) -> str:
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 
+def _script_words(language: str) -> dict[str, str]:
+    """Returns the texts that the script fills in, by the names that it uses."""
+    text = texts(language)
+    shared = {"leadBlack": "ahead.black", "leadWhite": "ahead.white", "black": "black", "white": "white"}
+    return text.templates("script.") | {name: text.template(key) for name, key in shared.items()}
+
+
 @cache
-def _environment() -> Environment:
+def _environment(language: str) -> Environment:
     environment = Environment(
         loader=PackageLoader(__package__, ""),
         autoescape=select_autoescape(("html",)),
@@ -70,51 +77,54 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
-    environment.filters |= {"points": _points, "percent": _percent, "lead": lead_text, "line": _line, "colour": _colour}
-    environment.globals |= {"t": words(), "Phase": Phase, "CLASSES": CLASSES, "accuracy": accuracy}
+    environment.filters |= wording(language).filters()
+    environment.globals |= {"t": texts(language), "Phase": Phase, "CLASSES": CLASSES, "accuracy": accuracy}
     return environment
 
 
-def _render(template: str, **values: Any) -> str:
-    return _environment().get_template(template).render(**values)
+def _render(language: str, template: str, **values: Any) -> str:
+    return _environment(language).get_template(template).render(**values)
 
 
-def _game_section(review: GameReview, number: int, many: bool) -> str:
+def _game_section(review: GameReview, number: int, many: bool, language: str) -> str:
     known = _sections.setdefault(review, {})
-    if (number, many) not in known:
-        known[number, many] = _render("game.html", number=number, many=many, **_game_of(review, f"game-{number}"))
-    return known[number, many]
+    key = number, many, language
+    if key not in known:
+        values = _game_of(review, f"game-{number}", language)
+        known[key] = _render(language, "game.html", number=number, many=many, **values)
+    return known[key]
 
 
-def _game_of(review: GameReview, name: str) -> dict[str, Any]:
+def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
     """Returns what the template of a game shows; its name tells its drawings apart from those of other games."""
-    turning = turning_points(review, name)
+    turning = turning_points(review, name, language)
     before = review.moves[0].before
-    text = words()["game"]
+    text = texts(language)
     first, last = review.moves[0].number, review.moves[-1].number
+    start = text("script.start") if first == 1 else text("script.afterMove", number=first - 1)
     return {
         "review": review,
         "source": Path(review.record.source).name,  # the folder is nobody's business who is sent the page
-        "moves": text["one_move" if first == last else "moves"].format(first=first, last=last),
-        "board": BoardDrawing(stones_of(before), last_move=before.last_move, name=name).to_svg(),
+        "moves": text("game.oneMove" if first == last else "game.moves", first=first, last=last),
+        "board": BoardDrawing(stones_of(before), last_move=before.last_move, title=start, name=name).to_svg(),
         "graphs": graphs(review, [point.mistake for point in turning]),
         "turning": turning,
-        "players": figures_of_game(review),
+        "players": figures_of_game(review, language),
         "least": LEAST_POINTS if review.by == "points" else LEAST_WINRATE,
         "is_small": review.conditions.network in map(network_name, small_networks().values()),
-        "data": script_data(review),
+        "data": script_data(review, language),
         "version": __version__,
     }
 
 
-def _index_of(reviews: Sequence[GameReview]) -> dict[str, Any]:
+def _index_of(reviews: Sequence[GameReview], language: str) -> dict[str, Any]:
     """Returns what the template of the index shows."""
     worst = [
-        (cost(mistake.worst, review.by), number, review.title, mistake.worst)
+        (cost(mistake.worst, review.by), number, review.title_in(language), mistake.worst)
         for number, review in enumerate(reviews, start=1)
         for mistake in review.mistakes[:_WORST_OF_ALL]
     ]
-    players = figures_of_games(reviews)
+    players = figures_of_games(reviews, language)
     return {
         "reviews": reviews,
         "players": players[:_MOST_PLAYERS],
@@ -124,23 +134,3 @@ def _index_of(reviews: Sequence[GameReview]) -> dict[str, Any]:
         "large": _LARGE,
         "colours": (BLACK, WHITE),
     }
-
-
-def _points(value: float) -> str:
-    """Returns points with one digit after the decimal point."""
-    return f"{value:.1f}"
-
-
-def _percent(share: float, digits: int = 0) -> str:
-    """Returns a share of 0 to 1 in percent."""
-    return f"{100 * share:.{digits}f}%"
-
-
-def _line(diagram: Diagram) -> str:
-    """Returns the line of a diagram with its numbers."""
-    return "  ".join(f"{number} {name}" for number, name in enumerate(diagram.moves, start=1))
-
-
-def _colour(move: MoveReview) -> str:
-    """Returns the name of the player who made a move."""
-    return str(words()["colour"][colour_name(move.move.colour)])

@@ -21,7 +21,7 @@ const words = shared.words, look = shared.look;
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 const colourName = (colour) => colour === BLACK ? words.black : words.white;
 const percent = (value, digits = 0) => `${value.toFixed(digits)}%`;
-const lead = (points) => `${points >= 0 ? "B" : "W"}+${Math.abs(points).toFixed(1)}`;
+const lead = (points) => fill(points >= 0 ? words.leadBlack : words.leadWhite, {points: Math.abs(points).toFixed(1)});
 
 // Points are numbers here: row * width + column from the top left, PASS for a pass.
 const letter = (text, place) => text.charCodeAt(place) - 97;
@@ -241,7 +241,7 @@ class Game {
       if (step.point !== PASS) labels.set(step.point, String(index + 1));
     });
     for (const point of [...labels.keys()]) if (!stones[point]) labels.delete(point);
-    const text = from < this.place ? words.in_line : words.in_continuation;
+    const text = from < this.place ? words.inLine : words.inContinuation;
     const number = this.data.before + this.place;
     const title = fill(text, {number, step: shown, count: steps.length, vertex: this.vertex(steps[shown - 1].point)});
     this.find("place").textContent = title;
@@ -250,7 +250,7 @@ class Game {
 
   heading(move) {
     const number = this.data.before + this.place;
-    if (!move) return number ? fill(words.after_move, {number}) : words.start;
+    if (!move) return number ? fill(words.afterMove, {number}) : words.start;
     return fill(words.move, {number, colour: colourName(move.colour), vertex: this.vertex(move.point)});
   }
 
@@ -282,9 +282,10 @@ class Game {
 
   verdict(move) {
     if (!move || move.points === undefined) return "";
-    if (!move.best) return words.first_choice;
-    if (move.points < 0.05 && move.winrate < 0.05) return words.no_cost;
-    const cost = {points: move.points.toFixed(1), winrate: percent(move.winrate, 1), best: move.best};
+    if (!move.best) return words.firstChoice;
+    if (move.points < 0.05 && move.winrate < 0.05) return words.noCost;
+    const best = move.best === "pass" ? words.pass : move.best;
+    const cost = {points: move.points.toFixed(1), winrate: percent(move.winrate, 1), best};
     return fill(words.cost, cost);
   }
 
@@ -313,7 +314,7 @@ class Game {
     const button = htmlElement("button", "play", text);
     button.type = "button";
     button.steps = steps;
-    button.setAttribute("aria-label", fill(words.play_line, {line: text}));
+    button.setAttribute("aria-label", fill(words.playLine, {line: text}));
     button.addEventListener("click", () => this.play(steps, from));
     return button;
   }

@@ -13,6 +13,7 @@ import numpy as np
 from ...base.errors import UserError
 from ...game.coords import BLACK, EMPTY, PASS, WHITE, point_of_index, xy
 from ...game.game import Game
+from ...languages.texts import DEFAULT
 from ...search.report import SearchReport
 from ..game_review import GameReview
 from ..review import MoveReview, black_lead, black_winrate
@@ -25,8 +26,8 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _MOST_CANDIDATES, _OTHERS_MOVES = 6, 6
 
 
-def script_data(review: GameReview) -> dict[str, Any]:
-    """Returns a game as plain data for `review.js`, which explains the fields."""
+def script_data(review: GameReview, language: str = DEFAULT) -> dict[str, Any]:
+    """Returns a game as plain data for `review.js`, which explains the fields; the reasons are in the language."""
     reports = [review.moves[0].before, *(move.after for move in review.moves)]
     judged = {move.number for move in review.judged()}
     missed = {mistake.worst.number for mistake in review.mistakes}
@@ -37,7 +38,7 @@ def script_data(review: GameReview) -> dict[str, Any]:
         fields |= {"comment": comments[move.number]} if move.number in comments else {}
         if reasons := review.reasons.get(move.number):
             game = _game_at(move.before)
-            fields["reasons"] = [[reason.text, _line(game, reason.line)] for reason in reasons]
+            fields["reasons"] = [[reason.text_in(language), _line(game, reason.line)] for reason in reasons]
     before = review.moves[0].number - 1
     return {
         "width": review.record.width,

@@ -1,14 +1,13 @@
-"""Facts as sentences, by the templates of the page's words."""
+"""Facts as sentences in no language yet: the name of a text and what is filled in, see `languages.texts`."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...game.coords import PASS, colour_name, opponent, vertex
+from ...languages.texts import Phrase, Value
 from ..game_review import Reason
-from ..page.words import words
 from .facts import (
     AtariMissed,
     Captured,
@@ -24,11 +23,11 @@ from .facts import (
 from .groups import ALIVE, DEAD
 from .variation import Study, cell_of
 
-# The nine parts of the board by row and column, as the words name them.
+# The nine parts of the board by row and column, as the texts name them.
 _SIDES = (
-    ("top_left", "top", "top_right"),
+    ("topLeft", "top", "topRight"),
     ("left", "centre", "right"),
-    ("bottom_left", "bottom", "bottom_right"),
+    ("bottomLeft", "bottom", "bottomRight"),
 )
 
 
@@ -38,18 +37,12 @@ class _Writer:
 
     Attributes:
         study: The mistake.
-        language: One of `words.LANGUAGES`.
     """
 
     study: Study
-    language: str
-    templates: dict[str, str] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "templates", words(self.language)["reason"])
-
-    def write(self, key: str, **values: Any) -> str:
-        """Fills a template in; it knows both moves and both players."""
+    def write(self, key: str, **values: Value) -> Phrase:
+        """Returns a sentence; it knows both moves and both players."""
         study = self.study
         known = {
             "played": self._move(study.move),
@@ -57,75 +50,72 @@ class _Writer:
             "player": self.colour(study.colour),
             "opponent": self.colour(opponent(study.colour)),
         }
-        text = self.templates[key].format(**known, **values)
-        return text[0].upper() + text[1:]  # it may begin with a pass
+        return Phrase(f"reason.{key}", {**known, **values})
 
-    def _move(self, point: int) -> str:
-        return self.templates["pass"] if point == PASS else self._vertex(point)
+    def _move(self, point: int) -> Value:
+        return Phrase("reason.pass") if point == PASS else self._vertex(point)
 
     def _vertex(self, point: int) -> str:
         return vertex(point, self.study.game.width, self.study.game.height)
 
-    def colour(self, colour: int) -> str:
+    def colour(self, colour: int) -> Phrase:
         """Returns the name of a colour."""
-        return str(words(self.language)["colour"][colour_name(colour)])
+        return Phrase(colour_name(colour))
 
-    def stones(self, stones: Iterable[int]) -> str:
-        """Returns stones by their number and the one that is nearest to their middle: "5 stones at K10"."""
+    def stones(self, stones: Iterable[int], colour: int | None = None) -> Phrase:
+        """Returns stones by their number and the one that is nearest to their middle: "Black's 5 stones at K10".
+
+        Args:
+            stones: Their points.
+            colour: Whose they are; None if the sentence has said it.
+        """
         points = sorted(stones)
         cells = np.array([cell_of(point, self.study.game.width) for point in points])
         nearest = points[int(np.argmin(((cells - cells.mean(axis=0)) ** 2).sum(axis=1)))]
-        key = "one_stone" if len(points) == 1 else "stones"
-        return self.templates[key].format(count=len(points), place=self._vertex(nearest))
+        found: dict[str, Value] = {"count": len(points), "place": self._vertex(nearest)}
+        if colour is None:
+            return Phrase("reason.stones", found)
+        return Phrase("reason.stonesOf", {**found, "owner": self.colour(colour)})
 
 
-def reason_of(study: Study, fact: Fact, language: str = "en") -> Reason:
-    """Returns a fact about a mistake as a sentence with its line.
-
-    Args:
-        study: The mistake.
-        fact: What was found about it.
-        language: One of `page.words.LANGUAGES`.
-    """
-    return Reason(_sentence(_Writer(study, language), fact), fact.line)
+def reason_of(study: Study, fact: Fact) -> Reason:
+    """Returns a fact about a mistake as a sentence with its line."""
+    return Reason(_sentence(_Writer(study), fact), fact.line)
 
 
-def _sentence(writer: _Writer, fact: Fact) -> str:
+def _sentence(writer: _Writer, fact: Fact) -> Phrase:
+    player = writer.study.colour
     match fact:
         case PassedTooEarly():
-            return writer.write("passed", points=_points(fact.lost))
+            return writer.write("passed", count=round(fact.lost))
         case AtariMissed():
-            return writer.write("atari", stones=writer.stones(fact.points))
+            return writer.write("atari", stones=writer.stones(fact.points, player))
         case Ladder():
-            return writer.write(fact.kind.value, stones=writer.stones(fact.points))
+            return writer.write(fact.kind.value, stones=writer.stones(fact.points, fact.colour))
         case Connected():
-            first, second = writer.stones(fact.first), writer.stones(fact.second)
-            key = "cut" if fact.colour == writer.study.colour else "connected"
-            return writer.write(key, first=first, second=second)
+            first, second = writer.stones(fact.first, fact.colour), writer.stones(fact.second)
+            return writer.write("cut" if fact.colour == player else "connected", first=first, second=second)
         case Filled():
             return writer.write(fact.kind.value)
         case Sente():
-            return writer.write("sente", gain=_points(fact.better), less=_points(fact.played))
+            return writer.write("sente", count=round(fact.better), less=round(fact.played))
         case GroupChanged():
             return _group(writer, fact)
         case Captured():
-            key = "lost" if fact.is_played else "taken"
-            return writer.write(key, stones=writer.stones(fact.points), number=fact.number)
+            owner = opponent(fact.captor)
+            return writer.write("lost" if fact.is_played else "taken", stones=writer.stones(fact.points, owner))
         case RegionChanged():
-            side = writer.templates[_SIDES[fact.side[0]][fact.side[1]]]
-            return writer.write("elsewhere" if fact.is_elsewhere else "region", side=side, points=_points(fact.gain))
+            side = Phrase(f"reason.{_SIDES[fact.side[0]][fact.side[1]]}")
+            return writer.write("elsewhere" if fact.is_elsewhere else "region", side=side, count=round(fact.gain))
     raise TypeError(f"no template for {fact!r}")
 
 
-def _group(writer: _Writer, fact: GroupChanged) -> str:
+def _group(writer: _Writer, fact: GroupChanged) -> Phrase:
     own = fact.colour == writer.study.colour
     if own:
         key = "dies" if fact.better >= ALIVE and fact.played <= DEAD else "weaker"
     else:
         key = "lives" if fact.better <= DEAD and fact.played >= ALIVE else "stronger"
     shares = {"after_better": f"{fact.better:.0%}", "after_played": f"{fact.played:.0%}"}
-    return writer.write(key, owner=writer.colour(fact.colour), stones=writer.stones(fact.points), **shares)
-
-
-def _points(value: float) -> str:
-    return f"{value:.0f}"
+    stones = writer.stones(fact.points, fact.colour)
+    return writer.write(key, owner=writer.colour(fact.colour), stones=stones, **shares)

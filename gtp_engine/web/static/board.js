@@ -1,5 +1,6 @@
 // The board: the server's drawing, and above it what follows the pointer and the keyboard. It knows no rules of Go.
-const SVG = "http://www.w3.org/2000/svg";
+import {shape} from "./shapes.js";
+
 const COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";  // as in GTP, without I
 const STONE = 0.475;  // the radius of a stone, in distances between lines
 
@@ -110,10 +111,4 @@ export class Board {
   }
 
   centre([column, row]) { return [this.left + this.cell * column, this.top + this.cell * row]; }
-}
-
-function shape(name, attributes) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  return element;
 }

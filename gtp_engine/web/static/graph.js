@@ -1,5 +1,6 @@
 // The graph of a game: Black's win rate and lead after each move that was searched. A click goes to a position.
-const SVG = "http://www.w3.org/2000/svg";
+import {shape} from "./shapes.js";
+
 const WIDTH = 320, HEIGHT = 90, LEAST_LEAD = 10;  // the lead's scale is at least so many points each way
 
 export class Graph {
@@ -14,26 +15,24 @@ export class Graph {
     });
   }
 
-  // curve: [number of moves, Black's win rate, Black's lead] for each position that was searched.
-  show({curve, moves, place}) {
+  // curve: [place, Black's win rate, Black's lead] for each position that was searched; review: has the worst moves.
+  show({curve, moves, place, review, guess}) {
     this.moves = moves;
     const x = (number) => WIDTH * number / Math.max(1, moves);
     const scale = Math.max(LEAST_LEAD, ...curve.map(([, , lead]) => Math.abs(lead)));
     const rates = curve.map(([number, winrate]) => [x(number), HEIGHT * (1 - winrate)]);
     const leads = curve.map(([number, , lead]) => [x(number), HEIGHT / 2 * (1 - lead / scale)]);
+    const isGuessing = Boolean(guess && guess.colour);
+    const worst = new Set(review && !isGuessing ? review.mistakes.map((mistake) => mistake.place) : []);
+    const dots = leads.filter((_, index) => worst.has(curve[index][0])).map(([left, top]) => `M${left.toFixed(1)} ${top.toFixed(1)}h0`);
     this.svg.replaceChildren(
       shape("path", {class: "middle", d: `M0 ${HEIGHT / 2}H${WIDTH}`}),
       shape("path", {class: "winrate", d: path(rates)}),
       shape("path", {class: "lead", d: path(leads)}),
+      shape("path", {class: "mistakes", d: dots.join("")}),
       shape("path", {class: "place", d: `M${x(place)} 0V${HEIGHT}`}),
     );
   }
 }
 
 const path = (points) => points.map(([x, y], index) => `${index ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
-
-function shape(name, attributes) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  return element;
-}

@@ -2,6 +2,9 @@
 import {Board} from "./board.js";
 import {Connection} from "./connection.js";
 import {Graph} from "./graph.js";
+import {Review} from "./review.js";
+import {Sound} from "./sound.js";
+import {Study} from "./study.js";
 import {begin, number, percent, text, use} from "./words.js";
 
 const RULES = ["chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor", "ing"];
@@ -17,27 +20,34 @@ const words = {".": "empty", X: "black", O: "white"};
 let state = null;
 let received = 0;  // when the state came, for the clock
 let announced = "";
-let line = null;  // the candidate whose line is on the board
+let line = null;  // the message that asks for the line on the board, of a candidate or of a reason
 let refusal = null;  // why the last thing that the user asked for was refused
 let isConnected = false;
 
 const board = new Board(find("#board"), {
   onPoint: (vertex) => play(vertex),
   onCursor: (vertex, stone) => announce(`${vertex}, ${text(words[stone])}`),
-  onHover: (vertex) => showLine(vertex),
+  onHover: (vertex) => showLine(candidate(vertex)),
 });
 const graph = new Graph(find("#graph"), (place) => go(place));
+const study = new Study(send);
+const review = new Review(send, (index) => showLine(index === null ? null : {type: "reason", number: index}));
+const sound = new Sound(find("#sound"));
+study.onTool = () => state && draw(state.board);
 await begin(find("#language"));
 fillForm();
 const connection = new Connection({onMessage: receive, onChange: showConnection});
 
 function receive(message) {
   if (message.type === "state") {
+    const before = state;
     state = message;
     received = performance.now();
-    show();
+    show(before);
   } else if (message.type === "line") {
-    if (message.move === line) draw(message.board);
+    if (line && message.of === nameOf(line)) draw(message.board);
+  } else if (message.type === "tree") {
+    study.loadTree(message);
   } else if (message.type === "games") {
     showGames(message.games);
   } else if (message.type === "error") {
@@ -56,9 +66,10 @@ function send(message) {
 }
 
 function play(vertex) {
+  if (study.use(vertex)) return;
   if (state.isCounted) send({type: "dead", point: vertex});
   if (state.isOver) return;
-  send({type: "play", point: vertex, after: state.moves});
+  send({type: "play", point: vertex, after: state.place});
 }
 
 function go(place) {
@@ -67,12 +78,23 @@ function go(place) {
 
 function analyse(isOn) { send({type: "analyse", visits: isOn ? Number(find("#analysis-visits").value) : null}); }
 
-const steps = {first: () => 0, previous: () => state.place - 1, next: () => state.place + 1, last: () => state.moves};
-for (const [id, place] of Object.entries(steps)) find(`#${id}`).addEventListener("click", () => go(place()));
+// Several steps may be taken before the first one is answered.
+const steps = {
+  first: () => go(0),
+  previous: () => send({type: "go", step: -1}),
+  next: () => send({type: "go", step: 1}),
+  last: () => go(state.moves),
+};
+for (const [id, take] of Object.entries(steps)) find(`#${id}`).addEventListener("click", take);
 const keys = {Home: "first", ArrowLeft: "previous", ArrowRight: "next", End: "last"};
 document.addEventListener("keydown", (event) => {
   const isFree = !event.target.closest("input, select, textarea, dialog, #board");
-  if (event.key in keys && isFree && !event.ctrlKey && !event.altKey && !event.metaKey) go(steps[keys[event.key]]());
+  if (event.key in keys && isFree && !event.ctrlKey && !event.altKey && !event.metaKey) steps[keys[event.key]]();
+});
+document.addEventListener("keydown", (event) => {
+  const step = {ArrowUp: -1, ArrowDown: 1}[event.key];
+  const isFree = !event.target.closest("input, select, textarea, dialog, #board") && !event.ctrlKey && !event.altKey && !event.metaKey;
+  if (step && isFree && state && study.step(step)) event.preventDefault();
 });
 find("#analyse").addEventListener("click", () => analyse(state.analysisVisits === null));
 find("#analysis-visits").addEventListener("change", () => state.analysisVisits === null || analyse(true));
@@ -162,6 +184,8 @@ find("#new-dialog form").addEventListener("submit", (event) => {
 function rankName(rank) { return text(rank.endsWith("d") ? "dan" : "kyu", {number: number(parseInt(rank, 10))}); }
 
 function fillForm() {
+  study.fill();
+  review.fill();
   const form = find("#new-dialog form");
   const kept = form.rank.value ? Object.fromEntries(new FormData(form)) : {rank: "12k", seconds: 5, handicap: 0, rules: "chinese"};
   const ranks = Array.from({length: WEAKEST_KYU}, (_, index) => `${WEAKEST_KYU - index}k`);
@@ -196,9 +220,10 @@ function showGames(names) {
 
 // What the user sees.
 
-function show() {
+// before: the state before this one, if this is a new one.
+function show(before = state) {
   if (!state) return;
-  showAgain();
+  showAgain(before);
   const isTheirs = state.isYourTurn, busy = isBackground() ? null : state.task && state.task.kind;
   find("#pass").disabled = !isTheirs;
   find("#hint").disabled = find("#score").disabled = !isTheirs || busy !== null;
@@ -210,18 +235,21 @@ function show() {
   find("#analyse").setAttribute("aria-pressed", state.analysisVisits !== null);
   find("#curve").hidden = state.curve.length < 2;
   graph.show(state);
+  study.show(state);
+  review.show(state);
+  sound.follow(state);
   showSettings();
   showLoss();
   find("#board-help").textContent = text(state.isCounted ? "countHelp" : "boardHelp");
   find("#comment").textContent = state.comment;
-  find("#comment").hidden = !state.comment;
+  find("#comment").hidden = !state.comment || find("#edit").open;
   find("#branch").hidden = state.place === state.moves && state.humans.length < 2 && !state.isOver;
   find("#resign").disabled = state.result !== null || state.moves === 0 || state.place < state.moves;
   showPlayers();
   showStatus();
   showReport();
   const rules = RULES.includes(state.rules) ? text(`rules-${state.rules}`) : state.rules;
-  find("#facts").textContent = text("facts", {komi: number(state.komi, state.komi % 1 ? 1 : 0), rules, moves: number(state.moves)});
+  find("#facts").textContent = text("facts", {komi: number(state.komi, state.komi % 1 ? 1 : 0), rules, moves: number(state.moveNumbers[1])});
   find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: isolated(state.recordedResult)}) : "";
   find("#file").textContent = state.file ? text("savedAs", {file: isolated(state.file)}) : "";
   showProblem();
@@ -249,7 +277,8 @@ function showSettings() {
 }
 
 function draw(svg) {
-  board.show(svg, {...state, colour: state.isYourTurn ? state.toMove : null, isPreview: svg !== state.board});
+  const colour = state.isYourTurn && study.tool === "play" ? state.toMove : null;
+  board.show(svg, {...state, colour, isPreview: svg !== state.board});
 }
 
 function showPlayers() {
@@ -269,12 +298,20 @@ function showPlayers() {
 function showClock() {
   const thinking = isConnected && state && state.task && state.task.kind === "move";
   for (const player of document.querySelectorAll(".player")) {
-    const isThinking = thinking && player.dataset.colour === state.toMove;
-    const seconds = isThinking ? state.task.seconds + (performance.now() - received) / 1000 : 0;
-    player.querySelector(".clock").textContent = isThinking ? text("seconds", {seconds: number(seconds, 1)}) : "";
+    const since = (performance.now() - received) / 1000, colour = player.dataset.colour;
+    const isThinking = thinking && colour === state.toMove;
+    const move = isThinking ? text("seconds", {seconds: number(state.task.seconds + since, 1)}) : "";
+    const used = state ? state.clock[colour] + (isConnected && state.clock.running === colour ? since : 0) : 0;
+    player.querySelector(".clock").textContent = [move, used ? clockText(used) : ""].filter(Boolean).join(" · ");
   }
 }
 setInterval(showClock, CLOCK_STEP);
+
+function clockText(seconds) {
+  const whole = Math.floor(seconds), digits = (value) => String(value).padStart(2, "0");
+  const minutes = `${Math.floor(whole / 60) % 60}`, hours = Math.floor(whole / 3600);
+  return hours ? `${hours}:${digits(minutes)}:${digits(whole % 60)}` : `${minutes}:${digits(whole % 60)}`;
+}
 
 function showStatus() {
   const now = statusText(), last = state.lastMove;
@@ -289,7 +326,11 @@ function statusText() {
   const colour = text(state.toMove);
   if (state.result && state.place === state.moves) return resultText(state.result);
   if (!state.isReady && state.task) return text("compiling");
-  if (state.place < state.moves) return text("earlier", {place: number(state.place), moves: number(state.moves)});
+  if (study.isGuessing) return text("guessNow", {colour});
+  if (state.place < state.moves) {
+    const [place, moves] = state.moveNumbers.map((count) => number(count));
+    return text("earlier", {place, moves});
+  }
   if (state.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching"}[state.task.kind], {colour});
   return state.humans.length === 2 ? text("toMove", {colour}) : text("yourTurn", {colour});
 }
@@ -331,7 +372,7 @@ function showCandidates(moves) {
 function candidateRow() {
   const row = document.createElement("tr"), button = document.createElement("button");
   button.type = "button";
-  for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => showLine(button.textContent));
+  for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => showLine(candidate(button.textContent)));
   for (const event of ["blur", "pointerleave"]) button.addEventListener(event, () => showLine(null));
   button.addEventListener("click", () => play(button.textContent));
   row.insertCell().append(button);
@@ -339,22 +380,26 @@ function candidateRow() {
   return row;
 }
 
+// Returns the message that asks for the line of a candidate; null if the point is none.
 function candidate(vertex) {
-  return state && state.report && state.report.moves.some((move) => move.vertex === vertex) ? vertex : null;
+  const isOne = state && state.report && state.report.moves.some((move) => move.vertex === vertex);
+  return isOne ? {type: "line", move: vertex} : null;
 }
 
-function showLine(vertex) {
-  const wanted = candidate(vertex);
-  if (wanted === line) return;
+// What the answer to such a message is called.
+function nameOf(asked) { return asked.type === "reason" ? `reason ${asked.number}` : asked.move; }
+
+function showLine(wanted) {
+  if ((wanted && nameOf(wanted)) === (line && nameOf(line))) return;
   line = wanted;
-  if (line) connection.send({type: "line", move: line});
+  if (line) connection.send(line);
   else if (state) draw(state.board);
 }
 
-// After a new state: the line of the same candidate, which may have changed, or the position.
-function showAgain() {
-  line = line && candidate(line);
-  if (line) connection.send({type: "line", move: line});
+// After a new state: the line of the same candidate or reason, which may have changed, or the position.
+function showAgain(before) {
+  if (line) line = line.type === "line" ? candidate(line.move) : before && before.node === state.node ? line : null;
+  if (line) connection.send(line);
   else draw(state.board);
 }
 
@@ -367,6 +412,7 @@ function showProblem() {
 
 function showConnection(isOpen) {
   isConnected = isOpen;
+  if (isOpen) study.askAgain();
   find("#connection").hidden = isOpen;
   find("main").classList.toggle("lost", !isOpen);
   showClock();

@@ -1,15 +1,20 @@
-// The page's texts: one file for each language, with the same names.
+// The page's texts: one file for each language, with the same names, which gtp_engine/languages/texts.py reads too.
 const LANGUAGES = {en: "English", es: "Español", zh: "中文", ar: "العربية"};
 const STORED = "gtp_engine language";
 
 let words = {};
 let language = "en";
 
-// Returns a text with its values put in, such as text("toMove", {colour: "Black"}).
+// Returns a text with its values put in, such as text("toMove", {colour: "Black"}). One with plural forms has a form for
+// the number `count`; a value may be a text with values itself: {name, values}.
 export function text(name, values = {}) {
-  const found = words[name];
+  let found = words[name];
   if (found === undefined) throw new Error(`no text ${name}`);
-  return found.replace(/\{(\w+)\}/g, (_, key) => values[key]);
+  if (typeof found === "object") found = found[new Intl.PluralRules(language).select(values.count)] ?? found.other;
+  return found.replace(/\{(\w+)\}/g, (_, key) => {
+    const value = values[key];
+    return value?.name ? text(value.name, value.values) : value;
+  });
 }
 
 export const number = (value, digits = 0) =>

@@ -1,0 +1,108 @@
+"""How the page writes values in its language: points and colours, leads, results, lines.
+
+Digits are Latin and decimals have a point in every language, as on the board, in the record and in its result.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+from ...game.coords import BLACK, PASS, WHITE, colour_name
+from ...languages.texts import texts
+from ..game_review import Phase
+from ..review import MoveReview
+
+_EVEN = 0.05  # points; a smaller lead would be written as 0.0
+_PHASES = {
+    Phase.OPENING: "phase.opening",
+    Phase.MIDDLE_GAME: "phase.middleGame",
+    Phase.ENDGAME: "phase.endgame",
+}
+# First letters of SGF results that are not a number of points, as in "B+Resign".
+_RESULTS = {"R": "resignation", "T": "time", "F": "forfeit"}
+
+
+class Wording:
+    """The values of the page in one language; `wording` returns it."""
+
+    def __init__(self, language: str) -> None:
+        self.text = texts(language)
+
+    def vertex(self, point: int, move: MoveReview) -> str:
+        """Returns the name of a point on the board of a move, or the word for a pass."""
+        return self.text("script.pass") if point == PASS else move.vertex(point)
+
+    def colour(self, move: MoveReview) -> str:
+        """Returns the name of the player who made a move."""
+        return self.text(colour_name(move.move.colour))
+
+    def lead(self, points: float) -> str:
+        """Returns Black's lead with one decimal."""
+        return self.text("ahead.even") if abs(points) < _EVEN else self._ahead(points, f"{abs(points):.1f}")
+
+    def tick(self, points: int) -> str:
+        """Returns a lead of whole points, as at the lines of the graph."""
+        return self._ahead(points, str(abs(points))) if points else "0"
+
+    def result(self, result: str) -> str:
+        """Returns the result of a record, "B+2.5" in SGF; one that says neither winner stays as it is."""
+        found = re.fullmatch(r"([BW])\+(\w[\w.]*)", result)
+        if not found:
+            return result
+        if how := _RESULTS.get(found[2][0]):
+            return self.text("result.black" if found[1] == "B" else "result.white", how=self.text(f"result.{how}"))
+        return self._ahead(1 if found[1] == "B" else -1, found[2])
+
+    def rules(self, name: str) -> str:
+        """Returns the name of a ruleset; rules without a name stay as they are."""
+        return self.text(f"rules-{name}") if f"rules-{name}" in self.text.names else name
+
+    def phase(self, phase: Phase) -> str:
+        """Returns the name of a phase."""
+        return self.text(_PHASES[phase])
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """Returns all of these as filters of templates."""
+        return {
+            "vertex": self.vertex,
+            "colour": self.colour,
+            "lead": self.lead,
+            "tick": self.tick,
+            "result": self.result,
+            "rules": self.rules,
+            "phase": self.phase,
+            "line": _line,
+            "points": _points,
+            "percent": _percent,
+            "plain": _plain,
+        }
+
+    def _ahead(self, lead: float, margin: str) -> str:
+        return self.text(f"ahead.{colour_name(BLACK if lead > 0 else WHITE)}", points=margin)
+
+
+@cache
+def wording(language: str) -> Wording:
+    """Returns how a language writes values."""
+    return Wording(language)
+
+
+def _line(names: Iterable[str]) -> str:
+    """Returns a line with its numbers: "1 D4  2 Q16"."""
+    return "  ".join(f"{number} {name}" for number, name in enumerate(names, start=1))
+
+
+def _points(value: float) -> str:
+    """Returns points with one digit after the decimal point."""
+    return f"{value:.1f}"
+
+
+def _percent(share: float, digits: int = 0) -> str:
+    """Returns a share of 0 to 1 in percent."""
+    return f"{100 * share:.{digits}f}%"
+
+
+def _plain(value: float) -> str:
+    """Returns a number without needless zeros."""
+    return f"{value:g}"

@@ -1,0 +1,116 @@
+"""Editing a record: comments, marks, stones that are set up, and its variations. All of it can be undone."""
+
+from typing import TYPE_CHECKING
+
+from ..base.errors import UserError
+from ..game.coords import as_colour
+from ..sgf import TreeNode
+from .messages import text_of, whole_number
+from .part import Message, Part
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+_MOST = 10**9  # more than there are nodes or trees
+
+
+class Editing(Part):
+    """Changes of the tree at the position that is shown.
+
+    Each message names its `tree` and its `node`, since the engine or another page may have changed what is shown.
+    """
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session)
+        self.methods = {
+            "comment": self._comment,
+            "mark": self._mark,
+            "stone": self._set_stone,
+            "turn": self._change_turn,
+            "delete": self._delete,
+            "promote": self._promote,
+        }
+
+    def _comment(self, message: Message) -> None:
+        self.session.played.tree.set_comment(self._node_of(message), text_of(message, "text").strip())
+        self._save()
+
+    def _node_of(self, message: Message) -> TreeNode:
+        """Returns the node that a message is about."""
+        session = self.session
+        if whole_number(message, "tree", 0, _MOST) != session.tree_number:
+            raise UserError("another game is shown now")
+        return session.played.tree.node(whole_number(message, "node", 0, _MOST))
+
+    def _check_shown(self, message: Message) -> None:
+        """Raises UserError if the page showed another position when it sent the message."""
+        if self._node_of(message) is not self.session.node:
+            raise UserError("another position is shown now")
+
+    def _mark(self, message: Message) -> None:
+        self._check_shown(message)
+        point = self.session.position().point(text_of(message, "point"))
+        self.session.played.tree.mark(self.session.node, point, text_of(message, "mark"))
+        self._save()
+
+    def _set_stone(self, message: Message) -> None:
+        self._check_free(message)
+        played = self.session.played
+        point = played.game.point(text_of(message, "point"))
+        colour = as_colour(text_of(message, "colour"))
+        self._show(played.tree.set_stone(played.node, point, colour, played.engine.rules))
+
+    def _change_turn(self, message: Message) -> None:
+        self._check_free(message)
+        played = self.session.played
+        self._show(played.tree.change_turn(played.node, played.game.to_move))
+
+    def _delete(self, message: Message) -> None:
+        """Deletes the position that is shown with everything that follows it."""
+        self._check_free(message)
+        tree = self.session.played.tree
+        edits = len(tree.edits)
+        node = tree.remove(self.session.node)
+        self._check_main_line(edits)
+        self._show(node)
+
+    def _promote(self, message: Message) -> None:
+        """Makes the line that is shown the main line."""
+        self._check_free(message)
+        tree = self.session.played.tree
+        edits = len(tree.edits)
+        tree.promote(self.session.node)
+        self._check_main_line(edits)
+        self._save()
+
+    def _check_main_line(self, edits: int) -> None:
+        """Undoes what was edited since then if the main line cannot be played: no program could read the file."""
+        played = self.session.played
+        try:
+            played.tree.position(played.tree.main_line[-1], played.engine.rules, played.engine.komi)
+        except UserError:
+            while len(played.tree.edits) > edits:
+                played.tree.undo()
+            raise
+
+    def _check_free(self, message: Message) -> None:
+        """Raises UserError for another position, and in a game against the engine, whose moves are not edited."""
+        self._check_shown(message)
+        if not self.session.played.is_study:
+            raise UserError("this is a game against the engine: save it, and open the file to change its moves")
+
+    def _show(self, node: TreeNode) -> None:
+        """Shows a node whose position is another one than before."""
+        session = self.session
+        session.cancel()
+        session.values.forget(node if node.move is None else None)
+        session.played.has_content = True
+        session.played.show(node)
+        session.played.save()
+        session.changed()
+
+    def _save(self) -> None:
+        self.session.played.has_content = True
+        self.session.played.save()
+        self.session.publish()

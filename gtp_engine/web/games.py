@@ -1,0 +1,123 @@
+"""Which game is played or looked at: new games, saved games, records, and the network that plays."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..base.errors import UserError
+from ..base.fields import parse_word
+from ..game.coords import BLACK, WHITE
+from ..play.loading import open_game, open_tree, unfinished_games
+from ..sgf import TreeNode, read_tree
+from .messages import new_game_of, text_of
+from .networks import network_choices
+from .part import Message, Part
+
+if TYPE_CHECKING:
+    from .session import Session
+
+_BOTH = frozenset((BLACK, WHITE))
+_LISTED = 20  # unfinished games that a page offers
+
+
+class Games(Part):
+    """Games that take the place of each other.
+
+    Attributes:
+        networks: What `EngineSettings.network` is for each network that a page may choose.
+    """
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session)
+        self.networks = network_choices()
+        self._downloaded = ""  # the version of the tree
+        self.methods = {
+            "games": self._list,
+            "new": self._new,
+            "resume": self._resume,
+            "open": self._open,
+            "branch": self._branch,
+            "network": self._choose_network,
+        }
+
+    def _list(self, _: Message) -> dict[str, Any]:
+        return {"type": "games", "games": [path.stem for path in self._unfinished()]}
+
+    def _unfinished(self) -> list[Path]:
+        played = self.session.played
+        others = (path for path in unfinished_games(played.folder) if path != played.file.path)
+        return [path for path, _ in zip(others, range(_LISTED), strict=False)]
+
+    def _new(self, message: Message) -> None:
+        new = new_game_of(message)
+
+        def begin() -> None:
+            engine = self.session.played.engine
+            engine.settings = replace(engine.settings, rank=new.rank, seconds=new.seconds, visits=new.visits)
+            self.session.played.begin(new.game, new.humans)
+
+        self._replace(begin)
+
+    def _resume(self, message: Message) -> None:
+        name = text_of(message, "game")
+        path = next((path for path in self._unfinished() if path.stem == name), None)
+        if path is None:
+            raise UserError(f"no unfinished game {name[:80]!r}")
+        saved = open_game(path)
+        self._replace(lambda: self.session.played.load(saved))
+
+    def _open(self, message: Message) -> None:
+        """Shows a record; its file is not changed, and what is played on is saved as a new game."""
+        tree = read_tree(text_of(message, "sgf").encode("utf-8", "replace"))
+        saved = replace(open_tree(tree), humans=_BOTH)
+        self._replace(lambda: self.session.played.load(saved, as_record=True))
+
+    def _branch(self, _: Message) -> None:
+        """Begins a new game against the engine from the position that is shown."""
+        session = self.session
+        game, node, values = session.position().copy(), session.node, session.values
+        if game.is_over:
+            raise UserError("both players have passed here: choose an earlier position")
+        self._replace(lambda: session.played.begin(game, frozenset((game.to_move,))), forgets=False)
+        values.move_to(zip(_positions(node), _positions(session.played.node), strict=False))
+        session.publish()
+
+    def _replace(self, begin: Callable[[], object], *, forgets: bool = True) -> None:
+        """Has another game take the place of this one, which is on disk first."""
+        session = self.session
+        if not session.played.save() and session.tree_version != self._downloaded:
+            raise UserError(f"{session.played.file.error}; this game would be lost: download its SGF first")
+        session.cancel()
+        begin()
+        if forgets:
+            session.values.forget()
+        session.began()
+
+    def _choose_network(self, message: Message) -> None:
+        """Has the engine use another network, for its moves and for analyses."""
+        session = self.session
+        chosen = parse_word("network", message.get("network"), self.networks)
+        engine = session.played.engine
+        session.cancel()
+        engine.settings = replace(engine.settings, network=self.networks[chosen])
+        engine.load(engine.game)
+        session.values.forget()
+        session.last_report = None
+        session.watch_engine()
+        session.changed()
+
+    def download(self) -> str:
+        """Returns the game as SGF, for the person who asks for it to keep."""
+        text = self.session.played.record().to_sgf()
+        self._downloaded = self.session.tree_version
+        return text
+
+
+def _positions(node: TreeNode) -> list[TreeNode]:
+    """Returns a node and those at which the moves before it were played, the latest first.
+
+    Two lines with the same moves have the same ones, whatever nodes without a move stand between them.
+    """
+    return [node, *(before for before, after in reversed(list(pairwise(node.path))) if after.move is not None)]

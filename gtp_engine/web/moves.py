@@ -1,0 +1,98 @@
+"""Moves and what goes with them: playing, undoing, resigning, dead stones, and walking through the game."""
+
+from typing import TYPE_CHECKING
+
+from ..base.errors import UserError
+from ..game.coords import EMPTY, PASS, opponent, point_at, xy
+from ..game.regions import find_regions
+from .messages import text_of, whole_number
+from .part import Message, Part
+
+if TYPE_CHECKING:
+    from .session import Session
+
+_MOST_NODES = 10**9  # more than a tree can have
+
+
+class Moves(Part):
+    """Playing and walking."""
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session)
+        self.methods = {
+            "play": self._play,
+            "undo": self._undo,
+            "resign": self._resign,
+            "dead": self._dispute,
+            "stop": self._stop,
+            "go": self._go,
+            "variation": self._go_beside,
+        }
+
+    def _play(self, message: Message) -> None:
+        session, played = self.session, self.session.played
+        place = len(played.node.path) - 1
+        if not session.is_latest:
+            raise UserError("an earlier position is shown: go to the last move to play on")
+        if whole_number(message, "after", 0, _MOST_NODES) != place:
+            raise UserError("the game has moved on: this move was made on an earlier position")
+        if not played.is_humans_turn:
+            raise UserError("it is the engine's turn")
+        point = played.game.point(text_of(message, "point"))
+        if session.guessing.is_on:
+            session.guessing.guess(point)
+            return
+        played.play(point)
+        session.changed()
+
+    def _undo(self, _: Message) -> None:
+        played = self.session.played
+        if not played.can_undo:
+            raise UserError("there is nothing to undo" if played.is_study else "you have no move to take back")
+        self.session.cancel()
+        node = played.tree.edits[-1].node if played.tree.edits else played.node
+        properties = node.properties
+        played.undo()
+        if node.move is None and node.properties is not properties:  # its stones or the turn may be others now
+            self.session.values.forget(node)
+        self.session.changed()
+
+    def _resign(self, _: Message) -> None:
+        played = self.session.played
+        played.resign(played.game.to_move if played.is_humans_turn else opponent(played.game.to_move))
+        self.session.changed()
+
+    def _dispute(self, message: Message) -> None:
+        """Counts again with the stones of one chain dead instead of alive, or the other way round."""
+        played = self.session.played
+        if played.result is None or not played.game.is_over:
+            raise UserError("the game has not been counted")
+        point = played.game.point(text_of(message, "point"))
+        if point == PASS:
+            raise UserError("there is no stone")
+        column, row = xy(point, played.game.width)
+        part = next(part for part in find_regions(played.game.stones()) if (row, column) in part.cells)
+        if part.colour == EMPTY:
+            raise UserError("there is no stone")
+        played.count(played.dead ^ {point_at(x, y, played.game.width) for y, x in part.cells})
+        self.session.publish()
+
+    def _stop(self, _: Message) -> None:
+        """Ends the search at once; what it has found counts."""
+        self.session.played.engine.stop()
+
+    def _go(self, message: Message) -> None:
+        """Shows a node by its number, the one at a place of the line that is shown, or the next or previous one."""
+        session = self.session
+        if "node" in message:
+            session.look_at(session.played.tree.node(whole_number(message, "node", 0, _MOST_NODES)))
+        elif "step" in message:  # from where the game is, which the page may not know yet
+            step = whole_number(message, "step", -1, 1)
+            session.look_at((session.node.next if step > 0 else session.node.parent) or session.node)
+        else:
+            session.look_at(session.line[whole_number(message, "move", 0, len(session.line) - 1)])
+
+    def _go_beside(self, message: Message) -> None:
+        """Shows the same place of the next or of the previous variation."""
+        step = whole_number(message, "step", -1, 1)
+        self.session.look_at(self.session.played.tree.beside(self.session.node, step))

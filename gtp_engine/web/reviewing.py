@@ -1,0 +1,247 @@
+"""The review of the main line, in the background: the game can be looked at and played on meanwhile.
+
+It has a thread and an evaluator of its own, so that it need not share the engine's searches.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..base.errors import EXPECTED, UserError
+from ..game.coords import PASS, colour_name
+from ..game.drawing import Candidate
+from ..game.rules import Rules
+from ..languages.texts import Phrase
+from ..sgf import GameRecord, TreeNode
+from .messages import visits_of, whole_number
+from .part import Message, Part
+
+if TYPE_CHECKING:
+    from ..analysis.game_review import GameReview
+    from ..analysis.mistakes import Mistake
+    from ..analysis.review import MoveReview
+    from ..analysis.reviewer import Reviewer
+    from .session import Session
+
+DEFAULT_VISITS = 100  # 250 moves then take about a minute on two cores with the bundled network
+_SEED = 1  # that of `gtp_engine review`: a review that is repeated shows the same mistakes
+_LISTED = 10  # mistakes, as many as the summary of `gtp_engine review` has
+_PUBLISH_SECONDS = 0.3
+_CLOSING_SECONDS = 5.0
+_BEST = "#5cc48d"  # the colour of the better move on the board
+
+
+@dataclass(eq=False)
+class Job:
+    """A review and how far it is.
+
+    Attributes:
+        reviewer: Makes it.
+        record: The record of the main line when it was begun.
+        positions: The node of the position after each number of moves.
+        moves: The nodes of the moves in order.
+        stage: "moves", "again" for the longer look at the worst ones, "reasons", then "done" or "stopped".
+        done: How many moves, or reasons, have been found in this stage.
+        total: How many there are; 0 if that is not known.
+        review: What has been found so far.
+    """
+
+    reviewer: "Reviewer"
+    record: GameRecord
+    positions: Sequence[TreeNode]
+    moves: Sequence[TreeNode]
+    stage: str = "moves"
+    done: int = 0
+    total: int = 0
+    review: "GameReview | None" = None
+    mistakes: "list[Mistake]" = field(default_factory=list)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it goes on."""
+        return self.stage not in ("done", "stopped")
+
+
+class Reviewing(Part):
+    """The review of the present game.
+
+    Attributes:
+        job: The review; None if there is none.
+    """
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session)
+        self.job: Job | None = None
+        self._thread: threading.Thread | None = None
+        self._published = 0.0
+        self.methods = {"review": self._begin, "stop-review": self._stop, "reason": self._line}
+
+    def _begin(self, message: Message) -> None:
+        from ..analysis.reviewer import Reviewer  # later than the first board
+
+        session = self.session
+        if self.job is not None and self.job.is_running:
+            raise UserError("the review is running")
+        if not session.is_ready:
+            raise UserError("the engine is getting ready: review the game when it is")
+        tree, engine = session.played.tree, session.played.engine
+        line = tree.main_line
+        moves = [node for node in line if node.move is not None]
+        if not moves:
+            raise UserError("there are no moves to review")
+        session.guessing.end()
+        visits = visits_of(message) or DEFAULT_VISITS
+        settings = replace(engine.settings, rank=None, visits=visits, seconds=None, seed=_SEED)
+        positions = [*(node.parent or node for node in moves), line[-1]]
+        job = self.job = Job(Reviewer(settings), tree.record(line[-1]), positions, moves, total=len(moves))
+        how = job, engine.rules, engine.komi
+        self._thread = threading.Thread(target=self._run, args=how, name="review", daemon=True)
+        self._thread.start()
+        session.publish()
+
+    def _stop(self, _: Message) -> None:
+        """Ends the review; what it has found stays."""
+        if self.job is not None:
+            self.job.reviewer.stopped = True
+
+    def forget(self) -> None:
+        """Ends the review of a game that another one replaces."""
+        self._stop({})
+        self.job = None
+
+    def close(self) -> None:
+        """Ends the review and waits for it."""
+        self._stop({})
+        if self._thread is not None:
+            self._thread.join(_CLOSING_SECONDS)
+
+    # On the review's thread.
+
+    def _run(self, job: Job, rules: Rules, komi: float) -> None:
+        """Makes the review; every change of the job is made on the session's thread."""
+        from ..analysis.game_review import GameReview
+        from ..analysis.reasons.explain import worth_explaining
+
+        reviewer = job.reviewer
+        try:
+            moves = self._look(job, rules, komi)
+            review = GameReview(job.record, reviewer.conditions(job.record, rules, komi), moves)
+            self._tell(job, stage="reasons", done=0, total=len(worth_explaining(review.mistakes)), review=review)
+            reasons = {}
+            for count, (number, found) in enumerate(reviewer.reasons(review, rules, komi), 1):
+                reasons[number] = found
+                self._tell(job, done=count, review=replace(review, reasons=dict(reasons)))
+            self._tell(job, stage="stopped" if reviewer.stopped else "done")
+        except EXPECTED as error:
+            self._fail(job, error)
+        except Exception as error:  # on another thread nobody else would report it
+            self._fail(job, error)
+        finally:
+            reviewer.close()
+
+    def _look(self, job: Job, rules: Rules, komi: float) -> "tuple[MoveReview, ...]":
+        """Searches all positions, and those of the worst moves once more."""
+        found: list[MoveReview] = []
+        for move in job.reviewer.moves(job.record, rules, komi):
+            found.append(move)
+            self._tell(job, partial(self._note, [move], job), done=move.number)
+        moves = tuple(found)
+        if job.reviewer.stopped:
+            return moves
+        self._tell(job, stage="again", done=0, total=0)
+        for number, known in enumerate(job.reviewer.second_look(job.record, moves, rules, komi), 1):
+            moves = known
+            self._tell(job, partial(self._note, moves, job), done=number)
+        return moves
+
+    def _fail(self, job: Job, error: Exception) -> None:
+        from .session import in_words  # which imports this module
+
+        text = in_words(error)
+        self._tell(job, lambda: setattr(self.session, "problem", text), stage="stopped")
+
+    def _tell(self, job: Job, note: Callable[[], object] | None = None, **changes: Any) -> None:
+        def change() -> None:
+            if job is not self.job:
+                return
+            for name, value in changes.items():
+                setattr(job, name, value)
+            if note is not None:
+                note()
+            if "review" in changes:
+                job.mistakes = changes["review"].mistakes[:_LISTED]
+            if "stage" in changes or time.monotonic() - self._published > _PUBLISH_SECONDS:
+                self._published = time.monotonic()
+                self.session.publish()
+
+        self.session.call(change)
+
+    # On the session's thread.
+
+    def _note(self, moves: "Sequence[MoveReview]", job: Job) -> None:
+        """Keeps the values of the positions before and after moves."""
+        for move in moves:
+            self.session.values.note(move.before, job.positions[move.number - 1])
+            self.session.values.note(move.after, job.positions[move.number])
+
+    def mistake_at(self, node: TreeNode) -> "Mistake | None":
+        """Returns the mistake that the move of a node is; None if it is not listed as one."""
+        job = self.job
+        if job is None:
+            return None
+        return next((found for found in job.mistakes if job.moves[found.worst.number - 1] is node), None)
+
+    def better_move(self, node: TreeNode) -> list[Candidate]:
+        """Returns what the board shows of a mistake: the better move."""
+        mistake = self.mistake_at(node)
+        if mistake is None or mistake.worst.best == PASS:
+            return []
+        return [Candidate(mistake.worst.best, _BEST, is_best=True)]
+
+    def _line(self, message: Message) -> dict[str, Any]:
+        """Returns the board with the better line of the mistake that is shown, or with that of a reason for it."""
+        from .view import board_with_line  # which describes this module too
+
+        node, mistake = self.session.node, self.mistake_at(self.session.node)
+        if mistake is None or node.parent is None or self.job is None or self.job.review is None:
+            raise UserError("no mistake is shown")
+        reasons = self.job.review.reasons.get(mistake.worst.number, ())
+        number = whole_number(message, "number", 0, len(reasons))
+        line = reasons[number - 1].line if number else mistake.worst.better_line
+        board = board_with_line(self.session.position(node.parent), line)
+        return {"type": "line", "of": f"reason {number}", "board": board}
+
+    def state(self) -> dict[str, Any] | None:
+        """Returns how far the review is and the worst moves; None if there is none."""
+        job = self.job
+        if job is None:
+            return None
+        return {
+            "stage": job.stage,
+            "done": job.done,
+            "total": job.total,
+            "mistakes": [self._mistake(job, mistake) for mistake in job.mistakes],
+        }
+
+    def _mistake(self, job: Job, mistake: "Mistake") -> dict[str, Any]:
+        worst, node = mistake.worst, job.moves[mistake.worst.number - 1]
+        reasons = job.review.reasons.get(worst.number, ()) if job.review else ()
+        return {
+            "node": node.number,
+            "place": len(node.path) - 1,
+            "number": worst.number,
+            "colour": colour_name(worst.move.colour),
+            "move": worst.vertex(worst.move.point),
+            "points": round(worst.points_loss, 1),
+            "best": worst.vertex(worst.best),
+            "reasons": [_phrase(reason.sentence) for reason in reasons],
+        }
+
+
+def _phrase(phrase: Phrase) -> dict[str, Any]:
+    """Returns a phrase as the page's `text` takes it, to be said in the page's language."""
+    values = {key: _phrase(value) if isinstance(value, Phrase) else value for key, value in phrase.values.items()}
+    return {"name": phrase.name, "values": values}

@@ -1,0 +1,87 @@
+// The review of the game: its progress, the worst moves, and why they are mistakes.
+import {number, text} from "./words.js";
+
+const VISITS = [50, 100, 200, 500, 1000];
+const USUAL_VISITS = 100;
+const find = (selector) => document.querySelector(selector);
+
+export class Review {
+  // send: sends a message; onLine: called with the number of a reason, 0 for the better line, or null.
+  constructor(send, onLine) {
+    this.send = send;
+    this.onLine = onLine;
+    this.said = "";
+    find("#review").addEventListener("click", () => {
+      send(this.isRunning ? {type: "stop-review"} : {type: "review", visits: Number(find("#review-visits").value)});
+    });
+  }
+
+  get isRunning() { return Boolean(this.review && !["done", "stopped"].includes(this.review.stage)); }
+
+  fill() {
+    const visits = Number(find("#review-visits").value) || USUAL_VISITS;
+    find("#review-visits").replaceChildren(...VISITS.map((count) => new Option(number(count), count, false, count === visits)));
+    this.said = "";
+  }
+
+  show(state) {
+    const review = this.review = state.review, isGuessing = Boolean(state.guess && state.guess.colour);
+    find("#review").textContent = text(this.isRunning ? "reviewStop" : "review");
+    find("#review").setAttribute("aria-pressed", this.isRunning);
+    find("#review").disabled = !this.isRunning && (!state.isReady || state.moves === 0);
+    find("#reviewed").hidden = !review || isGuessing;
+    if (!review) return;
+    find("#review-stage").textContent = stageText(review);
+    find("#review-progress").hidden = !this.isRunning;
+    if (review.total) Object.assign(find("#review-progress"), {max: review.total, value: review.done});
+    else find("#review-progress").removeAttribute("value");
+    // The lists stay the same elements as long as they say the same, so that the focus stays.
+    const said = JSON.stringify([review.mistakes, state.node]);
+    if (said === this.said) return;
+    this.said = said;
+    const focused = document.activeElement.dataset.node;
+    find("#mistakes").replaceChildren(...review.mistakes.map((mistake) => this.item(mistake, state.node)));
+    if (focused) find("#mistakes").querySelector(`[data-node="${focused}"]`)?.focus();
+  }
+
+  item(mistake, shown) {
+    const item = document.createElement("li"), button = document.createElement("button");
+    button.type = "button";
+    button.dataset.node = mistake.node;
+    button.textContent = mistakeText(mistake);
+    button.addEventListener("click", () => this.send({type: "go", node: mistake.node}));
+    item.append(button);
+    if (mistake.node === shown) {
+      button.setAttribute("aria-current", "true");
+      item.append(...[text("betterLine"), ...mistake.reasons.map(sentence)].map((said, index) => this.reason(said, index)));
+    }
+    return item;
+  }
+
+  reason(said, index) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "reason";
+    button.dir = "auto";
+    button.textContent = said;
+    for (const event of ["focus", "pointerenter", "click"]) button.addEventListener(event, () => this.onLine(index));
+    for (const event of ["blur", "pointerleave"]) button.addEventListener(event, () => this.onLine(null));
+    return button;
+  }
+}
+
+// A reason may begin with a pass, which is not written with a capital letter elsewhere.
+function sentence({name, values}) {
+  const said = text(name, values);
+  return said[0].toLocaleUpperCase() + said.slice(1);
+}
+
+function stageText({stage, done, total, mistakes}) {
+  const values = {done: number(done), total: number(total)};
+  const names = {moves: "reviewMoves", again: "reviewAgain", reasons: "reviewReasons", stopped: "reviewStopped"};
+  return text(names[stage] || (mistakes.length ? "reviewDone" : "noMistakes"), values);
+}
+
+function mistakeText({number: move, colour, move: played, points, best}) {
+  return text("mistake", {number: number(move), colour: text(colour), move: played, points: number(points, 1), best});
+}

@@ -1,0 +1,40 @@
+// Sounds of stones, made here: a short knock for a move, two for stones that are taken.
+const STORED = "gtp_engine sound";
+const SECONDS = 0.09, PITCH = 1100;
+
+export class Sound {
+  // switched: the checkbox.
+  constructor(switched) {
+    this.switched = switched;
+    this.shown = null;
+    try { switched.checked = localStorage.getItem(STORED) === "on"; } catch { /* private windows may have no storage */ }
+    switched.addEventListener("change", () => {
+      try { localStorage.setItem(STORED, switched.checked ? "on" : "off"); } catch { /* likewise */ }
+      this.knock();
+    });
+  }
+
+  // Is heard if the state shows another move than the one before.
+  follow({node, lastMove, captures}) {
+    const before = this.shown, taken = captures.black + captures.white;
+    this.shown = {node, taken};
+    if (!before || before.node === node || !lastMove || lastMove.vertex === "pass") return;
+    this.knock();
+    if (taken > before.taken) this.knock(1.5 * SECONDS);
+  }
+
+  knock(delay = 0) {
+    if (!this.switched.checked) return;
+    this.audio ||= new AudioContext();
+    const start = this.audio.currentTime + delay, tone = this.audio.createOscillator(), loudness = this.audio.createGain();
+    tone.type = "triangle";
+    tone.frequency.setValueAtTime(PITCH, start);
+    tone.frequency.exponentialRampToValueAtTime(PITCH / 5, start + SECONDS);
+    loudness.gain.setValueAtTime(0.4, start);
+    loudness.gain.exponentialRampToValueAtTime(0.001, start + SECONDS);
+    tone.connect(loudness).connect(this.audio.destination);
+    tone.start(start);
+    tone.stop(start + SECONDS);
+    document.documentElement.dataset.knocks = Number(document.documentElement.dataset.knocks || 0) + 1;
+  }
+}

@@ -1,0 +1,136 @@
+// Records: walking through variations, editing, and guessing moves.
+import {Tree} from "./tree.js";
+import {number, text} from "./words.js";
+
+const SHAPES = ["triangle", "square", "circle", "cross", "letter", "number"];
+const STONES = ["black", "white"];
+const find = (selector) => document.querySelector(selector);
+
+export class Study {
+  // send: sends a message.
+  constructor(send) {
+    this.send = send;
+    this.tree = new Tree(find("#tree"), (node) => send({type: "go", node}));
+    this.version = null;
+    this.edited = null;  // the node whose comment is in the field, its tree, and the comment as the program knows it
+    for (const [id, step] of [["variation-before", -1], ["variation-after", 1]]) {
+      find(`#${id}`).addEventListener("click", () => send({type: "variation", step}));
+    }
+    for (const type of ["turn", "delete", "promote"]) find(`#${type}`).addEventListener("click", () => this.edit({type}));
+    find("#comment-text").addEventListener("change", () => this.saveComment());
+    find("#edit").addEventListener("toggle", () => this.onTool());
+    find("#tool").addEventListener("change", () => this.onTool());
+    find("#guess-now").addEventListener("click", () => {
+      send({type: "guess", colour: this.isGuessing ? null : find("#guess-colour").value});
+    });
+  }
+
+  onTool() {}  // set by the page, which draws the pointer
+
+  // What a click on the board does.
+  get tool() { return find("#edit").open ? find("#tool").value : "play"; }
+
+  get isGuessing() { return Boolean(this.state && this.state.guess && this.state.guess.colour); }
+
+  // Puts the chosen mark or stone on a point; returns whether there is one to put.
+  use(point) {
+    const tool = this.tool;
+    if (SHAPES.includes(tool)) this.edit({type: "mark", point, mark: tool});
+    else if (STONES.includes(tool)) this.edit({type: "stone", point, colour: tool});
+    return tool !== "play";
+  }
+
+  // Goes up or down in the tree; returns whether there is another variation.
+  step(step) {
+    if (this.state.variation.of < 2 || this.isGuessing) return false;
+    this.send({type: "variation", step});
+    return true;
+  }
+
+  // Sends a change of the position that the page shows; the program may show another one by now.
+  edit(message) { this.send({...message, node: this.state.node, tree: treeNumber(this.state)}); }
+
+  get isCommentChanged() { return Boolean(this.edited) && find("#comment-text").value.trim() !== this.edited.comment; }
+
+  saveComment() {
+    if (!this.isCommentChanged) return;
+    const {node, tree} = this.edited, comment = find("#comment-text").value;
+    this.edited.comment = comment.trim();
+    this.send({type: "comment", node, tree, text: comment});
+  }
+
+  // The texts of lists, in the language of the page.
+  fill() {
+    const tools = ["play", ...SHAPES, ...STONES], chosen = find("#tool").value || "play";
+    find("#tool").replaceChildren(...tools.map((name) => new Option(text(`tool-${name}`), name, false, name === chosen)));
+  }
+
+  loadTree({version, nodes}) {
+    this.tree.load(nodes);
+    this.version = version;
+    this.show(this.state);
+  }
+
+  show(state) {
+    this.state = state;
+    if (state.tree !== this.version) this.ask(state.tree);
+    const {number: place, of} = state.variation;
+    find("#variation").hidden = of < 2 || this.isGuessing;
+    find("#variation-place").textContent = text("variation", {number: number(place), count: number(of)});
+    find("#tree").hidden = this.isGuessing || !(state.isStudy ? state.moves > 0 : this.tree.hasBranches);
+    this.tree.show(state.node);
+    this.showEditing(state);
+    this.showGuessing(state);
+  }
+
+  // Asks once for each version of the tree.
+  ask(version) {
+    if (this.asked === version) return;
+    this.asked = version;
+    this.send({type: "tree"});
+  }
+
+  // After a lost connection an answer may not have come.
+  askAgain() { this.asked = null; }
+
+  showEditing(state) {
+    const field = find("#comment-text"), node = state.node, tree = treeNumber(state);
+    const isSame = Boolean(this.edited) && this.edited.node === node && this.edited.tree === tree;
+    if (!isSame) this.saveComment();
+    if (!isSame || document.activeElement !== field || !this.isCommentChanged) {  // what is being typed stays
+      if (field.value !== state.comment) field.value = state.comment;
+      this.edited = {node, tree, comment: field.value.trim()};
+    }
+    for (const id of ["turn", "delete", "promote"]) find(`#${id}`).disabled = !state.isStudy || this.isGuessing;
+    find("#delete").disabled ||= state.place === 0;
+    for (const option of find("#tool").options) option.disabled = STONES.includes(option.value) && !state.isStudy;
+  }
+
+  showGuessing(state) {
+    const guess = state.guess;
+    find("#guess").hidden = !state.isStudy || (state.moves === 0 && !guess);
+    find("#guess-now").textContent = text(this.isGuessing ? "guessEnd" : "guessBegin");
+    find("#guess-now").setAttribute("aria-pressed", this.isGuessing);
+    find("#guess-colour").disabled = this.isGuessing;
+    const said = [];
+    if (guess && guess.last) said.push(guessText(guess.last));
+    if (guess && guess.tried) said.push(countText(guess));
+    if (find("#guessed").textContent !== said.join(" ")) find("#guessed").textContent = said.join(" ");
+  }
+}
+
+// Nodes are numbered anew in each game.
+const treeNumber = (state) => Number(state.tree.split(".")[0]);
+
+function guessText({guessed, played, lost, playedLost}) {
+  const said = text(guessed === played ? "guessRight" : "guessWrong", {guessed, played});
+  if (lost === null) return said;
+  const points = number(lost, 1);
+  if (guessed === played || playedLost === null) return `${said} ${text("guessLoses", {guessed, points})}`;
+  return `${said} ${text("guessLosesBoth", {guessed, points, played, playedPoints: number(playedLost, 1)})}`;
+}
+
+function countText({tried, right, judged, lost}) {
+  const count = text("guessCount", {right: number(right), tried: number(tried)});
+  return judged ? `${count} ${text("guessLost", {points: number(lost, 1), judged: number(judged)})}` : count;
+}

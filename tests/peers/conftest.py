@@ -1,0 +1,101 @@
+"""The page of `gtp_engine web` in Chromium, on a wide and on a narrow screen.
+
+Pictures of the pages are kept in the folder that GTP_ENGINE_SCREENSHOTS names, if it names one.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+LIMIT = 60  # seconds; the first start may compile the core
+WEB = [sys.executable, "-m", "gtp_engine", "web", "--no-browser", "--port", "0", "--network", "none", "--threads", "1"]
+SIZES = {1280: 800, 360: 740}
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install -e '.[browser]'")
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    command = [*WEB, "--visits", "30", "--sgf-dir", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        found = re.search(r"http\S+", program.stdout.readline())
+        assert found
+        yield found[0]
+        program.terminate()
+
+
+@pytest.fixture(params=SIZES)
+def page(request: pytest.FixtureRequest, chromium: Any, address: str) -> Iterator[Any]:
+    """The open page; whatever its console reports fails the test."""
+    width: int = request.param
+    scheme = "light" if width > 600 else "dark"
+    context = chromium.new_context(viewport={"width": width, "height": SIZES[width]}, color_scheme=scheme)
+    context.set_default_timeout(LIMIT * 1000)
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("console", lambda message: problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(address)
+    page.wait_for_selector("#drawing svg")
+    yield page
+    if folder := os.environ.get("GTP_ENGINE_SCREENSHOTS"):
+        name = request.node.name.removeprefix("test_").replace("[", "-").rstrip("]")
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+    assert problems == []
+
+
+def expect(locator: Any) -> Any:
+    from playwright.sync_api import expect
+
+    return expect(locator)
+
+
+def click(page: Any, vertex: str, size: int = 9) -> None:
+    """Clicks a point of the board; the distances are those of the drawing."""
+    page.locator("#overlay").scroll_into_view_if_needed()
+    box = page.locator("#overlay").bounding_box()
+    unit = box["width"] / (2 * 27 + 20 * (size - 1))
+    column, row = "ABCDEFGHJKLMNOPQRST".index(vertex[0]), size - int(vertex[1:])
+    page.mouse.click(box["x"] + unit * (27 + 20 * column), box["y"] + unit * (27 + 20 * row))
+
+
+def play_first_move(page: Any) -> None:
+    """Plays a move, and waits for the engine's answer."""
+    click(page, "E5")
+    expect(page.locator("#facts")).to_contain_text("move 2", timeout=LIMIT * 1000)
+
+
+def stones(page: Any, colour: str) -> int:
+    return int(page.locator(f"#drawing .{colour} circle").count())
+
+
+def wait_for_status(page: Any, text: str) -> None:
+    expect(page.locator("#status")).to_contain_text(text, timeout=LIMIT * 1000)
+
+
+def begin(page: Any, **choices: str) -> None:
+    page.click("#new")
+    for name, value in choices.items():
+        field = page.locator(f"#new-dialog [name={name}]")
+        field.fill(value) if name in ("komi", "seconds") else field.select_option(value)
+    page.click("#new-dialog [type=submit]")

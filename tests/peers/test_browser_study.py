@@ -1,0 +1,164 @@
+"""Looking at records in the browser: variations, editing, guessing and the review, in Chromium."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peers.conftest import LIMIT, click, expect, play_first_move, stones, wait_for_status
+
+from gtp_engine.sgf import read_tree
+
+pytestmark = pytest.mark.peer
+
+RECORD = "(;GM[1]SZ[9]KM[5.5]PB[Ann];B[ee];W[cc]C[well played](;B[gc];W[gg])(;B[cg]TR[cc];W[ge]))"
+
+
+@pytest.fixture
+def record(page: Any) -> Any:
+    """A page with an opened record, after its second move."""
+    paste(page, RECORD)
+    page.locator("#tree circle").first.wait_for()
+    page.click("#previous")
+    page.click("#previous")
+    wait_for_status(page, "move 2 of 4")
+    return page
+
+
+def paste(page: Any, sgf: str) -> None:
+    page.click("#open")
+    page.fill("#open-text", sgf)
+    page.click("#open-now")
+
+
+def test_arrow_keys_walk_through_the_tree(record: Any) -> None:
+    page = record
+    assert page.locator("#tree circle").count() == 7
+    page.locator("body").press("ArrowRight")
+    wait_for_status(page, "move 3 of 4")
+    expect(page.locator("#variation-place")).to_have_text("Variation 1 of 2")
+    page.locator("body").press("ArrowDown")
+    expect(page.locator("#variation-place")).to_have_text("Variation 2 of 2")
+    expect(page.locator("#drawing .marks .triangle")).to_have_count(1)
+    page.locator("body").press("ArrowRight")
+    wait_for_status(page, "Black to move")
+    page.locator("body").press("ArrowUp")
+    expect(page.locator("#variation-place")).to_have_text("Variation 1 of 2")
+    page.click("#variation-after")
+    expect(page.locator("#variation-place")).to_have_text("Variation 2 of 2")
+
+
+def test_a_click_in_the_tree_goes_to_its_position(record: Any) -> None:
+    record.locator("#tree").scroll_into_view_if_needed()
+    box = record.locator("#tree svg").bounding_box()
+    record.mouse.click(box["x"] + 18 * 4 + 9, box["y"] + 18 + 9)  # the end of the second line
+    expect(record.locator("#variation-place")).to_have_text("Variation 2 of 2")
+    expect(record.locator("#announcement")).to_contain_text("White plays G5")
+
+
+def test_another_move_adds_a_variation(record: Any, tmp_path: Path) -> None:
+    click(record, "D4")
+    expect(record.locator("#variation-place")).to_have_text("Variation 3 of 3")
+    (file,) = tmp_path.glob("*.sgf")
+    read = read_tree(file)
+    assert len(read.main_line) == 5 and len(read.main_line[2].children) == 3
+    record.click("#undo")
+    expect(record.locator("#tree circle")).to_have_count(7)
+
+
+def test_comments_marks_and_stones(record: Any, tmp_path: Path) -> None:
+    page = record
+    page.click("#edit summary")
+    page.fill("#comment-text", "look: [here]")
+    page.select_option("#tool", "letter")
+    click(page, "C3")
+    expect(page.locator("#drawing .labels text")).to_have_text("A")
+    page.select_option("#tool", "square")
+    click(page, "E5")
+    expect(page.locator("#drawing .marks .square")).to_have_count(1)
+    page.select_option("#tool", "black")
+    click(page, "A1")
+    expect(page.locator("#drawing .black circle")).to_have_count(2)
+    page.click("#turn")
+    wait_for_status(page, "White to move")
+    (file,) = tmp_path.glob("*.sgf")
+    read = read_tree(file)
+    node = read.main_line[2]
+    assert node.comment == "look: [here]" and node.properties["LB"] == [b"cg:A"] and node.properties["SQ"] == [b"ee"]
+    assert node.children[2].properties["AB"] == [b"ai"]
+    page.click("#delete")
+    expect(page.locator("#tree circle")).to_have_count(7)
+    page.click("#undo")
+    expect(page.locator("#tree circle")).to_have_count(8)
+
+
+def test_the_moves_of_a_game_are_guessed(record: Any) -> None:
+    page = record
+    page.click("#guess summary")
+    page.click("#guess-now")
+    wait_for_status(page, "Guess the next move of Black")
+    expect(page.locator("#tree")).to_be_hidden()
+    click(page, "C3")
+    expect(page.locator("#guessed")).to_contain_text("Not C3: the game's move is G7.")
+    expect(page.locator("#guessed")).to_contain_text("Right: 0 of 1.")
+    wait_for_status(page, "Guess the next move of White")
+    click(page, "G3")
+    expect(page.locator("#guessed")).to_contain_text("G3 is right.")
+    expect(page.locator("#guessed")).to_contain_text("Right: 1 of 2.")
+    page.click("#guess-now")
+    expect(page.locator("#tree")).to_be_visible()
+
+
+def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:
+    page.click("#settings summary")
+    page.select_option("#network", "auto")
+    page.select_option("#review-visits", "50")
+    page.click("#settings summary")
+    paste(page, "(;GM[1]SZ[9]KM[7];B[ee];W[cg];B[gc];W[cc];B[aa];W[gg];B[];W[gd])")
+    page.locator("#tree circle").first.wait_for()
+    expect(page.locator("#review")).to_be_enabled(timeout=LIMIT * 1000)
+    page.click("#review")
+    expect(page.locator("#review")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#review-stage")).to_have_text("The worst moves: choose one to see it", timeout=LIMIT * 1000)
+    assert page.locator("#graph .lead").get_attribute("d").count("L") == 8
+    page.locator("#mistakes li > button", has_text="7. Black pass").first.click()
+    wait_for_status(page, "move 7 of 8")
+    expect(page.locator("#drawing .candidates circle")).to_have_count(1)
+    before = page.locator("#drawing svg").inner_html()
+    page.locator("#mistakes .reason").first.focus()
+    page.wait_for_function("before => document.querySelector('#drawing svg').innerHTML !== before", arg=before)
+    page.locator("#mistakes [aria-current]").focus()
+    page.wait_for_function("before => document.querySelector('#drawing svg').innerHTML === before", arg=before)
+
+
+def test_a_review_is_stopped(page: Any) -> None:
+    page.click("#settings summary")
+    page.select_option("#review-visits", "1000")
+    paste(page, "(;GM[1]SZ[19];B[dd];W[pp];B[pd];W[dp];B[qn];W[nq])")
+    expect(page.locator("#review")).to_be_enabled(timeout=LIMIT * 1000)
+    page.click("#review")
+    expect(page.locator("#review-progress")).to_be_visible()
+    page.click("#review")
+    expect(page.locator("#review-stage")).to_have_text("The review was stopped", timeout=LIMIT * 1000)
+    expect(page.locator("#review-progress")).to_be_hidden()
+
+
+def test_sounds_are_heard_if_they_are_chosen(page: Any) -> None:
+    play_first_move(page)
+    assert page.get_attribute("html", "data-knocks") is None
+    page.click("#settings summary")
+    page.check("#sound")
+    assert page.get_attribute("html", "data-knocks") == "1"  # as a sample
+    click(page, "C3")
+    page.wait_for_function("() => Number(document.documentElement.dataset.knocks) >= 2")
+    page.reload()
+    page.wait_for_selector("#drawing svg")
+    page.click("#settings summary")
+    expect(page.locator("#sound")).to_be_checked()
+
+
+def test_the_clocks_of_both_players_are_shown(page: Any) -> None:
+    play_first_move(page)
+    wait_for_status(page, "your turn")
+    expect(page.locator("[data-colour=black] .clock")).to_have_text("0:01")
+    expect(page.locator("[data-colour=white] .clock")).to_contain_text("0:0")
+    assert stones(page, "white") == 1

@@ -1,0 +1,389 @@
+"""Opened records in the browser: variations, editing, guessing and the review, without a server."""
+
+from pathlib import Path
+
+import pytest
+from web.conftest import Desk
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.play.engine import Engine
+from gtp_engine.sgf import read_sgf, read_tree
+from gtp_engine.web.values import JUDGED_VISITS, Value
+
+RECORD = "(;GM[1]SZ[9]KM[5.5]PB[Ann]PW[Ben]RE[W+R];B[ee];W[cc]C[well played](;B[gc];W[gg])(;B[cg]TR[cc];W[ge]))"
+
+
+@pytest.fixture
+def study(desk: Desk) -> Desk:
+    desk.send("open", sgf=RECORD)
+    return desk
+
+
+def play(desk: Desk, point: str) -> None:
+    desk.send("play", point=point, after=desk.session.state()["place"])
+
+
+def state(desk: Desk) -> dict:
+    return desk.published[-1]
+
+
+def test_the_tree_is_sent_when_a_page_asks_for_it(study: Desk) -> None:
+    tree = study.send("tree")
+    assert tree is not None and tree["version"] == state(study)["tree"]
+    assert tree["nodes"][0] == [0, -1, "other", False]
+    kinds = [kind for _, _, kind, _ in tree["nodes"]]
+    assert kinds == ["other", "black", "white", "black", "white", "black", "white"]
+    assert [has_comment for *_, has_comment in tree["nodes"]] == [False, False, True, False, False, False, False]
+    play(study, "A1")
+    assert state(study)["tree"] != tree["version"]
+
+
+def test_up_and_down_switch_the_variation(study: Desk) -> None:
+    study.send("go", move=3)
+    assert state(study)["lastMove"]["vertex"] == "G7" and state(study)["variation"] == {"number": 1, "of": 2}
+    study.send("variation", step=1)
+    assert (state(study)["lastMove"]["vertex"], state(study)["place"]) == ("C3", 3)
+    assert 'class="triangle"' in state(study)["board"]
+    study.send("go", move=4)
+    assert state(study)["lastMove"]["vertex"] == "G5"  # of this variation
+    study.send("variation", step=-1)
+    assert state(study)["lastMove"]["vertex"] == "G3"
+
+
+def test_a_node_is_shown_by_its_number(study: Desk) -> None:
+    tree = study.send("tree")
+    assert tree is not None
+    study.send("go", node=tree["nodes"][-1][0])
+    assert state(study)["lastMove"]["vertex"] == "G5"
+    with pytest.raises(UserError, match="has been deleted"):
+        study.send("go", node=99)
+
+
+def test_steps_are_counted_from_where_the_game_is(study: Desk) -> None:
+    for _ in range(2):
+        study.send("go", step=-1)
+    assert state(study)["place"] == 2
+    for place in (3, 4, 4):  # and stays at the end
+        study.send("go", step=1)
+        assert state(study)["place"] == place
+
+
+def test_another_move_is_a_variation_and_all_of_it_is_saved(study: Desk, tmp_path: Path) -> None:
+    study.send("go", move=2)
+    assert list(tmp_path.iterdir()) == [] and state(study)["isYourTurn"]
+    play(study, "D4")
+    (file,) = tmp_path.glob("*.sgf")
+    read = read_tree(file)
+    assert len(read.main_line) == 5 and len(read.main_line[2].children) == 3
+    assert read.main_line[2].comment == "well played" and read_sgf(file).black == "Ann"
+    assert read_sgf(file).result == "W+R"
+    assert read_tree(study.session.games.download().encode()).to_sgf() == read.to_sgf()
+    study.send("go", move=2)
+    play(study, "G7")  # the move of the game: nothing is added
+    assert len(read_tree(file).main_line[2].children) == 3 and state(study)["place"] == 3
+
+
+def test_undo_takes_back_changes_and_loses_nothing(study: Desk) -> None:
+    tree = study.played.tree
+    before = tree.to_sgf()
+    assert not state(study)["canUndo"]
+    play(study, "A1")
+    study.send("comment", text="mine")
+    study.send("go", move=3)
+    study.send("delete")
+    assert state(study)["place"] == 2
+    for place in (3, 5, 4):
+        assert state(study)["canUndo"]
+        study.send("undo")
+        assert state(study)["place"] == place
+    assert tree.to_sgf() == before
+    with pytest.raises(UserError, match="nothing to undo"):
+        study.send("undo")
+
+
+def test_comments_and_marks_are_saved(study: Desk, tmp_path: Path) -> None:
+    study.send("comment", text=" why not [G3]? ")
+    study.send("mark", point="C3", mark="square")
+    study.send("mark", point="D3", mark="letter")
+    assert state(study)["comment"] == "why not [G3]?"
+    assert 'class="square"' in state(study)["board"] and ">A</text>" in state(study)["board"].partition('"labels"')[2]
+    (file,) = tmp_path.glob("*.sgf")
+    read = read_tree(file)
+    assert read.main_line[-1].comment == "why not [G3]?" and read.main_line[-1].properties["SQ"] == [b"cg"]
+
+
+def test_stones_are_set_up_and_played_on(study: Desk) -> None:
+    study.send("stone", point="A1", colour="black")
+    assert state(study)["stones"][8][0] == "X" and state(study)["place"] == 5
+    study.send("stone", point="A2", colour="white")
+    assert state(study)["place"] == 5 and state(study)["toMove"] == "black"
+    study.send("turn")
+    assert state(study)["toMove"] == "white"
+    play(study, "B1")
+    assert state(study)["stones"][8][:2] == ".O"  # captured
+    for _ in range(4):
+        study.send("undo")
+    assert (state(study)["place"], state(study)["stones"][8][0]) == (4, ".")
+
+
+def test_a_variation_becomes_the_main_line(study: Desk, tmp_path: Path) -> None:
+    study.send("go", move=3)
+    study.send("variation", step=1)
+    study.send("promote")
+    (file,) = tmp_path.glob("*.sgf")
+    assert [move.point for move in read_sgf(file).moves][2] == study.played.game.point("C3")
+
+
+def test_a_game_against_the_engine_is_not_rewritten_but_commented(desk: Desk) -> None:
+    desk.play("C3")
+    desk.wait()
+    for kind in ("delete", "turn", "stone"):
+        with pytest.raises(UserError, match="a game against the engine"):
+            desk.send(kind, point="A1", colour="black")
+    desk.send("comment", text="mine")
+    assert state(desk)["comment"] == "mine"
+    desk.send("undo")
+    assert state(desk)["comment"] == "" and len(desk.vertices) == 2
+    desk.send("undo")
+    assert desk.vertices == []
+
+
+def test_an_illegal_variation_is_refused_and_nothing_changes(desk: Desk) -> None:
+    desk.send("open", sgf="(;GM[1]SZ[9];B[ee](;W[cc])(;W[ee]))")
+    with pytest.raises(UserError, match="E5 is occupied"):
+        desk.send("variation", step=1)
+    assert desk.session.state()["place"] == 2 and desk.vertices == ["E5", "C7"]
+
+
+def test_edits_are_for_the_position_that_the_page_showed(study: Desk) -> None:
+    node, tree = study.session.node, study.session.tree_number
+    study.send("go", move=2)
+    study.send("comment", node=node.number, text="typed before")
+    assert (node.comment, state(study)["comment"]) == ("typed before", "well played")
+    before = study.played.tree.to_sgf()
+    for kind in ("mark", "stone", "turn", "delete", "promote"):
+        with pytest.raises(UserError, match="another position is shown now"):
+            study.send(kind, node=node.number, point="A1", mark="circle", colour="black")
+    assert study.played.tree.to_sgf() == before
+    study.send("open", sgf=RECORD)
+    for kind in ("comment", "delete"):
+        with pytest.raises(UserError, match="another game is shown now"):
+            study.send(kind, tree=tree, text="mine")
+    assert state(study)["tree"].startswith(f"{study.session.tree_number}.") and study.session.node.comment == ""
+
+
+def test_a_line_that_cannot_be_read_never_becomes_the_main_line(desk: Desk) -> None:
+    desk.send("open", sgf="(;GM[1]SZ[9];B[ee](;W[cc])(;W[ge](;B[zz])(;B[aa])))")
+    before = desk.played.tree.to_sgf()
+    with pytest.raises(UserError, match="after move 2: invalid SGF point"):
+        desk.send("go", node=4)
+    desk.send("go", move=2)
+    with pytest.raises(UserError, match="after move 2: invalid SGF point"):
+        desk.send("delete")
+    desk.send("go", node=3)
+    with pytest.raises(UserError, match="after move 2: invalid SGF point"):
+        desk.send("promote")
+    assert desk.played.tree.to_sgf() == before and desk.played.tree.edits == []
+
+
+def test_the_turn_that_was_changed_stays_in_a_game_from_there(study: Desk) -> None:
+    study.send("turn")
+    study.session.values.set(study.played.node, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
+    study.session.values.set(study.played.tree.root, Value(0.4, -1.0, JUDGED_VISITS, "E5"))
+    assert state(study)["toMove"] == "white"
+    study.send("branch")
+    played = study.played
+    assert state(study)["toMove"] == "white" and played.humans == {WHITE}
+    assert played.tree.position(played.node).to_move == WHITE
+    assert [place for place, *_ in study.session.values.curve(study.session.line)] == [0, 5]
+    study.send("play", point="A1", after=5)
+    study.wait()
+    file = study.played.file.path
+    assert file is not None and read_sgf(file).to_game().stone_at("A1") == WHITE
+
+
+def test_what_was_found_before_a_stone_was_set_up_is_forgotten(study: Desk) -> None:
+    study.send("stone", point="A1", colour="black")
+    study.send("stone", point="A2", colour="black")
+    study.session.values.set(study.session.node, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
+    study.send("undo")
+    assert state(study)["stones"][7][0] == "." and study.session.values.get(study.session.node) is None
+
+
+def result_in(folder: Path) -> str:
+    (file,) = folder.glob("*.sgf")
+    return read_sgf(file).result
+
+
+def test_undoing_a_comment_keeps_the_result(engine: Engine, tmp_path: Path) -> None:
+    desk = Desk(engine, tmp_path, frozenset((BLACK, WHITE)))
+    for point in ("C3", "pass", "pass"):
+        desk.play(point)
+    desk.wait(lambda: desk.played.result)
+    before = result_in(tmp_path)
+    desk.send("comment", text="mine")
+    desk.send("undo")
+    assert desk.played.result == result_in(tmp_path) == before != "" and desk.session.task is None
+    desk.send("go", move=1)  # a result in a variation is not the game's
+    for point in ("B2", "A1"):
+        play(desk, point)
+    desk.send("resign")
+    assert (desk.played.result, result_in(tmp_path)) == ("B+R", before)
+    desk.send("undo")
+    assert (desk.played.result, result_in(tmp_path)) == (None, before)
+    desk.send("go", move=1)
+    desk.send("variation", step=1)
+    assert result_in(tmp_path) == before
+
+
+def test_undo_against_the_engine_stays_in_the_game(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text("(;GM[1]SZ[5]PB[human]PW[gtp_engine]AP[gtp_engine:1](;B[cc];W[bb])(;B[dd];W[db];B[bd]))")
+    desk = Desk(engine, tmp_path)
+    desk.wait(engine.ready.done)
+    desk.send("resume", game="game")
+    assert desk.played.game.moves[-1].point == desk.played.game.point("B4") and not desk.played.is_study
+    desk.send("comment", text="mine")
+    desk.send("undo")
+    assert desk.vertices == ["C3", "B4"]
+    desk.send("undo")
+    assert desk.vertices == [] and desk.played.node is desk.played.tree.root
+    desk.play("D2")  # the move of the other variation begins the main line
+    desk.wait()
+    assert desk.vertices[0] == "D2" and len(desk.vertices) == 2
+    assert [move.point for move in read_sgf(path).moves] == [move.point for move in desk.played.game.moves]
+
+
+def test_the_handicap_is_that_of_the_start(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text("(;GM[1]SZ[9]HA[2]AB[cc][gg]PB[human]PW[human]AP[gtp_engine:1];W[ee])")
+    desk = Desk(engine, tmp_path, frozenset((BLACK, WHITE)))
+    desk.send("resume", game="game")
+    for point in ("A1", "B2", "C3"):
+        desk.send("stone", point=point, colour="white")
+    assert read_sgf(path).handicap == 2
+
+
+# Guessing.
+
+
+def test_guesses_are_compared_with_the_game(study: Desk) -> None:
+    study.send("go", move=0)
+    study.send("guess", colour="both")
+    session = study.session
+    session.values.set(session.node, Value(0.5, 0.0, JUDGED_VISITS, "E5", {"E5": 0.0, "C3": 2.0}))
+    play(study, "C3")
+    guess = state(study)["guess"]
+    assert guess["last"] == {"guessed": "C3", "played": "E5", "lost": 2.0, "playedLost": 0.0}
+    assert (guess["tried"], guess["right"], guess["judged"], guess["lost"]) == (1, 0, 1, 2.0)
+    assert state(study)["place"] == 1 and len(session.line) == 5  # nothing has been added
+    session.cancel()
+    session.values.forget()
+    play(study, "C7")
+    assert (state(study)["guess"]["tried"], state(study)["guess"]["right"]) == (2, 1)
+    assert state(study)["guess"]["last"]["lost"] is None  # not judged
+    study.send("guess", colour=None)
+    assert state(study)["guess"]["colour"] is None and state(study)["guess"]["tried"] == 2
+    play(study, "A1")
+    assert len(session.line) == 4
+    study.send("open", sgf=RECORD)
+    assert state(study)["guess"] is None
+
+
+def test_the_other_players_moves_are_shown(study: Desk) -> None:
+    study.send("go", move=0)
+    study.send("guess", colour="white")
+    assert state(study)["place"] == 1
+    play(study, "A1")
+    assert state(study)["place"] == 3
+    play(study, "A1")
+    assert state(study)["place"] == 4
+    with pytest.raises(UserError, match="the game ends here"):
+        play(study, "A1")
+
+
+def test_while_guessing_nothing_shows_the_move(study: Desk) -> None:
+    study.send("analyse", visits=50)
+    study.send("go", move=1)
+    study.send("guess", colour="both")
+    study.wait()
+    assert state(study)["report"] is None and state(study)["analysisVisits"] is None
+    for message in ({"type": "hint"}, {"type": "analyse", "visits": 50}):
+        with pytest.raises(UserError, match="stop guessing first"):
+            study.session.receive(message)
+    value = study.session.values.get(study.session.node)
+    assert value is not None and value.visits >= JUDGED_VISITS  # the engine judges meanwhile
+    with pytest.raises(UserError, match="E5 is occupied"):
+        play(study, "E5")
+
+
+def test_only_opened_games_are_guessed(desk: Desk) -> None:
+    with pytest.raises(UserError, match="open a game"):
+        desk.send("guess", colour="both")
+
+
+# The review.
+
+
+def review(desk: Desk) -> None:
+    desk.send("review", visits=20)
+    desk.wait(lambda: state(desk)["review"]["stage"] in ("done", "stopped"))
+
+
+def test_a_review_fills_the_graph_and_lists_mistakes_with_reasons(desk: Desk) -> None:
+    desk.send("network", network="auto")
+    desk.send("open", sgf="(;GM[1]SZ[9]KM[7];B[ee];W[cg];B[];W[gc])")  # Black passes with the third move
+    desk.wait(desk.engine.ready.done)
+    desk.send("review", visits=40)
+    assert state(desk)["review"]["stage"] == "moves"
+    with pytest.raises(UserError, match="the review is running"):
+        desk.send("review", visits=100)
+    desk.send("go", move=2)  # the game can be looked at meanwhile
+    desk.wait(lambda: state(desk)["review"]["stage"] == "done")
+    found = state(desk)
+    assert found["place"] == 2 and [place for place, *_ in found["curve"]] == [0, 1, 2, 3, 4]
+    mistakes = found["review"]["mistakes"]
+    assert (mistakes[0]["number"], mistakes[0]["move"]) == (3, "pass") and mistakes[0]["reasons"]
+    assert mistakes == sorted(mistakes, key=lambda mistake: -mistake["points"])
+    desk.send("go", node=mistakes[0]["node"])
+    assert state(desk)["place"] == mistakes[0]["number"]
+    line = desk.send("reason", number=0)
+    assert line is not None and line["of"] == "reason 0" and line["board"] != state(desk)["board"]
+    with pytest.raises(UserError, match="invalid number"):
+        desk.send("reason", number=len(mistakes[0]["reasons"]) + 1)
+
+
+def test_a_review_can_be_stopped(study: Desk) -> None:
+    study.send("review", visits=100_000)
+    study.send("stop-review")
+    study.wait(lambda: state(study)["review"]["stage"] == "stopped")
+    study.send("review", visits=10)
+    study.wait(lambda: state(study)["review"]["stage"] == "done")
+
+
+def test_another_game_ends_the_review(study: Desk) -> None:
+    study.send("review", visits=100_000)
+    study.send("open", sgf=RECORD)
+    assert state(study)["review"] is None
+    study.session.close()
+
+
+def test_a_game_without_moves_is_not_reviewed(desk: Desk) -> None:
+    with pytest.raises(UserError, match="no moves to review"):
+        desk.send("review", visits=10)
+
+
+# Clocks.
+
+
+def test_the_clock_of_the_player_to_move_runs_in_a_game_only(desk: Desk) -> None:
+    assert state(desk)["clock"] == {"black": 0.0, "white": 0.0, "running": None}
+    desk.play("C3")
+    assert state(desk)["clock"]["running"] == "white"
+    desk.wait()
+    assert state(desk)["clock"]["running"] == "black" and state(desk)["clock"]["white"] > 0
+    desk.send("resign")
+    assert state(desk)["clock"]["running"] is None
+    desk.send("open", sgf=RECORD)
+    assert state(desk)["clock"] == {"black": 0.0, "white": 0.0, "running": None}
