@@ -1,88 +1,136 @@
 """The players of game records, and estimates of their ranks."""
 
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.errors import UserError
+from ..evaluate.choices import AUTO
 from ..game.coords import BLACK, colour_name
-from ..sgf import GameRecord, SgfError
-from .rank_estimate import RankEstimate, estimate, find_model
-from .rank_evidence import find_evidence
+from ..network.library import find_network, network_name
+from ..sgf import GameRecord
+from .rank_estimate import RankEstimate, estimate, estimate_as_data
+from .rank_evidence import KINDS, count_kinds
+from .rank_models import measured_with, need_model
 
 if TYPE_CHECKING:
     from ..evaluate.batch import Network
 
-MOVES = 20  # of both players: a shorter game says nothing
+
+@dataclass(frozen=True)
+class Seat:
+    """Who is told apart: a player on boards of one size, judged by one network."""
+
+    name: str
+    width: int
+    height: int
+    network: str
 
 
 @dataclass
-class Player:
-    """A player's games on one board.
+class PlayerGames:
+    """What is known about a player.
 
     Attributes:
-        name: The name in the records; the colour and the file if there is none.
-        size: The board's columns and rows.
+        seat: The player.
         stated: The ranks that the records state, each once.
-        evidence: The kinds of moves (`rank_evidence`) of each game.
+        games: The number of games.
+        counts: How many moves of each kind (`rank_evidence`) the player made.
     """
 
-    name: str
-    size: tuple[int, int]
+    seat: Seat
     stated: list[str] = field(default_factory=list)
-    evidence: list[np.ndarray] = field(default_factory=list)
+    games: int = 0
+    counts: np.ndarray = field(default_factory=lambda: np.zeros(KINDS, np.int64))
 
-    def estimate(self, network: str) -> RankEstimate | None:
-        """Estimates the rank with the measurements for a network; None without moves.
+    def add(self, counts: np.ndarray, stated: str) -> None:
+        """Adds a game."""
+        self.games += 1
+        self.counts = self.counts + counts
+        if stated and stated not in self.stated:
+            self.stated.append(stated)
 
-        Raises:
-            UserError: There are no measurements for the network or the board.
-        """
-        return estimate(find_model(network, *self.size), self.evidence)
+    @property
+    def estimate(self) -> RankEstimate | None:
+        """The estimate; None with too few moves."""
+        return estimate(need_model(self.seat.network, self.seat.width, self.seat.height), self.counts)
 
 
-def gather(
-    records: Iterable[GameRecord], network: "Network", on_error: Callable[[SgfError], object]
-) -> Iterator[dict[tuple[str, tuple[int, int]], Player]]:
-    """Evaluates games one after the other; yields the players after each.
+class RankEstimator:
+    """Collects the evidence of games; a context manager, which frees the networks.
 
     Args:
-        records: The games.
-        network: Evaluates the positions.
-        on_error: Called with the error of a game whose moves cannot all be played; it does not count.
+        network: The network that judges the moves, by file or name; "auto" for one that ranks were measured with.
+        threads: CPU threads; None for all.
 
-    Raises:
-        UserError: There are no measurements for the network or a board.
+    Attributes:
+        players: The players so far, in the order of their first games.
     """
-    players: dict[tuple[str, tuple[int, int]], Player] = {}
-    for record in records:
-        size = (record.width, record.height)
-        find_model(network.name, *size)  # before the work
+
+    def __init__(self, network: str = AUTO, threads: int | None = None) -> None:
+        self.players: dict[Seat, PlayerGames] = {}
+        self._choice, self._threads = network, threads
+        self._networks: dict[str, Network] = {}
+
+    def __enter__(self) -> "RankEstimator":
+        return self
+
+    def __exit__(self, *error: type[BaseException] | BaseException | TracebackType | None) -> None:
+        for network in self._networks.values():
+            network.close()
+
+    def add(self, record: GameRecord) -> None:
+        """Adds a game.
+
+        Raises:
+            UserError: Ranks were not measured on such a board with the network, or a move cannot be played.
+        """
+        width, height = record.width, record.height
+        network = self._choice
+        if network == AUTO:
+            network = measured_with(width, height) or AUTO
+        path = None if network == AUTO else find_network(network)
+        name = "the bundled networks" if path is None else network_name(path)
         try:
-            evidence = evidence_of(record, network)
-        except SgfError as error:
-            on_error(error)
-            continue
-        for colour, counts in evidence.items():
-            named = record.black if colour == BLACK else record.white
-            name = named or f"{colour_name(colour)} of {record.source}"
-            player = players.setdefault((name, size), Player(name, size))
-            rank = record.black_rank if colour == BLACK else record.white_rank
-            if rank and rank not in player.stated:
-                player.stated.append(rank)
-            player.evidence.append(counts)
-        yield players
+            need_model(name, width, height)
+        except UserError as error:
+            raise UserError(f"{record.source}: {error}") from error
+        assert path is not None
+        positions = [record.to_game(number) for number in range(len(record.moves) + 1)]
+        counted = count_kinds(self._network(path).evaluate(positions))
+        for colour, counts in counted.items():
+            self._player(record, colour, name).add(counts, _stated(record, colour))
+
+    def _player(self, record: GameRecord, colour: int, network: str) -> PlayerGames:
+        name = record.black if colour == BLACK else record.white
+        seat = Seat(name or f"{colour_name(colour)} of {record.source}", record.width, record.height, network)
+        return self.players.setdefault(seat, PlayerGames(seat))
+
+    def _network(self, path: Path) -> "Network":
+        from ..evaluate.batch import load_network  # only once a game is to be evaluated: it takes seconds
+
+        name = str(path)
+        if name not in self._networks:
+            self._networks[name] = load_network(path, threads=self._threads)
+        return self._networks[name]
 
 
-def evidence_of(record: GameRecord, network: "Network") -> dict[int, np.ndarray]:
-    """Returns the kinds of moves of both players of a record; none of a short game.
+def _stated(record: GameRecord, colour: int) -> str:
+    return record.black_rank if colour == BLACK else record.white_rank
 
-    Raises:
-        SgfError: A move cannot be played.
-    """
-    count = len(record.moves)
-    if count < MOVES:
-        return {}
-    games = [record.to_game(number) for number in range(count + 1)]
-    return find_evidence(network, games)
+
+def as_data(player: PlayerGames) -> dict[str, Any]:
+    """Returns what is known about a player as data for JSON."""
+    seat = player.seat
+    return {
+        "player": seat.name,
+        "width": seat.width,
+        "height": seat.height,
+        "network": seat.network,
+        "games": player.games,
+        "stated_ranks": player.stated,
+        "estimate": estimate_as_data(player.estimate),
+    }

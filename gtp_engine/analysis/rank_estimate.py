@@ -1,42 +1,33 @@
-"""Estimates of players' ranks from their moves.
+"""Estimates of players' ranks from the kinds of their moves (`rank_evidence`), by Bayes' rule."""
 
-`weights/rank_moves.toml` holds, for a network and a board, how the kinds of moves (`rank_evidence`) depend on the rank;
-`benchmarks/rank_moves.py` measures it on games of the engine's own ranks.
-"""
-
-import functools
-import tomllib
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from math import comb
+from typing import Any
 
 import numpy as np
 
-from ..base.errors import UserError
-from ..network.library import bundled_folder
-from ..play.ranks import Rank, as_rank
-from .rank_evidence import KINDS, log_shares
+from ..play.ranks import Rank
 
-MOVES_FILE = "rank_moves.toml"
 CONFIDENCE = 0.95
-_STEPS = 10  # of a rank, in which estimates are computed
+FEWEST_MOVES = 10  # that tell something about a rank. Chosen by judgement
+# Shares are averaged over neighbouring ranks with the binomial weights 1, 4, 6, 4, 1. Chosen by judgement.
+_REACH = 2
+# So many moves of all ranks are added to those of each, so that no kind is impossible. Chosen by judgement.
+_ADDED = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RankModel:
-    """How the moves of players depend on their rank, with one network on one board.
+    """How often players of each rank make moves of each kind, with one network on one board.
 
     Attributes:
-        lowest: The weakest rank that was measured.
-        highest: The strongest one.
-        spread: How many times as much as chance the evidence of games varies: moves of a game depend on each other.
-        coefficients: float [KINDS, 3], see `rank_evidence.fit`.
+        shares: The shares of the kinds in the moves of each rank, float [KINDS], which sum to 1; the ranks ascend.
+        spread: How many times as much as independent moves the evidence of games varies, at least 1.
     """
 
-    lowest: Rank
-    highest: Rank
+    shares: Mapping[Rank, np.ndarray]
     spread: float
-    coefficients: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -44,108 +35,96 @@ class RankEstimate:
     """An estimate of a player's rank.
 
     Attributes:
-        rank: The mean, as the nearest rank.
-        low: The lower end of the 95 % interval.
-        high: The upper end.
+        rank: The rank nearest to the mean.
+        low: The lower end of the interval that holds the rank with a probability of 95 %.
+        high: Its upper end.
         moves: The number of moves that it is made from.
-        is_lowest: Whether the player may be weaker than all ranks that were measured.
-        is_highest: Whether the player may be stronger.
+        or_weaker: Whether the interval reaches the weakest rank that was measured: the player may be weaker.
+        or_stronger: The same for the strongest one.
     """
 
     rank: Rank
     low: Rank
     high: Rank
     moves: int
-    is_lowest: bool
-    is_highest: bool
+    or_weaker: bool
+    or_stronger: bool
+
+    @property
+    def interval(self) -> str:
+        """The interval as text: "14k to 9k", "25k or weaker to 22k"."""
+        low = f"{self.low} or weaker" if self.or_weaker else str(self.low)
+        high = f"{self.high} or stronger" if self.or_stronger else str(self.high)
+        return f"{low} to {high}" if self.low != self.high else high if self.or_stronger else low
 
     def __str__(self) -> str:
-        low = f"{self.low} or weaker" if self.is_lowest else str(self.low)
-        high = f"{self.high} or stronger" if self.is_highest else str(self.high)
-        return f"{self.rank} ({low} to {high})"
+        return f"{self.rank} ({self.interval})"
 
 
-def estimate(model: RankModel, evidence: Iterable[np.ndarray]) -> RankEstimate | None:
-    """Estimates the rank of a player.
+def estimate_as_data(found: RankEstimate | None) -> dict[str, Any] | None:
+    """Returns an estimate as data for JSON."""
+    if found is None:
+        return None
+    return {
+        "rank": str(found.rank),
+        "low": str(found.low),
+        "high": str(found.high),
+        "or_weaker": found.or_weaker,
+        "or_stronger": found.or_stronger,
+        "moves": found.moves,
+    }
 
-    Every rank that was measured is as likely as another one before the games are seen (Bayes, with a flat prior).
+
+def estimate(model: RankModel, counts: np.ndarray) -> RankEstimate | None:
+    """Estimates the rank of a player; each rank of the model is equally likely before the moves are seen.
 
     Args:
         model: Of the network that found the evidence, on the same board.
-        evidence: The counts of the kinds of moves, int [KINDS], of each game.
+        counts: How many moves of each kind the player made, int [KINDS].
 
     Returns:
-        The estimate; None without moves.
+        The estimate; None with fewer than FEWEST_MOVES moves.
     """
-    counts = sum(evidence, np.zeros(KINDS, np.int64))
-    if not counts.any():
+    if counts.sum() < FEWEST_MOVES:
         return None
-    places = np.arange((model.highest.number - model.lowest.number) * _STEPS + 1) / _STEPS + model.lowest.number
-    log_likelihoods = np.array([counts @ log_shares(model.coefficients, place) for place in places]) / model.spread
+    ranks = list(model.shares)
+    log_likelihoods = np.log(np.array([*model.shares.values()])) @ counts / model.spread
     weights = np.exp(log_likelihoods - log_likelihoods.max())
     cumulative = np.cumsum(weights) / weights.sum()
     tail = (1 - CONFIDENCE) / 2
-    low, high = (places[int(np.searchsorted(cumulative, share))] for share in (tail, 1 - tail))
-    return RankEstimate(
-        _nearest(float(places @ weights / weights.sum())),
-        _nearest(low),
-        _nearest(high),
-        int(counts.sum()),
-        is_lowest=bool(low < places[0] + 1),
-        is_highest=bool(high > places[-1] - 1),
-    )
+    low, high = (ranks[int(np.searchsorted(cumulative, share))] for share in (tail, 1 - tail))
+    mean = float(np.array([rank.number for rank in ranks]) @ weights / weights.sum())
+    nearest = min(ranks, key=lambda rank: abs(rank.number - mean))
+    return RankEstimate(nearest, low, high, int(counts.sum()), low == ranks[0], high == ranks[-1])
 
 
-def _nearest(number: float) -> Rank:
-    return Rank(round(number))
-
-
-def find_model(network: str, width: int, height: int) -> RankModel:
-    """Returns the model for a network and a board.
+def fit(evidence: Mapping[Rank, np.ndarray]) -> RankModel:
+    """Makes a model from games of players of known ranks.
 
     Args:
-        network: The network's name.
-        width: The board's columns.
-        height: The board's rows.
-
-    Raises:
-        UserError: Ranks were not measured with this network, or not on this board; or the file is invalid.
+        evidence: The counts of the kinds in each game of each rank, int [games, KINDS].
     """
-    models = read_models(bundled_folder() / MOVES_FILE)
-    if network not in models:
-        raise UserError(f"ranks were not measured with {network}: choose {' or '.join(models)} by --network")
-    found = models[network].get((width, height))
-    if found is None:
-        sizes = ", ".join(f"{across}x{down}" for across, down in models[network])
-        raise UserError(f"ranks were not measured on {width}x{height} with {network}, only on {sizes}")
-    return found
+    ranks = sorted(evidence)
+    totals = np.array([evidence[rank].sum(axis=0) for rank in ranks], float)
+    steps = np.abs(np.subtract.outer(range(len(ranks)), range(len(ranks))))
+    weights = np.array([comb(2 * _REACH, _REACH + step) for step in range(2 * _REACH + 1)] + [0] * len(ranks), float)
+    smooth = weights[steps] @ totals / weights[0] + _ADDED * totals.sum(axis=0) / totals.sum()
+    smooth += 1 / smooth.shape[1]  # for kinds that nobody played
+    shares = smooth / smooth.sum(axis=1, keepdims=True)
+    return RankModel(dict(zip(ranks, shares, strict=True)), _spread([evidence[rank] for rank in ranks], shares))
 
 
-@functools.cache
-def read_models(path: Path) -> dict[str, dict[tuple[int, int], RankModel]]:
-    """Returns the models by the network's name and the board's width and height.
+def _spread(games: list[np.ndarray], shares: np.ndarray) -> float:
+    """Returns by how much more than independent moves the evidence varies from game to game.
 
-    Raises:
-        UserError: The file is invalid.
+    The evidence of a game is the slope of its log-likelihood over the rank.
     """
-    try:
-        table = tomllib.loads(path.read_text("utf-8"))
-        return {
-            network: {_size(board): _model(entry) for board, entry in boards.items()}
-            for network, boards in table.items()
-        }
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{path}: {error}") from error
-
-
-def _size(text: str) -> tuple[int, int]:
-    width, _, height = text.partition("x")
-    return int(width), int(height)
-
-
-def _model(entry: dict[str, object]) -> RankModel:
-    lowest, highest = as_rank(entry["lowest"]), as_rank(entry["highest"])
-    coefficients = np.array(entry["coefficients"], float)
-    if lowest is None or highest is None or coefficients.shape != (KINDS, 3):
-        raise ValueError("expected two ranks and three coefficients for each kind of moves")
-    return RankModel(lowest, highest, float(entry["spread"]), coefficients)  # type: ignore[arg-type]
+    slopes = np.gradient(np.log(shares), axis=0)
+    found = expected = 0.0
+    for counts, slope in zip(games, slopes, strict=True):
+        kinds = counts.sum(axis=0) / counts.sum()
+        mean = kinds @ slope
+        lengths = counts.sum(axis=1)
+        found += float(((counts @ slope - lengths * mean) ** 2).sum())
+        expected += float(lengths.sum() * (kinds @ (slope - mean) ** 2))
+    return max(1.0, found / expected)

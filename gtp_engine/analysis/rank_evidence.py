@@ -1,98 +1,52 @@
-"""What a player's moves say about his rank: how many points each loses, and how natural a network finds it."""
+"""What moves say about the rank of who plays them: the points that each loses, and how likely a network finds it."""
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..game.coords import BLACK, PASS, WHITE, index_of_point
-from ..game.game import Game
+from ..game.game import Move
 
 if TYPE_CHECKING:
-    from ..evaluate.batch import Evaluation, Network
+    from ..evaluate.batch import Evaluation
 
-# The kinds of moves, chosen by judgement: mistakes as a review divides them, and four degrees of a prior.
-LOSSES = (0.5, 1.5, 3.0, 6.0, 12.0)  # points
-PRIORS = (0.02, 0.1, 0.4)
+# The loss of a move is measured this many moves later, or at the end of the game: what it was worth then shows, so that
+# it needs no search. Chosen by measurement (docs/ranks.md), as the limits between the kinds are.
+HORIZON = 4
+LOSSES = (-6.0, -3.0, -1.0, 0.3, 1.5, 4.0, 8.0)  # points
+PRIORS = (0.02, 0.1, 0.4, 0.7)
 KINDS = (len(LOSSES) + 1) * (len(PRIORS) + 1)
 
 
-def find_evidence(network: "Network", games: Sequence[Game]) -> dict[int, np.ndarray]:
-    """Returns how many moves of each kind both players made in a game.
+def count_kinds(evaluations: Sequence["Evaluation"]) -> dict[int, np.ndarray]:
+    """Counts the moves of each kind that both players made in a game.
 
-    A move's loss is the fall of the lead that the network gives its player, from the position before it to the one
-    after it, without a search. Passes are left out.
+    A move's loss is the fall of the lead that the network gives its player, without a search, from the position before
+    it to the one `HORIZON` moves later; its prior is the probability that the network gives it. Passes are left out.
 
     Args:
-        network: Evaluates the positions.
-        games: The positions of one game in order, the first one before the first move that counts.
+        evaluations: Those of consecutive positions of one game; the first move that counts is made at the first one.
 
     Returns:
         The counts by colour, int [KINDS].
     """
-    evaluations = network.evaluate(games)
     found = {colour: np.zeros(KINDS, np.int64) for colour in (BLACK, WHITE)}
-    for before, after in zip(evaluations[:-1], evaluations[1:], strict=True):
+    for number, (before, after) in enumerate(itertools.pairwise(evaluations)):
         move = after.game.moves[-1]
-        if move.point != PASS and move.colour == before.game.to_move:
-            found[move.colour][_kind(before, after, move.point)] += 1
+        if move.point != PASS:
+            later = evaluations[min(number + HORIZON, len(evaluations) - 1)]
+            found[move.colour][_kind(before, later, move)] += 1
     return found
 
 
-def _kind(before: "Evaluation", after: "Evaluation", point: int) -> int:
-    view = 1 if after.game.to_move == before.game.to_move else -1
-    loss = before.lead - view * after.lead
-    prior = before.priors[index_of_point(point, before.game.width, before.game.height)]
+def _kind(before: "Evaluation", later: "Evaluation", move: Move) -> int:
+    loss = _lead(before, move.colour) - _lead(later, move.colour)
+    prior = before.priors[index_of_point(move.point, before.game.width, before.game.height)]
     return int(np.digitize(loss, LOSSES)) * (len(PRIORS) + 1) + int(np.digitize(prior, PRIORS))
 
 
-def features(rank: float) -> np.ndarray:
-    """Returns what the shares of the kinds depend on: the terms of a parabola in the rank's number."""
-    scaled = rank / 10
-    return np.array([1.0, scaled, scaled * scaled])
-
-
-def log_shares(coefficients: np.ndarray, rank: float) -> np.ndarray:
-    """Returns the logarithms of the shares of the kinds in the moves of players of a rank.
-
-    Args:
-        coefficients: float [KINDS, 3], as `fit` finds them.
-        rank: The rank's number, see `ranks.Rank`.
-    """
-    logits = coefficients @ features(rank)
-    return np.asarray(logits - np.logaddexp.reduce(logits))
-
-
-def fit(counts: Mapping[int, np.ndarray], rounds: int = 100) -> np.ndarray:
-    """Fits the shares of the kinds to moves of players of known ranks: multinomial logistic regression.
-
-    Args:
-        counts: int [KINDS] by the rank's number.
-        rounds: Steps of Newton's method.
-
-    Returns:
-        The coefficients, float [KINDS, 3], of which the most frequent kind has zeros.
-    """
-    inputs = np.array([features(rank) for rank in counts])
-    wanted = np.array([*counts.values()], float)
-    totals = wanted.sum(axis=1, keepdims=True)
-    fixed = int(np.argmax(wanted.sum(axis=0)))
-    free = [kind for kind in range(KINDS) if kind != fixed]
-    coefficients = np.zeros((KINDS, inputs.shape[1]))
-    size = len(free) * inputs.shape[1]
-    for _ in range(rounds):
-        logits = inputs @ coefficients.T
-        shares = np.exp(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))[:, free]
-        # A weak prior keeps kinds finite that nobody played.
-        gradient = (wanted[:, free] - totals * shares).T @ inputs - _PRECISION * coefficients[free]
-        spread = np.einsum("ri,ij->rij", shares, np.eye(len(free))) - np.einsum("ri,rj->rij", shares, shares)
-        hessian = np.einsum("r,rij,ra,rb->iajb", totals[:, 0], spread, inputs, inputs).reshape(size, size)
-        step = np.linalg.solve(hessian + _PRECISION * np.eye(size), gradient.reshape(size)).reshape(len(free), -1)
-        coefficients[free] += np.clip(step, -1, 1)
-        if np.abs(step).max() < _CONVERGED:
-            break
-    return coefficients
-
-
-_PRECISION = 0.1  # of the coefficients
-_CONVERGED = 1e-6
+def _lead(evaluation: "Evaluation", colour: int) -> float:
+    """Returns the points by which a player is ahead."""
+    return evaluation.lead if evaluation.game.to_move == colour else -evaluation.lead

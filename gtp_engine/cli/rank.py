@@ -1,47 +1,59 @@
 """`gtp_engine rank`: estimates players' ranks from their games."""
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from ..base import interrupts
 from ..base.errors import UserError
-from ..base.messages import plural, printable
 from ..base.system import EXIT_INTERRUPTED
+from ..evaluate.choices import AUTO
 from .command import command, options
+from .game_files import RECORDS, STANDARD, read_records
 from .name_types import NetworkName
-from .outputs import output_option
-from .review_outputs import read_records
+from .outputs import check_place, output_option
+from .shared_options import THREADS
 
 if TYPE_CHECKING:
-    from ..analysis.player_ranks import Player
+    from ..analysis.player_ranks import RankEstimator
+    from ..sgf import GameRecord
+
+_SILENT = 3  # games, which need no progress bar
 
 
-@command(common=("network", "player"))
+@command(common=("player", "network", "json"))
 @options(
-    click.argument(
-        "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(exists=True, allow_dash=True, path_type=Path)
-    ),
+    RECORDS,
     "Estimate",
     click.option("--player", metavar="NAME", help="Show only the player of this name."),
     click.option(
         "--network",
         type=NetworkName(),
-        default="auto",
-        help="The network that judges the moves, one that ranks were measured with; auto: the bundled one for the board.",
+        default=AUTO,
+        help="The network that judges the moves; auto: the one that ranks were measured with on the board.",
     ),
+    THREADS,
     "Output",
     output_option("--json", text="Write the estimates as JSON.", allow_dash=True),
 )
 @click.pass_context
-def rank(context: click.Context, files: tuple[Path, ...], player: str | None, network: str, json: Path | None) -> None:
+def rank(
+    context: click.Context,
+    files: tuple[Path, ...],
+    player: str | None,
+    network: str,
+    threads: int | None,
+    json: Path | None,
+) -> None:
     """Estimate players' ranks from their moves.
 
-    The points that each move loses and how natural it is, as a network sees them without a search, are compared with
-    games at the engine's own ranks (`--rank` of other commands). One game tells little, ten tell much: the interval
-    holds the rank in 95 % of such players. The scale is that of docs/ranks.md; people who play better or worse than
-    the ranks that were measured get "or stronger" and "or weaker". Files may be folders and collections.
+    What each move gains or loses by a network's judgement, and how likely the network finds it, are compared with games
+    that the engine has played at its own ranks (--rank of other commands). The scale is theirs; docs/ranks.md says how
+    it differs from people's. The interval holds the rank with a probability of 95 % if the player is like the engine.
+    One game tells little, ten games make it narrow. Each board size has an estimate of its own. Players at the end of
+    what was measured are "or weaker" or "or stronger". Several files, folders and collections are read one after the
+    other; - is standard input. Ctrl-C shows what the games so far tell.
 
     \b
     Examples:
@@ -49,19 +61,42 @@ def rank(context: click.Context, files: tuple[Path, ...], player: str | None, ne
       gtp_engine rank my_games --player my_name
       gtp_engine rank my_games --json ranks.json
     """
-    from ..analysis.player_ranks import MOVES
+    from ..analysis.player_ranks import RankEstimator
+    from .rank_display import ranks_json, show_ranks
 
+    if json is not None and json != STANDARD:
+        check_place(json)
     records, errors = read_records(files)
-    players: dict[Any, Player] = {}
-    stopped = False
-    try:
-        players = _gather(records, network, errors)
-    except KeyboardInterrupt:
-        stopped = True
-    chosen = [one for one in players.values() if player is None or one.name == player]
+    interrupts.note()
+    with RankEstimator(network, threads) as estimator:
+        stopped = _add_all(estimator, records, errors)
+    chosen = [found for found in estimator.players.values() if player in (None, found.seat.name)]
     if player is not None and not chosen and not stopped:
-        errors.append(f"no game of {player!r} with {MOVES} moves or more")
-    _show(chosen, network, json)
+        errors.append(f"no player {player!r} in these games")
+    if json is not None:
+        ranks_json(chosen, json)
+    if chosen and json != STANDARD:
+        show_ranks(chosen)
     for error in errors:
         click.echo(f"Error: {error}", err=True)
     context.exit(1 if errors else EXIT_INTERRUPTED if stopped else 0)
+
+
+def _add_all(estimator: "RankEstimator", records: "list[GameRecord]", errors: list[str]) -> bool:
+    """Evaluates the games, with a progress bar if there are many; returns whether Ctrl-C ended it early."""
+    from rich.progress import MofNCompleteColumn, TimeRemainingColumn
+
+    from .review_progress import progress_bar
+
+    with progress_bar(MofNCompleteColumn(), TimeRemainingColumn(), hidden=len(records) <= _SILENT) as bar:
+        task = bar.add_task("games", total=len(records))
+        for record in records:
+            try:
+                interrupts.check()
+                estimator.add(record)
+            except KeyboardInterrupt:
+                return True
+            except UserError as error:
+                errors.append(str(error))
+            bar.advance(task)
+    return False
