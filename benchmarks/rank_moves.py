@@ -8,7 +8,7 @@ the next one, and for the step `uneven` against the one four ranks above. They a
     table    no games: prints the model for rank_moves.toml, fitted to the games of the seeds 1 and 2
     check    no games: how well the model in rank_moves.toml estimates ranks from the games of the seed 3
     uneven   plays games between ranks four apart (seed 4), and prints how far the estimates of both are off
-    people   no games: estimates of people in game records, by the ranks that the records state: --records FILE...
+    people   no games: estimates of people in game records, by the ranks that the records state: --records FILE
 """
 
 import argparse
@@ -191,7 +191,7 @@ def people(options: argparse.Namespace, network: Network) -> None:
     """Prints the estimates from all games of each stated rank, and from single games."""
     found: dict[Rank, list[np.ndarray]] = defaultdict(list)
     model = need_model(network.name.removesuffix(".bin.gz"), options.board_size, options.board_size)
-    records = itertools.islice(_records(options.records), options.games)
+    records = itertools.islice(_records(options.records, options.member), options.games)
     for record in (record for record in records if record.width == record.height == options.board_size):
         try:
             positions = [record.to_game(number) for number in range(len(record.moves) + 1)]
@@ -221,16 +221,15 @@ def _stated(name: str) -> Rank | None:
         return None
 
 
-def _records(files: Sequence[Path]) -> Iterator[GameRecord]:
-    """Yields the games of SGF files and of ZIP archives of them."""
-    for file in files:
-        if file.suffix == ".zip":
-            with zipfile.ZipFile(file) as archive:
-                for name in archive.namelist():
-                    if name.endswith(".sgf"):
-                        yield from read_sgf_games(archive.read(name), name=name, on_error=lambda error: None)
-        else:
-            yield from read_sgf_games(file.read_bytes(), name=str(file), on_error=lambda error: None)
+def _records(file: Path, member: str) -> Iterator[GameRecord]:
+    """Yields the games of a ZIP archive's members whose names contain a text, or of an SGF file."""
+    if file.suffix == ".zip":
+        with zipfile.ZipFile(file) as archive:
+            lines = [line for name in archive.namelist() if member in name for line in archive.read(name).splitlines()]
+    else:
+        lines = [file.read_bytes()]
+    for line in lines:
+        yield from read_sgf_games(line, name=file.name, on_error=lambda error: None)
 
 
 def main() -> None:
@@ -240,7 +239,8 @@ def main() -> None:
     parser.add_argument("--board-size", type=int, default=9, help="default: 9")
     parser.add_argument("--games", type=int, default=20, help="of each pairing, or records to read (default: 20)")
     parser.add_argument("--seed", type=int, default=FITTED[0], help=f"of the step play (default: {FITTED[0]})")
-    parser.add_argument("--records", type=Path, nargs="*", default=[], help="SGF files, or ZIP archives of them")
+    parser.add_argument("--records", type=Path, help="an SGF file, or a ZIP archive of files with a game a line")
+    parser.add_argument("--member", default="", help="part of the names of the archive's members to read")
     options = parser.parse_args()
     try:
         if options.step == "play":

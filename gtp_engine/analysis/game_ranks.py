@@ -32,6 +32,7 @@ def _evaluations(searches: RecordSearches, numbers: range) -> list[Evaluation]:
     """Returns the network's evaluations of positions, each by the number of moves before it."""
     games, workspace = [searches.game_at(number) for number in numbers], new_workspace()
     boards = np.concatenate([position_of(game, workspace) for game in games])
-    handle = searches.evaluator.with_options(profile=searches.parameters.profile)
+    parameters = searches.parameters  # the options of the searches' roots, under which the cache has the positions
+    handle = searches.evaluator.with_options(optimism=parameters.root_policy_optimism, profile=parameters.profile)
     rows = handle.collect(handle.submit(boards, np.arange(len(games)))).copy()
     return [Evaluation(game, EvaluationRow(row, game.area)) for game, row in zip(games, rows, strict=True)]

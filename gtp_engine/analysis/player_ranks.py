@@ -88,21 +88,22 @@ class RankEstimator:
         Raises:
             UserError: Ranks were not measured on such a board with the network, or a move cannot be played.
         """
-        width, height = record.width, record.height
-        network = self._choice
-        if network == AUTO:
-            network = measured_with(width, height) or AUTO
-        path = None if network == AUTO else find_network(network)
-        name = "the bundled networks" if path is None else network_name(path)
         try:
-            need_model(name, width, height)
+            path = self._path_for(record)
         except UserError as error:
             raise UserError(f"{record.source}: {error}") from error
-        assert path is not None
         positions = [record.to_game(number) for number in range(len(record.moves) + 1)]
         counted = count_kinds(self._network(path).evaluate(positions))
         for colour, counts in counted.items():
-            self._player(record, colour, name).add(counts, _stated(record, colour))
+            if counts.any():
+                self._player(record, colour, network_name(path)).add(counts, _stated(record, colour))
+
+    def _path_for(self, record: GameRecord) -> Path:
+        """Returns the file of the network that judges a game; raises UserError if ranks were not measured with it."""
+        size = record.width, record.height
+        path = find_network(measured_with(*size) if self._choice == AUTO else self._choice)
+        need_model(network_name(path), *size)
+        return path
 
     def _player(self, record: GameRecord, colour: int, network: str) -> PlayerGames:
         name = record.black if colour == BLACK else record.white

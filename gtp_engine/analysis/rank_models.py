@@ -36,16 +36,21 @@ def need_model(network: str, width: int, height: int) -> RankModel:
     """Returns the model for a network and a board; raises UserError if ranks were not measured with it there."""
     model = find_model(network, width, height)
     if model is None:
-        known = " or ".join(f"{name} on {_boards(boards)}" for name, boards in _models().items())
-        raise UserError(
-            f"no rank can be estimated with {network} on {width}x{height}: ranks were measured with {known}"
-        )
+        raise _unmeasured(f"with {network} on {width}x{height}")
     return model
 
 
-def measured_with(width: int, height: int) -> str | None:
-    """Returns the name of a network with which ranks were measured on a board; None if there is none."""
-    return next((name for name, boards in _models().items() if (width, height) in boards), None)
+def measured_with(width: int, height: int) -> str:
+    """Returns the name of a network with which ranks were measured on a board; raises UserError if there is none."""
+    network = next((name for name, boards in _models().items() if (width, height) in boards), None)
+    if network is None:
+        raise _unmeasured(f"on {width}x{height}")
+    return network
+
+
+def _unmeasured(what: str) -> UserError:
+    known = " and ".join(f"with {name} on {_boards(boards)}" for name, boards in _models().items())
+    return UserError(f"no rank can be estimated {what}: ranks were measured {known}")
 
 
 def _models() -> dict[str, dict[tuple[int, int], RankModel]]:

@@ -26,10 +26,10 @@ def read_records(files: Sequence[Path]) -> "tuple[list[GameRecord], list[str]]":
     """Returns the games of all files, and the errors of those that cannot be read."""
     records: list[GameRecord] = []
     errors: list[str] = []
-    for file in files:
+    for place in files:
         try:
-            for record_file in _records_in(file):
-                records += _games_of(record_file, errors)
+            for file in _records_in(place):
+                records += _games_of(file, errors)
         except (UserError, OSError) as error:
             errors.append(error_text(error))
     return records, errors
@@ -46,12 +46,16 @@ def _records_in(place: Path) -> list[Path]:
 
 
 def _games_of(file: Path, errors: list[str]) -> "list[GameRecord]":
-    """Returns the games of a file; the errors of single games in a collection are added to `errors`.
+    """Returns the games of a file; the errors of the file, or of single games in a collection, are added to `errors`."""
+    try:
+        return _read_games(file, errors)
+    except (UserError, OSError) as error:
+        errors.append(error_text(error))
+        return []
 
-    Raises:
-        SgfError: The file's only game cannot be read.
-        OSError: The file cannot be read.
-    """
+
+def _read_games(file: Path, errors: list[str]) -> "list[GameRecord]":
+    """Does the work of `_games_of`; raises SgfError or OSError if the file or its only game cannot be read."""
     from ..sgf import read_sgf, read_sgf_games
 
     # The outputs, in UTF-8, contain the name, which may have bytes of another encoding.

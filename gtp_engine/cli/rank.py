@@ -49,11 +49,11 @@ def rank(
     """Estimate players' ranks from their moves.
 
     What each move gains or loses by a network's judgement, and how likely the network finds it, are compared with games
-    that the engine has played at its own ranks (--rank of other commands). The scale is theirs; docs/ranks.md says how
-    it differs from people's. The interval holds the rank with a probability of 95 % if the player is like the engine.
-    One game tells little, ten games make it narrow. Each board size has an estimate of its own. Players at the end of
-    what was measured are "or weaker" or "or stronger". Several files, folders and collections are read one after the
-    other; - is standard input. Ctrl-C shows what the games so far tell.
+    that the engine has played at its own ranks (--rank of other commands). The interval holds the rank with a
+    probability of 95 % for players who play as the engine does. People and other programs come out weaker than they
+    are; docs/ranks.md tells how far. One game tells little, ten games make the interval narrow. Each board size has an
+    estimate of its own. Players at the end of what was measured are "or weaker" or "or stronger". Several files,
+    folders and collections are read one after the other; - is standard input. Ctrl-C shows what the games so far tell.
 
     \b
     Examples:

@@ -15,8 +15,9 @@ from ..analysis.player_ranks import PlayerGames, as_data
 from ..base.files import write_text
 from .game_files import STANDARD
 
-FEW_GAMES = 10
-NOTE = "One game tells little about a rank; ten games or more make the interval narrow."
+_SCALE = "The ranks are those of the engine's own play (--rank): people and other programs come out too weak."
+_FEW_GAMES = 10
+_FEW = "One game tells little about a rank; ten games make the interval narrow."
 
 
 def show_ranks(players: Sequence[PlayerGames]) -> None:
@@ -42,8 +43,9 @@ def show_ranks(players: Sequence[PlayerGames]) -> None:
             "too few moves" if found is None else found.interval,
         )
     console.print(table)
-    if any(player.games < FEW_GAMES for player in players):
-        console.print(Text(NOTE, style="dim"))
+    console.print(Text(_SCALE, style="dim"))
+    if any(player.games < _FEW_GAMES for player in players):
+        console.print(Text(_FEW, style="dim"))
 
 
 def ranks_json(players: Sequence[PlayerGames], file: Path) -> None:

@@ -14,7 +14,7 @@ from ..base.messages import plural
 from ..game.coords import BLACK, WHITE, colour_name
 from .review_tables import LIST_HEAD, mistakes_table, move_line, played_vertex, players_table
 
-ONE_GAME = "One game tells little about a rank"
+RANK_NOTE = "One game tells little about a rank, and people come out weaker than they are (docs/ranks.md)."
 
 logger = logging.getLogger(__name__)
 
@@ -51,9 +51,9 @@ def _show_ranks(review: GameReview) -> None:
     """Prints the estimates of the players' ranks, if there are any."""
     console = Console(highlight=False)
     for colour, rank in review.ranks.items():
-        console.print(Text(f"estimated rank of {colour_name(colour).capitalize()}: {rank}"))
+        console.print(Text(f"{colour_name(colour).capitalize()} plays like the engine at rank {rank}"))
     if review.ranks:
-        console.print(Text(f"{ONE_GAME}: gtp_engine rank estimates it from several\n", style="dim"))
+        console.print(Text(f"{RANK_NOTE}\n", style="dim"))
 
 
 def _show_reasons(review: GameReview) -> None:
