@@ -46,7 +46,7 @@ def _records_in(place: Path) -> list[Path]:
 
 
 def _games_of(file: Path, errors: list[str]) -> "list[GameRecord]":
-    """Returns the games of a file; the errors of the file, or of single games in a collection, are added to `errors`."""
+    """Returns the games of a file; its errors, or those of single games, are added to `errors`."""
     try:
         return _read_games(file, errors)
     except (UserError, OSError) as error:

@@ -20,7 +20,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.evaluate.batch import Evaluation
 from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.evaluate.row import LEAD, POLICY, EvaluationRow, row_columns
-from gtp_engine.game.coords import BLACK, WHITE, index_of_point
+from gtp_engine.game.coords import BLACK, PASS, WHITE, index_of_point
 from gtp_engine.game.game import Game
 from gtp_engine.network.library import bundled_folder
 from gtp_engine.play.ranks import RANKS_FILE, Rank, read_ranks
@@ -196,4 +196,4 @@ def test_a_review_estimates_ranks_without_evaluating_the_game_again(monkeypatch:
     assert 0 < sum(evaluated) <= positions <= sum(evaluated) + 1
     assert set(with_ranks.ranks) == {BLACK, WHITE}
     for colour, found in with_ranks.ranks.items():
-        assert found.moves == len([move for move in with_ranks.judged(colour) if move.move.point >= 0])
+        assert found.moves == len([move for move in with_ranks.judged(colour) if move.move.point != PASS])
