@@ -12,9 +12,10 @@ from ..game.game import Move
 if TYPE_CHECKING:
     from ..evaluate.batch import Evaluation
 
-# The loss of a move is measured this many moves later, or at the end of the game: what it was worth then shows, so that
-# it needs no search. Chosen by measurement (docs/ranks.md), as the limits between the kinds are.
-HORIZON = 4
+# The loss of a move is measured this many moves later, or at the end of the game: the same player is to move again, so
+# that what the network thinks of the right to move cancels out. Chosen by measurement (docs/ranks.md), as the limits
+# between the kinds are.
+HORIZON = 2
 LOSSES = (-6.0, -3.0, -1.0, 0.3, 1.5, 4.0, 8.0)  # points
 PRIORS = (0.02, 0.1, 0.4, 0.7)
 KINDS = (len(LOSSES) + 1) * (len(PRIORS) + 1)

@@ -124,8 +124,8 @@ def test_a_move_is_of_the_kind_of_its_prior_and_of_what_it_turns_out_to_lose() -
     def kind(loss: float, prior: float) -> int:
         return int(np.digitize(loss, LOSSES)) * (len(PRIORS) + 1) + int(np.digitize(prior, PRIORS))
 
-    assert HORIZON == 4
-    expected = {BLACK: [5.0, 7.0, 0.0], WHITE: [-5.0, 0.0]}  # White's second move is a pass
+    assert HORIZON == 2
+    expected = {BLACK: [-2.0, 7.0, 0.0], WHITE: [2.0, 0.0]}  # White's second move is a pass
     for colour, losses in expected.items():
         wanted = np.zeros(KINDS, int)
         np.add.at(wanted, [kind(loss, 0.3) for loss in losses], 1)
