@@ -13,7 +13,7 @@ from gtp_engine.cli import main
 from gtp_engine.play.ranks import as_rank
 
 ROOT = Path(__file__).resolve().parents[2]
-# Five games of 20k against itself and five of 10k, played by the engine with `--rank`.
+# Five games of 20k against itself and five of 14k, ranks that are well told apart, played by the engine with `--rank`.
 LADDER = ROOT / "tests" / "data" / "ranks" / "ladder.sgf"
 
 
@@ -38,9 +38,9 @@ def test_players_of_the_engine_s_own_ranks_are_found(tmp_path: Path) -> None:
         assert found["moves"] > 50 and not found["or_weaker"] and not found["or_stronger"]
     lines = [line.split() for line in done.stdout.splitlines()]
     assert sorted(line[:2] for line in lines if line[:1] in (["Black"], ["White"])) == [
-        ["Black", "10k"],
+        ["Black", "14k"],
         ["Black", "20k"],
-        ["White", "10k"],
+        ["White", "14k"],
         ["White", "20k"],
     ]
     assert "One game tells little" in done.stdout and "people" in done.stdout
