@@ -15,46 +15,27 @@ GNU Go, `--anchor 1.7=8k` fixes the scale by stating which rank a strength is.
 """
 
 import argparse
-import hashlib
 import itertools
 import json
 import sys
-import time
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from fingerprint import WORK, fingerprint
 from rank_curve import Curve, Pairing, fit
-from versus_gnugo import gnugo
+from rank_games import GNUGO, RankGames, opened_games
 
-from gtp_engine.game.coords import BLACK, PASS, WHITE, colour_letter, opponent
 from gtp_engine.game.game import Game
 from gtp_engine.game.handicap import fixed_handicap_points
-from gtp_engine.game.rules import default_komi
 from gtp_engine.games.elo import Tally, elo_difference, elo_interval
-from gtp_engine.games.gtp_client import GtpClient
-from gtp_engine.games.openings import random_openings
-from gtp_engine.network.library import bundled_folder, find_network, network_name
-from gtp_engine.play.decision import PlayStyle, choose_move
-from gtp_engine.play.endgame import is_hopeless
+from gtp_engine.network.library import bundled_folder
 from gtp_engine.play.ranks import RANKS, RANKS_FILE, Rank, as_rank, read_ranks
 from gtp_engine.play.strength import Strength
-from gtp_engine.play.worker import SearchWorker
-from gtp_engine.search.parameters import default_parameters
-from gtp_engine.search.request import SearchRequest
 
-# What decides the moves apart from the network: games of another state of these files are not mixed in.
-PLAYING = tuple(f"play/{name}.py" for name in ("decision", "endgame", "rank_play", "sense", "strength"))
-GNUGO = -1.0  # in place of a strength
 GNUGO_RANK = as_rank("8k")
 ELO_PER_RANK = 100
 # Points of the path: a random mover, the policy ever less blurred, its first choice; then searches of 2, 4, 8 visits.
 POLICY = (0.0, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.8, 1.0)
-MOVES_PER_POINT = 3
-RESIGN_THRESHOLD, RESIGN_MOVES = 0.05, 3  # as in EngineSettings
-OPENING_MOVES = 2
 HANDICAP = 4
 
 
@@ -74,17 +55,12 @@ class Ladder:
     """Plays games of a network on one board, and keeps the results in a file."""
 
     def __init__(self, network: str, size: int, seed: int) -> None:
-        path = find_network(network)
-        self.name, self.size = network_name(path), size
-        self._parameters = default_parameters(str(path))
-        self._worker = SearchWorker(str(path), 1, seed)
-        self._seed = seed
-        weights = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
-        self.file = WORK / f"rank_ladder-{fingerprint(PLAYING)} {self.name} {weights} {size}x{size}.jsonl"
-        WORK.mkdir(exist_ok=True)
+        self.size, self._seed = size, seed
+        self._player = RankGames(network, seed)
+        self.name = self._player.name
+        self.file = self._player.file("rank_ladder", f"{size}x{size}")
         lines = self.file.read_text().splitlines() if self.file.exists() else []
         self.results = [Result(**json.loads(line)) for line in lines]
-        self._gnugo: GtpClient | None = None
 
     def played(self, one: float, other: float, handicap: int = 0) -> list[Result]:
         """Returns the games between two strengths."""
@@ -103,89 +79,28 @@ class Ladder:
 
     def play_up_to(self, games: int, one: float, other: float) -> None:
         """Plays the games that are missing to a number of games between two strengths; shows the result."""
-        openings = self._openings()
+        openings = opened_games(self.size, self._seed)
         number = len(self.played(one, other))
         for _ in range(number // 2):
             next(openings)
         while number < games:
-            opening = next(openings)
+            opened = next(openings)
             for black, white in ((one, other), (other, one))[number % 2 :]:
-                self._add(self._play(self._opened(opening), black, white))
+                self._add(self._play(opened.copy(), black, white))
                 number += 1
         print(f"{_name(one)} - {_name(other)}: {_in_words(_tally(self.played(one, other), one))}", flush=True)
-
-    def _openings(self) -> Iterator[list[int]]:
-        for opening in random_openings(self.size, self.size, OPENING_MOVES, self._seed):
-            yield [move.point for move in opening]
 
     def _add(self, result: Result) -> None:
         self.results.append(result)
         with self.file.open("a") as lines:
             lines.write(json.dumps(vars(result)) + "\n")
 
-    def _opened(self, opening: list[int]) -> Game:
-        game = Game(self.size, komi=default_komi(self.size, self.size))
-        for stone in opening:
-            game.play(game.to_move, stone)
-        return game
-
     def _play(self, game: Game, black: float, white: float) -> Result:
-        players, hopeless = {BLACK: black, WHITE: white}, {BLACK: 0, WHITE: 0}
-        seconds, moves = {BLACK: 0.0, WHITE: 0.0}, {BLACK: 1, WHITE: 1}
-        if GNUGO in players.values():
-            self._tell_gnugo(game)
-        resigned = None
-        while not game.is_over and resigned is None and len(game.moves) < MOVES_PER_POINT * game.area:
-            colour = game.to_move
-            started = time.perf_counter()
-            is_gnugo = players[colour] == GNUGO
-            point = self._gnugo_move(game) if is_gnugo else self._move(game, players[colour], hopeless)
-            seconds[colour] += time.perf_counter() - started
-            moves[colour] += 1
-            if point is None:
-                resigned = colour
-                continue
-            game.play(colour, point)
-            if not is_gnugo and GNUGO in players.values():
-                assert self._gnugo is not None
-                self._gnugo.send(f"play {colour_letter(colour)} {game.vertex(point)}")
-        winner = opponent(resigned) if resigned else self._winner(game)
-        points = {BLACK: 1.0, WHITE: 0.0}.get(winner, 0.5)
-        each = tuple(round(seconds[colour] / moves[colour], 4) for colour in (BLACK, WHITE))
-        return Result(black, white, points, len(game.moves), (each[0], each[1]))
-
-    def _move(self, game: Game, strength: float, hopeless: dict[int, int]) -> int | None:
-        """Returns a move at a strength; None to resign."""
-        request = SearchRequest(game, parameters=self._parameters)
-        point, report = choose_move(self._worker, request, PlayStyle(Strength(strength)))
-        lost = is_hopeless(game, report, RESIGN_THRESHOLD, Strength(strength))
-        hopeless[game.to_move] = hopeless[game.to_move] + 1 if lost else 0
-        return None if hopeless[game.to_move] >= RESIGN_MOVES else point
-
-    def _winner(self, game: Game) -> int:
-        """Returns who has won by the count; 0 for a draw, or a game that was broken off."""
-        if not game.is_over:
-            return 0
-        return self._worker.final_score(SearchRequest(game, parameters=self._parameters)).winner
-
-    def _tell_gnugo(self, game: Game) -> None:
-        if self._gnugo is None:
-            self._gnugo = GtpClient(gnugo(10), timeout=300)
-            self._gnugo.connect()
-        for line in (f"boardsize {game.width}", "clear_board", f"komi {game.komi}"):
-            self._gnugo.send(line)
-        for move in game.moves:
-            self._gnugo.send(f"play {colour_letter(move.colour)} {game.vertex(move.point)}")
-
-    def _gnugo_move(self, game: Game) -> int | None:
-        assert self._gnugo is not None
-        vertex = self._gnugo.send(f"genmove {colour_letter(game.to_move)}")
-        return None if vertex.lower() == "resign" else PASS if vertex.lower() == "pass" else game.point(vertex)
+        points, seconds = self._player.play(game, black, white)
+        return Result(black, white, points, len(game.moves), seconds)
 
     def close(self) -> None:
-        self._worker.close()
-        if self._gnugo is not None:
-            self._gnugo.close()
+        self._player.close()
 
 
 def _name(strength: float) -> str:

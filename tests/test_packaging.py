@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import gtp_engine
+from gtp_engine.analysis.rank_models import MODELS_FILE
 from gtp_engine.network.library import BOARDS_FILE, RULES_FILE, bundled_folder
 from gtp_engine.play.ranks import RANKS_FILE
 
@@ -45,7 +46,7 @@ def test_constraints_pin_every_requirement() -> None:
 def test_bundled_networks_are_installed_with_their_cards() -> None:
     weights = bundled_folder()
     packaged = setup_cfg()["options.package_data"]["gtp_engine.weights"].split(", ")
-    assert packaged == ["*.bin.gz", "*.md", BOARDS_FILE, RANKS_FILE, RULES_FILE]
+    assert packaged == ["*.bin.gz", "*.md", BOARDS_FILE, MODELS_FILE, RANKS_FILE, RULES_FILE]
     assert {path.name for path in weights.glob("*.toml")} <= set(packaged)
     names = {path.name.removesuffix(".bin.gz") for path in weights.glob("*.bin.gz")}
     assert names == set(tomllib.loads((weights / BOARDS_FILE).read_text()))

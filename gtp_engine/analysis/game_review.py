@@ -14,6 +14,7 @@ from ..languages.texts import DEFAULT, Phrase, texts
 from ..search.request import Limits
 from ..sgf import GameRecord
 from .mistakes import CLASSES, Mistake, Unit, find_mistakes, loss_class
+from .rank_estimate import RankEstimate
 from .review import MoveReview, black_lead, black_winrate, cost_text
 from .review_drawing import move_svg
 
@@ -162,6 +163,8 @@ class GameReview:
         player: The only player whose moves are judged; None for both.
         by: What the cost of a mistake is measured in.
         reasons: Why moves are mistakes, by the number of the move (`reasons.explain`), the most telling first.
+        ranks: The estimated ranks of the players, by colour; empty if ranks were not measured with the network and the
+            board, or if there are too few moves.
     """
 
     record: GameRecord
@@ -170,6 +173,7 @@ class GameReview:
     player: int | None = None
     by: Unit = "points"
     reasons: Mapping[int, Sequence[Reason]] = field(default_factory=dict)
+    ranks: Mapping[int, RankEstimate] = field(default_factory=dict)
 
     @property
     def players(self) -> tuple[int, ...]:

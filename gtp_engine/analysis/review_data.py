@@ -10,6 +10,7 @@ from .. import __version__
 from ..game.coords import colour_name
 from .game_review import BOTH_PLAYERS, GameReview, Phase, phase_of, statistics
 from .mistakes import CLASSES, Mistake
+from .rank_estimate import estimate_as_data
 from .review import MoveReview
 
 _DIGITS = 4  # after the decimal point
@@ -83,7 +84,10 @@ def _game(review: GameReview) -> dict[str, Any]:
 
 def _player(review: GameReview, colour: int) -> dict[str, Any]:
     phases = {phase.label: moves for phase in Phase if (moves := review.judged(colour, phase))}
-    return _numbers(review.judged(colour)) | {"phases": {label: _numbers(moves) for label, moves in phases.items()}}
+    return _numbers(review.judged(colour)) | {
+        "estimated_rank": estimate_as_data(review.ranks.get(colour)),
+        "phases": {label: _numbers(moves) for label, moves in phases.items()},
+    }
 
 
 def _numbers(moves: Sequence[MoveReview]) -> dict[str, Any]:

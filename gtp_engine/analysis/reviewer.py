@@ -19,8 +19,10 @@ from ..play.settings import EngineSettings
 from ..play.worker import SearchWorker
 from ..search.parameters import SearchParameters, default_parameters
 from ..sgf import GameRecord, read_sgf
+from .game_ranks import estimate_ranks
 from .game_review import Conditions, GameReview, Reason
 from .mistakes import Unit
+from .rank_estimate import RankEstimate
 from .reasons.explain import Explainer, worth_explaining
 from .record_searches import RecordSearches
 from .review import MoveReview, review_moves
@@ -140,6 +142,19 @@ class Reviewer:
                 return
             yield move.number, explainer.reasons(searches.game_at(move.number - 1), move)
 
+    def ranks(
+        self, review: GameReview, rules: Rules | None = None, komi: float | None = None
+    ) -> dict[int, RankEstimate]:
+        """Estimates the ranks of the judged players from the reviewed moves; the arguments as in `reasons`.
+
+        The network's evaluations of the positions are those of the searches, as far as they are still in the cache.
+
+        Returns:
+            The estimates by colour; none if ranks were not measured with the network and the board, or if there are too
+            few moves.
+        """
+        return estimate_ranks(review, self._searches(review.record, rules, komi))
+
     def _searches(self, record: GameRecord, rules: Rules | None, komi: float | None) -> RecordSearches:
         evaluator, parameters = self._evaluator_for(record)
         seed = self._settings.seed
@@ -217,6 +232,7 @@ def review(
             moves = tuple(reviewer.moves(record, chosen_rules, komi))
             *_, moves = moves, *reviewer.second_look(record, moves, chosen_rules, komi)
             done = GameReview(record, reviewer.conditions(record, chosen_rules, komi), moves)
+            done = replace(done, ranks=reviewer.ranks(done, chosen_rules, komi))
             return replace(done, reasons=dict(reviewer.reasons(done, chosen_rules, komi)))
         finally:
             reviewer.close()

@@ -21,7 +21,7 @@ from .settings_file import SEARCH, errors_in, read_table, takes_parameters, use_
 # The settings that may be at the top of the file: those that mean the same in all commands.
 COMMON_SETTINGS = ("network", "rank", "visits", "seconds", "rules", "threads", "device", "precision", "language")
 _OLD_LEVEL = "level"  # of earlier versions
-# The tables. The command `network` has none: at the top, its name is a setting.
+# The tables. The commands `network` and `rank` have none: at the top, their names are settings.
 _TABLES = (*(name for name in COMMANDS if name not in (*COMMON_SETTINGS, "config")), SEARCH)
 
 

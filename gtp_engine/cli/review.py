@@ -12,9 +12,10 @@ from ..base.system import EXIT_INTERRUPTED
 from .closing import end_on_signals
 from .command import command
 from .engine_settings import engine_settings
+from .game_files import STANDARD, read_records
 from .options import SearchOptions, search_options
-from .review_options import STANDARD, ReviewOptions, review_options
-from .review_outputs import print_output, read_records, save_files
+from .review_options import ReviewOptions, review_options
+from .review_outputs import print_output, save_files
 
 if TYPE_CHECKING:
     from ..analysis.game_review import GameReview
@@ -145,5 +146,6 @@ def _review_game(reviewer: "Reviewer", task: _Task, options: ReviewOptions, name
         look = reviewer.second_look(record, moves, rules, komi, by=options.by, player=task.player)
         moves = follow_second_look(look, moves, name)
     review = GameReview(record, reviewer.conditions(record, rules, komi), moves, task.player, options.by)
+    review = replace(review, ranks=reviewer.ranks(review, rules, komi))
     reasons = follow_reasons(reviewer.reasons(review, rules, komi), review, name)
     return replace(review, reasons=reasons), error

@@ -14,6 +14,8 @@ from ..base.messages import plural
 from ..game.coords import BLACK, WHITE, colour_name
 from .review_tables import LIST_HEAD, mistakes_table, move_line, played_vertex, players_table
 
+RANK_NOTE = "One game tells little about a rank, and people come out weaker than they are (docs/ranks.md)."
+
 logger = logging.getLogger(__name__)
 
 
@@ -38,10 +40,20 @@ def show_game(review: GameReview, *, all_moves: bool) -> None:
         _show_reasons(review)
     judged = {_column_head(review, colour): review.judged(colour) for colour in review.players}
     console.print(players_table(judged, board=(review.record.width, review.record.height)))
+    _show_ranks(review)
     if all_moves:
         console.print(Text(LIST_HEAD, style="bold"))
         for move in review.judged():
             console.print(move_line(move))
+
+
+def _show_ranks(review: GameReview) -> None:
+    """Prints the estimates of the players' ranks, if there are any."""
+    console = Console(highlight=False)
+    for colour, rank in review.ranks.items():
+        console.print(Text(f"{colour_name(colour).capitalize()} plays like the engine at rank {rank}"))
+    if review.ranks:
+        console.print(Text(f"{RANK_NOTE}\n", style="dim"))
 
 
 def _show_reasons(review: GameReview) -> None:

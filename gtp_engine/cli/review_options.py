@@ -9,6 +9,7 @@ import click
 
 from ..base.errors import UserError
 from .command import options
+from .game_files import RECORDS, STANDARD
 from .name_types import RulesName
 from .option_types import Komi, MoveRange
 from .outputs import check_place, output_option
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from ..analysis.mistakes import Unit
     from ..game.rules import Rules
     from ..sgf import GameRecord
-
-STANDARD = Path("-")  # standard input or output in place of a file
 
 
 @dataclass(frozen=True)
@@ -114,9 +113,8 @@ class ReviewOptions:
         return range(first, min(count, last or count) + 1)
 
 
-_RECORDS = click.Path(exists=True, allow_dash=True, path_type=Path)
 _OPTIONS = (
-    click.argument("files", metavar="FILE...", nargs=-1, required=True, type=_RECORDS),
+    RECORDS,
     "Review",
     click.option("--player", metavar="WHO", help="Judge only the moves of black, of white, or of a player by name."),
     click.option(

@@ -1,63 +1,17 @@
-"""The files that `gtp_engine review` reads and writes."""
+"""The files that `gtp_engine review` writes."""
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ..base.errors import UserError, error_text
-from .review_options import STANDARD, ReviewOptions
+from ..base.errors import error_text
+from .game_files import STANDARD
+from .review_options import ReviewOptions
 
 if TYPE_CHECKING:
     from ..analysis.game_review import GameReview
-    from ..sgf import GameRecord
-
-
-def read_records(files: Sequence[Path]) -> "tuple[list[GameRecord], list[str]]":
-    """Returns the games of all files, and the errors of those that cannot be read."""
-    records: list[GameRecord] = []
-    errors: list[str] = []
-    for file in files:
-        try:
-            for record_file in _records_in(file):
-                records += _games_of(record_file, errors)
-        except (UserError, OSError) as error:
-            errors.append(error_text(error))
-    return records, errors
-
-
-def _records_in(place: Path) -> list[Path]:
-    """Returns the records in a folder, by name; a file as it is."""
-    if not place.is_dir():
-        return [place]
-    files = sorted(file for file in place.iterdir() if file.suffix.lower() == ".sgf" and file.is_file())
-    if not files:
-        raise UserError(f"{place}: there are no .sgf files in this folder")
-    return files
-
-
-def _games_of(file: Path, errors: list[str]) -> "list[GameRecord]":
-    """Returns the games of a file; the errors of single games in a collection are added to `errors`.
-
-    Raises:
-        SgfError: The file's only game cannot be read.
-        OSError: The file cannot be read.
-    """
-    from ..sgf import read_sgf, read_sgf_games
-
-    # The outputs, in UTF-8, contain the name, which may have bytes of another encoding.
-    name = "standard input" if file == STANDARD else str(file).encode(errors="replace").decode()
-    data = sys.stdin.buffer.read() if file == STANDARD else file.read_bytes()
-    found: list[str] = []
-    records = list(read_sgf_games(data, name=name, on_error=lambda error: found.append(str(error))))
-    if len(records) + len(found) > 1:
-        errors += found
-        return records
-    record = read_sgf(data if file == STANDARD else file)
-    record.source = name  # without the number of the game
-    return [record]
 
 
 def save_files(reviews: "Sequence[GameReview]", options: ReviewOptions, games: int) -> list[str]:

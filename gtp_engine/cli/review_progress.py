@@ -35,7 +35,7 @@ def follow(moves: Iterator[MoveReview], count: int, name: str) -> tuple[tuple[Mo
         The finished reviews, and the error that ended them early, if there was one.
     """
     reviews: list[MoveReview] = []
-    with _progress(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
+    with progress_bar(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task(name, total=count)
         worst, note = 0.0, name
         try:
@@ -55,7 +55,7 @@ def follow_second_look(
     look: Iterator[tuple[MoveReview, ...]], moves: tuple[MoveReview, ...], name: str
 ) -> tuple[MoveReview, ...]:
     """Waits for a second look and returns the moves as it has found them; with a bar like that of `follow`."""
-    with _progress(TimeElapsedColumn()) as bar:
+    with progress_bar(TimeElapsedColumn()) as bar:
         bar.add_task(f"{name}, second look at the worst moves", total=None)
         for known in look:
             moves = known
@@ -76,7 +76,7 @@ def follow_reasons(
         name: What the bar is about.
     """
     found = {}
-    with _progress(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
+    with progress_bar(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task(f"{name}, why", total=len(worth_explaining(review.mistakes)))
         for number, sentences in reasons:
             found[number] = sentences
@@ -84,12 +84,12 @@ def follow_reasons(
     return found
 
 
-def _progress(*columns: ProgressColumn) -> Progress:
+def progress_bar(*columns: ProgressColumn, hidden: bool = False) -> Progress:
     """Returns a progress bar with a text before it and columns after it.
 
-    It is hidden if standard error is no terminal, and with --quiet.
+    It is hidden if standard error is no terminal, with --quiet, and if `hidden` says so.
     """
     console = Console(stderr=True)
     is_shown = console.is_terminal and logger.isEnabledFor(logging.WARNING)
     text = TextColumn("{task.description}", markup=False)
-    return Progress(text, BarColumn(), *columns, console=console, transient=True, disable=not is_shown)
+    return Progress(text, BarColumn(), *columns, console=console, transient=True, disable=hidden or not is_shown)

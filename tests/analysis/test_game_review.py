@@ -13,12 +13,14 @@ from reviews import D4, E5, F6, G7, game_of, loss, review
 from gtp_engine.analysis.curve import check_picture, label_rows, plot_curve
 from gtp_engine.analysis.game_review import Phase, accuracy, phase_of, player_colour, statistics
 from gtp_engine.analysis.mistakes import class_label, find_mistakes, loss_class
+from gtp_engine.analysis.rank_estimate import RankEstimate
 from gtp_engine.analysis.review import MoveReview
 from gtp_engine.analysis.review_data import to_csv, to_json
 from gtp_engine.analysis.review_sgf import annotated, move_comment, summary
 from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, PASS, WHITE
 from gtp_engine.game.game import Move
+from gtp_engine.play.ranks import Rank
 from gtp_engine.sgf import GameRecord, read_sgf
 
 
@@ -234,6 +236,21 @@ def test_json_holds_moves_mistakes_and_players() -> None:
     assert (black["moves"], black["points_lost"], black["classes"]) == (2, 2.0, [1, 0, 0, 1, 0, 0])
     assert [(label, phase["moves"]) for label, phase in black["phases"].items()] == [("opening", 1), ("middle game", 1)]
     assert json.loads(to_json([game_of(moves, player=WHITE)]))["games"][0]["players"].keys() == {"white"}
+
+
+def test_json_holds_the_estimated_ranks() -> None:
+    moves = [loss(1, BLACK, D4, E5, 4.0), loss(2, WHITE, F6, F6, 0.0)]
+    ranks = {BLACK: RankEstimate(Rank(1), Rank(-2), Rank(4), 30, False, True)}
+    players = json.loads(to_json([game_of(moves, ranks=ranks)]))["games"][0]["players"]
+    assert players["black"]["estimated_rank"] == {
+        "rank": "1d",
+        "low": "3k",
+        "high": "4d",
+        "or_weaker": False,
+        "or_stronger": True,
+        "moves": 30,
+    }
+    assert players["white"]["estimated_rank"] is None
 
 
 def test_csv_has_a_line_per_judged_move() -> None:

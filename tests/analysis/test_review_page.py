@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,12 @@ from gtp_engine.analysis.page.page import review_page
 from gtp_engine.analysis.page.script_data import script_data
 from gtp_engine.analysis.page.turning_points import turning_points
 from gtp_engine.analysis.page.wording import wording
+from gtp_engine.analysis.rank_estimate import RankEstimate
 from gtp_engine.analysis.review import MoveReview
 from gtp_engine.game.coords import BLACK, PASS, WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.languages.texts import LANGUAGES, texts
+from gtp_engine.play.ranks import Rank
 from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.sgf import GameRecord
 
@@ -377,3 +380,20 @@ def test_an_index_says_how_many_players_it_leaves_out() -> None:
     page = review_page(reviews)
     assert "Players left out, who have no more games than these: 4." in page
     assert ">White 3</th>" in page and ">Black 4</th>" not in page
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_estimated_ranks_are_a_line_of_the_players_table(language: str) -> None:
+    moves = [loss(1, BLACK, D4, E5, 4.0), loss(2, WHITE, F6, F6, 0.0)]
+    text = texts(language)
+    assert text("players.rank") not in review_page([game_of(moves)], language)
+    ranks = {
+        BLACK: RankEstimate(Rank(-8), Rank(-12), Rank(-5), 30, False, False),
+        WHITE: RankEstimate(Rank(4), Rank(4), Rank(4), 30, False, True),
+    }
+    page = review_page([game_of(moves, ranks=ranks)], language)
+    black = text("players.rankInterval", rank="9k", low="13k", high="6k")
+    white = text("players.orStronger", rank="4d")
+    assert f'<th scope="row">{text("players.rank")}</th><td>{black}</td><td>{white}</td>' in page
+    assert unescape(page).count(text("players.rankNote")) == 1
+    assert wording(language).rank(None) == "-"

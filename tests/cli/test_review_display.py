@@ -8,10 +8,12 @@ from reviews import D4, E5, F6, G7, game_of, loss, reason
 from rich.console import Console, RenderableType
 
 from gtp_engine.analysis.mistakes import find_mistakes
+from gtp_engine.analysis.rank_estimate import RankEstimate
 from gtp_engine.analysis.review import MoveReview
 from gtp_engine.cli.review_display import show_game, show_total
 from gtp_engine.cli.review_tables import CLASS_STYLES, mistakes_table, move_line, players_table
 from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.play.ranks import Rank
 
 MOVES = [
     loss(10, BLACK, D4, E5, 3, 0.1),
@@ -97,6 +99,16 @@ def test_the_first_reason_is_shown_below_the_mistakes(capsys: pytest.CaptureFixt
     shown = capsys.readouterr().out
     assert "11 D4 [3] is a neutral point: it gains no territory.\n" in re.sub(" +", " ", shown)
     assert "the second" not in shown and "12 G7" not in shown
+
+
+def test_estimated_ranks_are_shown_below_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    ranks = {BLACK: RankEstimate(Rank(-8), Rank(-12), Rank(-5), 30, False, False)}
+    show_game(game_of(MOVES, ranks=ranks), all_moves=False)
+    shown = capsys.readouterr().out
+    assert "Black plays like the engine at rank 9k (13k to 6k)\nOne game tells little" in shown
+    assert "White plays like" not in shown
+    show_game(game_of(MOVES), all_moves=False)
+    assert "plays like" not in capsys.readouterr().out
 
 
 def test_a_single_move_is_no_range_and_a_zero_has_no_minus(capsys: pytest.CaptureFixture[str]) -> None:

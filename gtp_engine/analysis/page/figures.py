@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...game.coords import BLACK, colour_name
 from ...languages.texts import DEFAULT, texts
 from ..game_review import GameReview, Phase, PlayStatistics, phase_of, statistics
 from ..mistakes import CLASSES, loss_class
+from ..rank_estimate import RankEstimate
 from ..review import MoveReview
 
 
@@ -46,6 +47,7 @@ class PlayerFigures:
         all: All the player's moves.
         phases: The moves of each phase, in the order of `Phase`.
         classes: The moves of each class of losses, the good ones first (`mistakes.loss_class`).
+        rank: The estimated rank; None if it is not known, or for several games.
     """
 
     name: str
@@ -53,6 +55,7 @@ class PlayerFigures:
     all: Part
     phases: tuple[Part, ...]
     classes: tuple[Part, ...]
+    rank: RankEstimate | None = None
 
     @property
     def worst_phase(self) -> Phase:
@@ -90,8 +93,11 @@ def player_figures(name: str, moves: Sequence[MoveReview], games: int = 1) -> Pl
 
 def figures_of_game(review: GameReview, language: str = DEFAULT) -> list[PlayerFigures]:
     """Returns the figures of the judged players of a game who have moves."""
-    judged = ((review.name(colour, language), review.judged(colour)) for colour in review.players)
-    return [player_figures(name, moves) for name, moves in judged if moves]
+    judged = {colour: moves for colour in review.players if (moves := review.judged(colour))}
+    return [
+        replace(player_figures(review.name(colour, language), moves), rank=review.ranks.get(colour))
+        for colour, moves in judged.items()
+    ]
 
 
 def figures_of_games(reviews: Sequence[GameReview], language: str = DEFAULT) -> list[PlayerFigures]:

@@ -11,6 +11,7 @@ from typing import Any
 from ...game.coords import BLACK, PASS, WHITE, colour_name
 from ...languages.texts import texts
 from ..game_review import Phase
+from ..rank_estimate import RankEstimate
 from ..review import MoveReview
 
 _EVEN = 0.05  # points; a smaller lead would be written as 0.0
@@ -62,6 +63,16 @@ class Wording:
         """Returns the name of a phase."""
         return self.text(_PHASES[phase])
 
+    def rank(self, found: RankEstimate | None) -> str:
+        """Returns an estimated rank with its interval; a dash without one."""
+        if found is None:
+            return "-"
+        low = self.text("players.orWeaker", rank=str(found.low)) if found.or_weaker else str(found.low)
+        high = self.text("players.orStronger", rank=str(found.high)) if found.or_stronger else str(found.high)
+        if found.low == found.high:
+            return high if found.or_stronger else low
+        return self.text("players.rankInterval", rank=str(found.rank), low=low, high=high)
+
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Returns all of these as filters of templates."""
         return {
@@ -72,6 +83,7 @@ class Wording:
             "result": self.result,
             "rules": self.rules,
             "phase": self.phase,
+            "rank": self.rank,
             "line": _line,
             "points": _points,
             "percent": _percent,

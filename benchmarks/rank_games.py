@@ -1,0 +1,127 @@
+"""Plays games between strengths in this process, by the code that decides the engine's moves (`play.decision`)."""
+
+import hashlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from fingerprint import WORK, fingerprint
+from versus_gnugo import gnugo
+
+from gtp_engine.game.coords import BLACK, PASS, WHITE, colour_letter, opponent
+from gtp_engine.game.game import Game
+from gtp_engine.game.rules import default_komi
+from gtp_engine.games.gtp_client import GtpClient
+from gtp_engine.games.openings import random_openings
+from gtp_engine.network.library import find_network, network_name
+from gtp_engine.play.decision import PlayStyle, choose_move
+from gtp_engine.play.endgame import is_hopeless
+from gtp_engine.play.strength import Strength
+from gtp_engine.play.worker import SearchWorker
+from gtp_engine.search.parameters import default_parameters
+from gtp_engine.search.request import SearchRequest
+
+# What decides the moves apart from the network: games of another state of these files are not mixed in.
+PLAYING = tuple(f"play/{name}.py" for name in ("decision", "endgame", "rank_play", "sense", "strength"))
+GNUGO = -1.0  # in place of a strength
+MOVES_PER_POINT = 3
+RESIGN_THRESHOLD, RESIGN_MOVES = 0.05, 3  # as in EngineSettings
+OPENING_MOVES = 2
+
+
+def opened_games(size: int, seed: int) -> Iterator[Game]:
+    """Yields games of a board size, opened by two random moves."""
+    for opening in random_openings(size, size, OPENING_MOVES, seed):
+        game = Game(size, komi=default_komi(size, size))
+        for move in opening:
+            game.play(game.to_move, move.point)
+        yield game
+
+
+class RankGames:
+    """Plays games of a network.
+
+    Attributes:
+        name: The network's name.
+    """
+
+    def __init__(self, network: str, seed: int) -> None:
+        self._path = find_network(network)
+        self.name = network_name(self._path)
+        self._parameters = default_parameters(str(self._path))
+        self._worker = SearchWorker(str(self._path), 1, seed)
+        self._gnugo: GtpClient | None = None
+
+    def file(self, benchmark: str, about: str) -> Path:
+        """Returns the file in `work/` for the games of a benchmark with this network and this state of the code."""
+        WORK.mkdir(exist_ok=True)
+        weights = hashlib.sha256(self._path.read_bytes()).hexdigest()[:8]
+        return WORK / f"{benchmark}-{fingerprint(PLAYING)} {self.name} {weights} {about}.jsonl"
+
+    def play(self, game: Game, black: float, white: float) -> tuple[float, tuple[float, float]]:
+        """Plays a game to its end.
+
+        Args:
+            game: The position at the start; the moves are added to it.
+            black: Black's strength, or `GNUGO`.
+            white: White's.
+
+        Returns:
+            Black's points, 0 to 1, half of a point for a draw or a game that was broken off; and the seconds a move
+            of Black and White.
+        """
+        players, hopeless = {BLACK: black, WHITE: white}, {BLACK: 0, WHITE: 0}
+        seconds, moves = {BLACK: 0.0, WHITE: 0.0}, {BLACK: 1, WHITE: 1}
+        if GNUGO in players.values():
+            self._tell_gnugo(game)
+        resigned = None
+        while not game.is_over and resigned is None and len(game.moves) < MOVES_PER_POINT * game.area:
+            colour = game.to_move
+            started = time.perf_counter()
+            is_gnugo = players[colour] == GNUGO
+            point = self._gnugo_move(game) if is_gnugo else self._move(game, players[colour], hopeless)
+            seconds[colour] += time.perf_counter() - started
+            moves[colour] += 1
+            if point is None:
+                resigned = colour
+                continue
+            game.play(colour, point)
+            if not is_gnugo and GNUGO in players.values():
+                assert self._gnugo is not None
+                self._gnugo.send(f"play {colour_letter(colour)} {game.vertex(point)}")
+        winner = opponent(resigned) if resigned else self._winner(game)
+        each = tuple(round(seconds[colour] / moves[colour], 4) for colour in (BLACK, WHITE))
+        return {BLACK: 1.0, WHITE: 0.0}.get(winner, 0.5), (each[0], each[1])
+
+    def _move(self, game: Game, strength: float, hopeless: dict[int, int]) -> int | None:
+        """Returns a move at a strength; None to resign."""
+        request = SearchRequest(game, parameters=self._parameters)
+        point, report = choose_move(self._worker, request, PlayStyle(Strength(strength)))
+        lost = is_hopeless(game, report, RESIGN_THRESHOLD, Strength(strength))
+        hopeless[game.to_move] = hopeless[game.to_move] + 1 if lost else 0
+        return None if hopeless[game.to_move] >= RESIGN_MOVES else point
+
+    def _winner(self, game: Game) -> int:
+        """Returns who has won by the count; 0 for a draw, or a game that was broken off."""
+        if not game.is_over:
+            return 0
+        return self._worker.final_score(SearchRequest(game, parameters=self._parameters)).winner
+
+    def _tell_gnugo(self, game: Game) -> None:
+        if self._gnugo is None:
+            self._gnugo = GtpClient(gnugo(10), timeout=300)
+            self._gnugo.connect()
+        for line in (f"boardsize {game.width}", "clear_board", f"komi {game.komi}"):
+            self._gnugo.send(line)
+        for move in game.moves:
+            self._gnugo.send(f"play {colour_letter(move.colour)} {game.vertex(move.point)}")
+
+    def _gnugo_move(self, game: Game) -> int | None:
+        assert self._gnugo is not None
+        vertex = self._gnugo.send(f"genmove {colour_letter(game.to_move)}")
+        return None if vertex.lower() == "resign" else PASS if vertex.lower() == "pass" else game.point(vertex)
+
+    def close(self) -> None:
+        self._worker.close()
+        if self._gnugo is not None:
+            self._gnugo.close()

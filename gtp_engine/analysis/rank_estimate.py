@@ -1,0 +1,130 @@
+"""Estimates of players' ranks from the kinds of their moves (`rank_evidence`), by Bayes' rule."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from ..play.ranks import Rank
+
+CONFIDENCE = 0.95
+FEWEST_MOVES = 10  # that tell something about a rank. Chosen by judgement
+# Shares are averaged over neighbouring ranks with the binomial weights 1, 4, 6, 4, 1. Chosen by judgement.
+_REACH = 2
+# So many moves of all ranks are added to those of each, so that no kind is impossible. Chosen by judgement.
+_ADDED = 20
+
+
+@dataclass(frozen=True, eq=False)
+class RankModel:
+    """How often players of each rank make moves of each kind, with one network on one board.
+
+    Attributes:
+        shares: The shares of the kinds in the moves of each rank, float [KINDS], which sum to 1; the ranks ascend.
+        spread: How many times as much as independent moves the evidence of games varies, at least 1.
+    """
+
+    shares: Mapping[Rank, np.ndarray]
+    spread: float
+
+
+@dataclass(frozen=True)
+class RankEstimate:
+    """An estimate of a player's rank.
+
+    Attributes:
+        rank: The rank nearest to the mean.
+        low: The lower end of the interval that holds the rank with a probability of 95 %.
+        high: Its upper end.
+        moves: The number of moves that it is made from.
+        or_weaker: Whether the interval reaches the weakest rank that was measured: the player may be weaker.
+        or_stronger: The same for the strongest one.
+    """
+
+    rank: Rank
+    low: Rank
+    high: Rank
+    moves: int
+    or_weaker: bool
+    or_stronger: bool
+
+    @property
+    def interval(self) -> str:
+        """The interval as text: "14k to 9k", "25k or weaker to 22k"."""
+        low = f"{self.low} or weaker" if self.or_weaker else str(self.low)
+        high = f"{self.high} or stronger" if self.or_stronger else str(self.high)
+        return f"{low} to {high}" if self.low != self.high else high if self.or_stronger else low
+
+    def __str__(self) -> str:
+        return f"{self.rank} ({self.interval})"
+
+
+def estimate_as_data(found: RankEstimate | None) -> dict[str, Any] | None:
+    """Returns an estimate as data for JSON."""
+    if found is None:
+        return None
+    return {
+        "rank": str(found.rank),
+        "low": str(found.low),
+        "high": str(found.high),
+        "or_weaker": found.or_weaker,
+        "or_stronger": found.or_stronger,
+        "moves": found.moves,
+    }
+
+
+def estimate(model: RankModel, counts: np.ndarray) -> RankEstimate | None:
+    """Estimates the rank of a player; each rank of the model is equally likely before the moves are seen.
+
+    Args:
+        model: Of the network that found the evidence, on the same board.
+        counts: How many moves of each kind the player made, int [KINDS].
+
+    Returns:
+        The estimate; None with fewer than FEWEST_MOVES moves.
+    """
+    if counts.sum() < FEWEST_MOVES:
+        return None
+    ranks = list(model.shares)
+    log_likelihoods = np.log(np.array([*model.shares.values()])) @ counts / model.spread
+    weights = np.exp(log_likelihoods - log_likelihoods.max())
+    cumulative = np.cumsum(weights) / weights.sum()
+    tail = (1 - CONFIDENCE) / 2
+    low, high = (ranks[int(np.searchsorted(cumulative, share))] for share in (tail, 1 - tail))
+    mean = float(np.array([rank.number for rank in ranks]) @ weights / weights.sum())
+    nearest = min(ranks, key=lambda rank: abs(rank.number - mean))
+    return RankEstimate(nearest, low, high, int(counts.sum()), low == ranks[0], high == ranks[-1])
+
+
+def fit(evidence: Mapping[Rank, np.ndarray]) -> RankModel:
+    """Makes a model from games of players of known ranks.
+
+    Args:
+        evidence: The counts of the kinds in each game of each rank, int [games, KINDS].
+    """
+    ranks = sorted(evidence)
+    totals = np.array([evidence[rank].sum(axis=0) for rank in ranks], float)
+    steps = np.abs(np.subtract.outer(range(len(ranks)), range(len(ranks))))
+    weights = np.array([comb(2 * _REACH, _REACH + step) for step in range(2 * _REACH + 1)] + [0] * len(ranks), float)
+    smooth = weights[steps] @ totals / weights[0] + _ADDED * totals.sum(axis=0) / totals.sum()
+    smooth += 1 / smooth.shape[1]  # for kinds that nobody played
+    shares = smooth / smooth.sum(axis=1, keepdims=True)
+    return RankModel(dict(zip(ranks, shares, strict=True)), _spread([evidence[rank] for rank in ranks], shares))
+
+
+def _spread(games: list[np.ndarray], shares: np.ndarray) -> float:
+    """Returns by how much more than independent moves the evidence varies from game to game.
+
+    The evidence of a game is the slope of its log-likelihood over the rank.
+    """
+    slopes = np.gradient(np.log(shares), axis=0)
+    found = expected = 0.0
+    for counts, slope in zip(games, slopes, strict=True):
+        kinds = counts.sum(axis=0) / counts.sum()
+        mean = kinds @ slope
+        lengths = counts.sum(axis=1)
+        found += float(((counts @ slope - lengths * mean) ** 2).sum())
+        expected += float(lengths.sum() * (kinds @ (slope - mean) ** 2))
+    return max(1.0, found / expected)

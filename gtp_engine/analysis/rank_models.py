@@ -1,0 +1,112 @@
+"""The models by which ranks are estimated: `weights/rank_moves.toml`, which `benchmarks/rank_moves.py` prints."""
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..base.errors import UserError
+from ..network.library import bundled_folder
+from ..play.ranks import Rank, as_rank
+from .rank_estimate import RankModel
+from .rank_evidence import KINDS
+
+MODELS_FILE = "rank_moves.toml"
+_DIGITS = 5  # after the decimal point
+
+
+def find_model(network: str, width: int, height: int) -> RankModel | None:
+    """Returns the model for a network and a board; None if ranks were not measured with it there.
+
+    Args:
+        network: The network's name.
+        width: The board's columns.
+        height: The board's rows.
+
+    Raises:
+        UserError: The file is invalid.
+    """
+    return _models().get(network, {}).get((width, height))
+
+
+def need_model(network: str, width: int, height: int) -> RankModel:
+    """Returns the model for a network and a board; raises UserError if ranks were not measured with it there."""
+    model = find_model(network, width, height)
+    if model is None:
+        raise _unmeasured(f"with {network} on {width}x{height}")
+    return model
+
+
+def measured_with(width: int, height: int) -> str:
+    """Returns the name of a network with which ranks were measured on a board; raises UserError if there is none."""
+    network = next((name for name, boards in _models().items() if (width, height) in boards), None)
+    if network is None:
+        raise _unmeasured(f"on {width}x{height}")
+    return network
+
+
+def _unmeasured(what: str) -> UserError:
+    known = " and ".join(f"with {name} on {_boards(boards)}" for name, boards in _models().items())
+    return UserError(f"no rank can be estimated {what}: ranks were measured {known}")
+
+
+def _models() -> dict[str, dict[tuple[int, int], RankModel]]:
+    return read_models(bundled_folder() / MODELS_FILE)
+
+
+def _boards(boards: Mapping[tuple[int, int], object]) -> str:
+    return ", ".join(f"{width}x{height}" for width, height in boards)
+
+
+@functools.cache
+def read_models(path: Path) -> dict[str, dict[tuple[int, int], RankModel]]:
+    """Returns the models by the network's name and the board's width and height.
+
+    Raises:
+        UserError: The file is invalid.
+    """
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+        return {
+            network: {_size(board): _model(entry) for board, entry in boards.items()}
+            for network, boards in table.items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{path}: {error}") from error
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    return int(width), int(height)
+
+
+def _model(entry: Mapping[str, Any]) -> RankModel:
+    shares: dict[Rank, np.ndarray] = {}
+    for name, values in entry["shares"].items():
+        rank, array = as_rank(name), np.array(values, float)
+        if rank is None or array.shape != (KINDS,) or (array <= 0).any():
+            raise ValueError(f"{name}: expected a rank with {KINDS} positive shares")
+        shares[rank] = array / array.sum()
+    if not shares or [*shares] != sorted(shares):
+        raise ValueError("expected the shares of ranks, the weakest first")
+    return RankModel(shares, float(entry["spread"]))
+
+
+def model_as_toml(model: RankModel, network: str, size: int, measured: str) -> str:
+    """Returns a model as its entry in the file.
+
+    Args:
+        model: The model.
+        network: The network's name.
+        size: The board's width and height.
+        measured: By what it was measured.
+    """
+    table = f"{network}.{size}x{size}"
+    lines = [f"[{table}]", f'measured = "{measured}"', f"spread = {model.spread:.3f}", f"\n[{table}.shares]"]
+    least = 10.0**-_DIGITS
+    for rank, shares in model.shares.items():
+        lines.append(f"{rank} = [{', '.join(f'{max(share, least):.{_DIGITS}f}' for share in shares)}]")
+    return "\n".join(lines) + "\n"

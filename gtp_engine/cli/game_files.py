@@ -1,0 +1,71 @@
+"""The game records that commands read: files, folders, collections, and standard input."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..base.errors import UserError, error_text
+
+if TYPE_CHECKING:
+    from ..sgf import GameRecord
+
+STANDARD = Path("-")  # standard input or output in place of a file
+RECORDS = click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, allow_dash=True, path_type=Path),
+)
+
+
+def read_records(files: Sequence[Path]) -> "tuple[list[GameRecord], list[str]]":
+    """Returns the games of all files, and the errors of those that cannot be read."""
+    records: list[GameRecord] = []
+    errors: list[str] = []
+    for place in files:
+        try:
+            for file in _records_in(place):
+                records += _games_of(file, errors)
+        except (UserError, OSError) as error:
+            errors.append(error_text(error))
+    return records, errors
+
+
+def _records_in(place: Path) -> list[Path]:
+    """Returns the records in a folder, by name; a file as it is."""
+    if not place.is_dir():
+        return [place]
+    files = sorted(file for file in place.iterdir() if file.suffix.lower() == ".sgf" and file.is_file())
+    if not files:
+        raise UserError(f"{place}: there are no .sgf files in this folder")
+    return files
+
+
+def _games_of(file: Path, errors: list[str]) -> "list[GameRecord]":
+    """Returns the games of a file; its errors, or those of single games, are added to `errors`."""
+    try:
+        return _read_games(file, errors)
+    except (UserError, OSError) as error:
+        errors.append(error_text(error))
+        return []
+
+
+def _read_games(file: Path, errors: list[str]) -> "list[GameRecord]":
+    """Does the work of `_games_of`; raises SgfError or OSError if the file or its only game cannot be read."""
+    from ..sgf import read_sgf, read_sgf_games
+
+    # The outputs, in UTF-8, contain the name, which may have bytes of another encoding.
+    name = "standard input" if file == STANDARD else str(file).encode(errors="replace").decode()
+    data = sys.stdin.buffer.read() if file == STANDARD else file.read_bytes()
+    found: list[str] = []
+    records = list(read_sgf_games(data, name=name, on_error=lambda error: found.append(str(error))))
+    if len(records) + len(found) > 1:
+        errors += found
+        return records
+    record = read_sgf(data if file == STANDARD else file)
+    record.source = name  # without the number of the game
+    return [record]

@@ -1,0 +1,199 @@
+"""Estimates of ranks from the kinds of moves, and the models that they need."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gtp_engine.analysis.rank_estimate import FEWEST_MOVES, RankEstimate, RankModel, estimate, estimate_as_data, fit
+from gtp_engine.analysis.rank_evidence import HORIZON, KINDS, LOSSES, PRIORS, count_kinds
+from gtp_engine.analysis.rank_models import (
+    MODELS_FILE,
+    find_model,
+    measured_with,
+    model_as_toml,
+    need_model,
+    read_models,
+)
+from gtp_engine.analysis.reviewer import review
+from gtp_engine.base.errors import UserError
+from gtp_engine.evaluate.batch import Evaluation
+from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.row import LEAD, POLICY, EvaluationRow, row_columns
+from gtp_engine.game.coords import BLACK, PASS, WHITE, index_of_point
+from gtp_engine.game.game import Game
+from gtp_engine.network.library import bundled_folder
+from gtp_engine.play.ranks import RANKS_FILE, Rank, read_ranks
+from gtp_engine.play.settings import EngineSettings
+from gtp_engine.sgf import read_sgf
+
+SAMPLE = Path(__file__).resolve().parents[2] / "sgf" / "samples" / "9x9.sgf"
+RANKS = [Rank(number) for number in range(-9, 3)]
+RANDOM = np.random.default_rng(1)
+
+
+def true_shares(rank: Rank) -> np.ndarray:
+    """Shares of the kinds that change evenly with the rank."""
+    slopes = np.linspace(-0.1, 0.1, KINDS)
+    shares = np.exp(slopes * rank.number)
+    return np.asarray(shares / shares.sum())
+
+
+def games(rank: Rank, count: int, moves: int = 40) -> np.ndarray:
+    return RANDOM.multinomial(moves, true_shares(rank), size=count)
+
+
+@pytest.fixture(scope="module")
+def model() -> RankModel:
+    return fit({rank: games(rank, 300) for rank in RANKS})
+
+
+def test_a_fit_recovers_the_shares_and_the_spread_of_independent_moves(model: RankModel) -> None:
+    assert list(model.shares) == RANKS
+    for rank in RANKS[2:-2]:  # the ends are averaged with ranks on one side only
+        np.testing.assert_allclose(model.shares[rank], true_shares(rank), rtol=0.1)
+    assert model.spread == pytest.approx(1, abs=0.1)
+
+
+def test_the_spread_is_that_of_moves_which_come_in_groups() -> None:
+    grouped = fit({rank: 5 * games(rank, 300, moves=8) for rank in RANKS})
+    assert grouped.spread == pytest.approx(5, rel=0.15)
+
+
+def test_estimates_hold_the_true_rank_as_often_as_they_say(model: RankModel) -> None:
+    held, widths = [], {1: [], 10: []}
+    for rank in RANKS:
+        for count in (1, 10):
+            for _ in range(30):
+                found = estimate(model, games(rank, count).sum(axis=0))
+                assert found is not None and found.low <= found.rank <= found.high
+                held.append(found.low <= rank <= found.high)
+                widths[count].append(found.high.number - found.low.number)
+    assert 0.92 <= np.mean(held) <= 0.995
+    assert np.mean(widths[10]) < 0.6 * np.mean(widths[1])
+
+
+def test_the_posterior_is_bayes_rule() -> None:
+    shares = np.full((3, KINDS), 0.5 / (KINDS - 1))
+    shares[:, 0] = 0.5
+    shares[2, 0], shares[2, 1:] = 0.9, 0.1 / (KINDS - 1)
+    model = RankModel(dict(zip(map(Rank, (0, 1, 2)), shares, strict=True)), 1.0)
+    counts = np.zeros(KINDS, int)
+    counts[0] = FEWEST_MOVES
+    found = estimate(model, counts)
+    # 0.9^10 against 0.5^10 twice: a probability of 0.994 for 2d, 0.003 for each of the others
+    assert (str(found), found and found.low, found and found.high) == ("2d (2d or stronger)", Rank(2), Rank(2))
+    counts[0] -= 1
+    assert estimate(model, counts) is None
+
+
+def test_ends_of_the_measured_ranks_are_open() -> None:
+    def text(low: int, high: int) -> str:
+        return RankEstimate(Rank(low), Rank(low), Rank(high), 50, low == -24, high == 4).interval
+
+    assert text(-24, -20) == "25k or weaker to 21k"
+    assert text(-24, -24) == "25k or weaker"
+    assert text(4, 4) == "4d or stronger"
+    assert text(-3, 4) == "4k to 4d or stronger"
+    assert text(-8, -5) == "9k to 6k"
+    assert text(-8, -8) == "9k"
+    assert estimate_as_data(None) is None
+
+
+def evaluated(game: Game, lead: float, prior: dict[str, float]) -> Evaluation:
+    row = np.zeros(row_columns(game.area), np.float32)
+    row[LEAD] = lead
+    for name, value in prior.items():
+        row[POLICY + index_of_point(game.point(name), game.width, game.height)] = value
+    return Evaluation(game.copy(), EvaluationRow(row, game.area))
+
+
+def test_a_move_is_of_the_kind_of_its_prior_and_of_what_it_turns_out_to_lose() -> None:
+    game = Game(5)
+    # Black's lead before each move, and the prior of the move
+    leads, moves = (0.0, 0.0, 2.0, 2.0, -5.0, -5.0, -5.0), ("C3", "D3", "B3", "pass", "B2", "D2")
+    evaluations = []
+    for number, lead in enumerate(leads):
+        name = moves[number] if number < len(moves) else "pass"
+        view = lead if game.to_move == BLACK else -lead
+        evaluations.append(evaluated(game, view, {} if name == "pass" else {name: 0.3}))
+        if number < len(moves):
+            game.play(game.to_move, name)
+    counts = count_kinds(evaluations)
+
+    def kind(loss: float, prior: float) -> int:
+        return int(np.digitize(loss, LOSSES)) * (len(PRIORS) + 1) + int(np.digitize(prior, PRIORS))
+
+    assert HORIZON == 2
+    expected = {BLACK: [-2.0, 7.0, 0.0], WHITE: [2.0, 0.0]}  # White's second move is a pass
+    for colour, losses in expected.items():
+        wanted = np.zeros(KINDS, int)
+        np.add.at(wanted, [kind(loss, 0.3) for loss in losses], 1)
+        np.testing.assert_array_equal(counts[colour], wanted)
+
+
+def test_models_survive_being_written(model: RankModel, tmp_path: Path) -> None:
+    file = tmp_path / "models.toml"
+    file.write_text(model_as_toml(model, "net", 9, "some games"))
+    again = read_models(file)["net"][9, 9]
+    assert list(again.shares) == RANKS and again.spread == pytest.approx(model.spread, abs=1e-3)
+    for rank in RANKS:
+        np.testing.assert_allclose(again.shares[rank], model.shares[rank], atol=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[net.9x9]\nspread = 1\n[net.9x9.shares]\n7x = [1]", "invalid rank '7x'"),
+        ("[net.9x9]\nspread = 1\n[net.9x9.shares]\n7k = [1]", f"7k: expected a rank with {KINDS} positive shares"),
+        ("[net.9x9]\nspread = 1\nshares = {}", "expected the shares of ranks, the weakest first"),
+        ("[net.9x9]\nspread = 1", "shares"),
+        ("[net.9x9", "Expected"),
+    ],
+)
+def test_an_invalid_file_is_one_line(text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "models.toml"
+    file.write_text(text)
+    with pytest.raises(UserError, match=message) as error:
+        read_models(file)
+    assert str(error.value).startswith(f"{file}: ")
+
+
+def test_every_measured_rank_of_the_bundled_networks_has_shares() -> None:
+    ranks = read_ranks(bundled_folder() / RANKS_FILE)
+    for network, boards in read_models(bundled_folder() / MODELS_FILE).items():
+        for (width, _), model in boards.items():
+            assert list(model.shares) == sorted(ranks[network][width])
+            assert model.spread >= 1
+
+
+def test_networks_and_boards_without_measurements_are_named() -> None:
+    assert measured_with(9, 9) == "b4c32-9x9"
+    assert find_model("other", 9, 9) is None
+    with pytest.raises(UserError, match=r"^no rank can be estimated with other on 9x9: ranks were measured with b4c32"):
+        need_model("other", 9, 9)
+    with pytest.raises(UserError, match=r"^no rank can be estimated on 9x13: ranks were measured with b4c32"):
+        measured_with(9, 13)
+
+
+def test_a_review_estimates_ranks_without_evaluating_the_game_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluated: list[int] = []
+    begin = NetworkEvaluator._begin
+
+    def counting(self: NetworkEvaluator, ticket: object, *rest: object) -> None:
+        evaluated.append(len(ticket.missing))  # type: ignore[attr-defined]
+        begin(self, ticket, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(NetworkEvaluator, "_begin", counting)
+    monkeypatch.setattr("gtp_engine.analysis.reviewer.Reviewer.reasons", lambda *rest: ())
+    settings = EngineSettings("b4c32-9x9", visits=4, threads=1, seed=1)
+    with_ranks = review(read_sgf(SAMPLE), settings)
+    positions = sum(evaluated)
+    evaluated.clear()
+    monkeypatch.setattr("gtp_engine.analysis.reviewer.estimate_ranks", lambda *rest: {})
+    assert review(read_sgf(SAMPLE), settings).ranks == {}
+    # Only the last position is new, after two passes: a search of a game that is over takes them back.
+    assert 0 < sum(evaluated) <= positions <= sum(evaluated) + 1
+    assert set(with_ranks.ranks) == {BLACK, WHITE}
+    for colour, found in with_ranks.ranks.items():
+        assert found.moves == len([move for move in with_ranks.judged(colour) if move.move.point != PASS])
