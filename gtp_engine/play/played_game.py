@@ -7,7 +7,7 @@ variations: whoever plays both colours may play in any of its positions, a game 
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from ..base.errors import UserError
 from ..evaluate.choices import LARGEST_BOARD, network_on
@@ -193,6 +193,8 @@ class PlayedGame:
         only_resignation = self._has_resigned
         if only_resignation:
             del self._results[self.node]
+        elif self.undoes_annotation:
+            self.tree.undo(cast("int", self._last_change))
         else:
             self.show(self._undo_edits())
         self.has_content = True
@@ -254,14 +256,26 @@ class PlayedGame:
             )
             game.handicap = self.tree.position(self.tree.root).handicap  # of the start, whatever position is shown
             self.tree.set_info(game)
+        root = self.tree.root
+        if (properties := self._notes().added_to(root.properties)) != root.properties:
+            root.properties = properties
         return self.tree
+
+    def _notes(self) -> Notes:
+        if self.is_record:
+            is_edited = self.has_content or self.file.path is not None
+            return replace(read_notes(self.tree.root.properties), is_edited=is_edited)
+        settings = self.engine.settings
+        used = {colour: self.used.of(colour) for colour in (BLACK, WHITE)}
+        seconds, visits = (None, None) if self.is_study else (settings.seconds, settings.visits)
+        return Notes(used, seconds, visits)
 
     def save(self) -> bool:
         """Saves the game if there is anything to save; returns False and sets the file's `error` if that fails."""
         return not self.has_content or self.file.save(self.record())
 
     def load(self, saved: SavedGame, *, as_record: bool = False) -> None:
-        """Continues a saved game instead of this one; its opponent plays at its rank again.
+        """Continues a saved game instead of this one; its opponent plays at its rank and within its limits again.
 
         Args:
             saved: The saved game.
@@ -269,6 +283,9 @@ class PlayedGame:
         """
         if saved.opponent is not None:
             self.engine.settings = replace(self.engine.settings, rank=saved.opponent.rank)
+            if saved.opponent.has_limits:
+                limits: dict[str, Any] = {"seconds": saved.opponent.seconds, "visits": saved.opponent.visits}
+                self.engine.settings = replace(self.engine.settings, **limits)
         self.engine.load(saved.game)
         self.humans = saved.humans
         self._begin(saved, as_record=as_record)

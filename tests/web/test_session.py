@@ -93,6 +93,34 @@ def test_undo_while_the_engine_thinks_drops_its_answer(engine: Engine, tmp_path:
     assert desk.vertices[0] == "B2" and len(desk.vertices) == 2
 
 
+def test_undo_of_a_comment_lets_the_engine_think_on(engine: Engine, tmp_path: Path) -> None:
+    desk = Desk(engine, tmp_path)
+    desk.wait(engine.ready.done)
+    engine.settings = EngineSettings(network="uniform", threads=1, seconds=60.0)
+    desk.play("C3")
+    task = desk.session.task
+    assert task is not None and task.kind == "move"
+    desk.send("comment", text="mine")
+    desk.send("undo")
+    assert desk.session.task is task and desk.session.node.comment == ""
+    desk.send("comment", text="mine again")
+    desk.send("stop")
+    desk.wait()
+    answer = desk.vertices[1]
+    desk.send("undo")  # the comment is older than the engine's move, which stays
+    assert desk.vertices == ["C3", answer] and desk.session.task is None
+    assert all(node.comment == "" for node in desk.played.tree)
+    desk.send("go", move=0)
+    desk.send("comment", text="of the start")
+    assert desk.published[-1]["canUndo"]
+    desk.send("undo")
+    assert desk.published[-1]["comment"] == "" and desk.published[-1]["place"] == 0
+    assert not desk.published[-1]["canUndo"]
+    desk.send("go", move=2)
+    desk.send("undo")
+    assert desk.vertices == []
+
+
 def test_a_hint_has_lines_and_a_move_ends_it(desk: Desk) -> None:
     desk.send("hint")
     desk.wait()
