@@ -18,7 +18,9 @@ from ..sgf import GameRecord, RecordTree, TreeNode
 from ..sgf.record import escaped
 from .engine import Decision, Engine
 from .loading import HUMAN, SavedGame
+from .notes import Notes, read_notes
 from .saving import GameFile
+from .used_time import UsedTime
 
 if TYPE_CHECKING:
     from ..game.game import Game
@@ -38,6 +40,7 @@ class PlayedGame:
         tree: The game with its variations and comments.
         node: The node of the engine's position.
         is_record: Whether it is somebody's record that is looked at: players, result and date stay those of the record.
+        used: The time that the players have used.
         has_content: Whether there is anything to save: something has been played or edited.
     """
 
@@ -76,10 +79,12 @@ class PlayedGame:
             self.tree.edits.clear()
         self.is_record = as_record
         self.has_content = bool(saved and saved.is_own and saved.game.moves)
+        self.used = UsedTime(read_notes(self.tree.root.properties).used)
         self._results: dict[TreeNode, str] = {}
         self._dead: dict[TreeNode, frozenset[int]] = {}
         self._date = saved.date if saved and saved.is_own else None
-        self.file = GameFile(self.folder, self._label(), saved.path if saved and saved.is_own else None)
+        goes_on = saved is not None and (saved.is_edited if as_record else saved.is_own)
+        self.file = GameFile(self.folder, self._label(), saved.path if saved and goes_on else None)
         if not as_record:
             self.tree.allow_undo(self.node)
 
@@ -173,14 +178,29 @@ class PlayedGame:
     @property
     def can_undo(self) -> bool:
         """Whether there is a person's move, resignation or other change to take back."""
-        return self._has_resigned or any(
-            edit.move is None or edit.move.colour in self.humans for edit in self.tree.edits
-        )
+        return self._has_resigned or self._last_change is not None
+
+    @property
+    def _last_change(self) -> int | None:
+        """The place among the edits of the last one that is a person's; None if there is none."""
+        edits = self.tree.edits
+        places = reversed(range(len(edits)))
+        return next((n for n in places if (move := edits[n].move) is None or move.colour in self.humans), None)
+
+    @property
+    def undoes_annotation(self) -> bool:
+        """Whether `undo` only takes back a comment or a mark, and the position stays."""
+        place = self._last_change
+        if place is None or self._has_resigned:
+            return False
+        edit = self.tree.edits[place]
+        return edit.is_annotation and (edit.node is self.node or not self.is_study)
 
     def undo(self) -> bool:
         """Takes back the last change, or only the resignation, and saves the game.
 
-        If that is a move in a game against the engine, it is a person's last move with everything after it.
+        If that is a move in a game against the engine, it is a person's last move with everything after it. If it is a
+        comment or a mark there, the moves stay, also those that have followed.
 
         Returns:
             Whether it was only the resignation.
@@ -303,6 +323,8 @@ class PlayedGame:
 
     def _label(self) -> str:
         """Returns the board and the opponent for the name of a new file."""
+        if self.is_record:
+            return f"{self.engine.width}x{self.engine.height}-edited"
         rank = self.engine.settings.rank
         players = "two-players" if len(self.humans) == 2 else "engine" if rank is None else f"engine-{rank}"
         return f"{self.engine.width}x{self.engine.height}-{players}"

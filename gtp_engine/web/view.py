@@ -122,8 +122,8 @@ def _variation_of(session: "Session") -> dict[str, int]:
 
 
 def _clock_of(session: "Session") -> dict[str, Any]:
-    clocks = session.clocks
-    used = {colour_name(colour): clocks.used(colour) for colour in (BLACK, WHITE)}
+    clocks = session.played.used
+    used = {colour_name(colour): clocks.of(colour) for colour in (BLACK, WHITE)}
     return {**used, "running": colour_name(clocks.running) if clocks.running else None}
 
 

@@ -8,7 +8,9 @@ from web.conftest import Desk
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.game.game import Game
 from gtp_engine.play.engine import Engine, EngineSettings
+from gtp_engine.play.used_time import UsedTime
 from gtp_engine.sgf import read_sgf
 from gtp_engine.web.values import JUDGED_VISITS, Value
 
@@ -199,6 +201,25 @@ def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path) -> None
     desk.send("resume", game=name)
     desk.wait()
     assert desk.vertices[0] == "C3" and desk.published[-1]["file"] == f"{name}.sgf"
+
+
+def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path) -> None:
+    desk.send("new", **{**NEW, "colour": "black", "seconds": 7.5})
+    desk.played.used = UsedTime({BLACK: 100.0, WHITE: 20.0})
+    desk.play("C3")
+    desk.wait()
+    name = desk.published[-1]["file"].removesuffix(".sgf")
+    # As after a crash: nothing but the file is left, and another program reads it.
+    engine.settings = EngineSettings(network="uniform", threads=1, seed=1, seconds=3.0)
+    engine.load(Game(5, 5))
+    again = Desk(engine, tmp_path)
+    assert again.session.state()["clock"] == {"black": 0.0, "white": 0.0, "running": None}
+    again.send("resume", game=name)
+    state = again.published[-1]
+    assert 100 <= state["clock"]["black"] < 110 and 20 <= state["clock"]["white"] < 30
+    assert (state["seconds"], state["visits"], state["rank"]) == (7.5, 4, "20k")
+    again.send("new", **{**NEW, "colour": "black"})
+    assert again.published[-1]["clock"]["white"] == 0.0
 
 
 def test_handicap_stones_are_on_the_board(desk: Desk) -> None:
