@@ -41,7 +41,7 @@ def saved_game(
         click.UsageError: Options contradict each other.
         UserError: The game is not found, or it cannot be continued.
     """
-    path = _path(context, options, folder)
+    path = _path(context, options, folder, with_edited=shows_finished)
     if path is None:
         if options.move is not None:
             raise click.UsageError("--move needs a saved game: name its FILE, or add --resume")
@@ -59,7 +59,7 @@ def saved_game(
     return saved
 
 
-def _path(context: click.Context, options: PlayersOptions, folder: Path) -> Path | None:
+def _path(context: click.Context, options: PlayersOptions, folder: Path, *, with_edited: bool) -> Path | None:
     """Returns the file of the saved game to continue, or None for a new game.
 
     `resume = true` in the user's configuration gives way to a FILE or the options of a new game on the command line,
@@ -75,9 +75,10 @@ def _path(context: click.Context, options: PlayersOptions, folder: Path) -> Path
     if options.file is not None:
         return find_game(options.file, folder)
     if resumes:
-        return latest_unfinished(folder)
+        return latest_unfinished(folder, with_edited=with_edited)
     begins_new = any(is_given(context, option) for option in ("handicap", "board_size"))
-    return next(unfinished_games(folder), None) if options.resume and not begins_new else None
+    games = unfinished_games(folder, with_edited=with_edited)
+    return next(games, None) if options.resume and not begins_new else None
 
 
 def _shown_record(path: Path, rules: "Rules | None", komi: float | None) -> "SavedGame | None":
@@ -91,7 +92,7 @@ def _shown_record(path: Path, rules: "Rules | None", komi: float | None) -> "Sav
 
 
 def with_opponent(context: click.Context, search: SearchOptions, saved: "SavedGame") -> SearchOptions:
-    """Returns the options with the saved game's rank and network, unless the command line has others."""
+    """Returns the options with the saved game's rank, limits and network, unless the command line has others."""
     from ..evaluate.choices import AUTO, ROLLOUTS
     from ..network.library import default_network, network_name
 
@@ -100,6 +101,8 @@ def with_opponent(context: click.Context, search: SearchOptions, saved: "SavedGa
         return search
     if not is_given(context, "rank"):
         search = replace(search, rank=opponent.rank)
+    if opponent.has_limits and not is_given(context, "seconds") and not is_given(context, "visits"):
+        search = replace(search, seconds=opponent.seconds, visits=opponent.visits)
     if is_given(context, "network"):
         return search
     usual = default_network(saved.game.width, saved.game.height)

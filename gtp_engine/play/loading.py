@@ -11,7 +11,8 @@ from ..base.messages import plural
 from ..game.coords import BLACK, WHITE
 from ..game.game import Game
 from ..game.rules import Rules
-from ..sgf import GameRecord, RecordTree, SgfError, TreeNode, read_sgf, read_tree
+from ..sgf import GameRecord, RecordTree, TreeNode, read_tree
+from .notes import Notes, read_notes
 from .ranks import Rank, as_rank
 
 HUMAN = "human"  # the name that `play` gives human players in its records
@@ -29,10 +30,19 @@ class Opponent:
     Attributes:
         network: The name of its network; None for rollouts.
         rank: Its rank; None for full strength.
+        seconds: Its longest time for a move; None if it is not known, or had no limit.
+        visits: Its largest number of visits for a move; None as for `seconds`.
     """
 
     network: str | None
     rank: Rank | None
+    seconds: float | None = None
+    visits: int | None = None
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether the time or the visits for its moves are known."""
+        return self.seconds is not None or self.visits is not None
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,7 @@ class SavedGame:
         humans: The colours that humans play: those of the record, or the player to move if it names none.
         opponent: The engine that played it; None if `play` did not save it, or for two humans.
         is_own: Whether `play` saved it, and it is continued from its end: saving may then update the file.
+        is_edited: Whether it is somebody's record that is edited here, in this file: saving updates it too.
         date: The date of the record.
         players: The names in the record by colour, "" for none.
         result: The result in the record, "" for none.
@@ -59,6 +70,7 @@ class SavedGame:
     humans: frozenset[int]
     opponent: Opponent | None
     is_own: bool
+    is_edited: bool
     date: str
     players: dict[int, str]
     result: str
@@ -123,15 +135,16 @@ def open_tree(
     node = line[-1] if move is None else _node_after(line, move)
     if move is not None:
         node.children.clear()  # the game goes on from there
-    game = tree.position(node, rules, komi)
+    game, notes = tree.position(node, rules, komi), read_notes(tree.root.properties)
     return SavedGame(
         path=path,
         game=game,
         tree=tree,
         node=node,
         humans=_humans(record) or frozenset((game.to_move,)),
-        opponent=_opponent(record),
-        is_own=path is not None and _is_own(record) and not is_finished(record) and node is line[-1],
+        opponent=_opponent(record, notes),
+        is_own=path is not None and not notes.is_edited and _is_unfinished(record) and node is line[-1],
+        is_edited=path is not None and notes.is_edited and node is line[-1],
         date=record.date,
         players={BLACK: record.black, WHITE: record.white},
         result=record.result.strip(),
@@ -154,28 +167,45 @@ def find_game(name: str, folder: Path) -> Path:
     raise UserError(f"no saved game {name!r}: no such file, and none in {folder}")
 
 
-def latest_unfinished(folder: Path, other_than: Path | None = None) -> Path:
+def latest_unfinished(folder: Path, other_than: Path | None = None, *, with_edited: bool = False) -> Path:
     """Returns the unfinished game that was last saved in the folder.
+
+    Args:
+        folder: The folder.
+        other_than: A file that does not count.
+        with_edited: Whether a record that is edited here counts as well.
 
     Raises:
         UserError: There is none.
     """
-    path = next((path for path in unfinished_games(folder) if path != other_than), None)
+    path = next((path for path in unfinished_games(folder, with_edited=with_edited) if path != other_than), None)
     if path is None:
         raise UserError(f"no unfinished game in {folder}")
     return path
 
 
-def unfinished_games(folder: Path) -> Iterator[Path]:
-    """Yields the unfinished games with moves that `play` saved in the folder, the latest first."""
+def unfinished_games(folder: Path, *, with_edited: bool = False) -> Iterator[Path]:
+    """Yields the unfinished games with moves that `play` saved in the folder, the latest first.
+
+    Args:
+        folder: The folder.
+        with_edited: Whether to yield records that are edited here as well.
+    """
     files = [(path.stat().st_mtime, path) for path in folder.glob("*.sgf") if path.is_file()]
     for _, path in sorted(files, reverse=True):
         try:
-            record = read_sgf(path)
-        except (SgfError, OSError):
+            tree = read_tree(path)
+            record = tree.record(tree.main_line[-1])
+        except (UserError, OSError):
             continue
-        if _is_own(record) and record.moves and not is_finished(record):
+        is_edited = read_notes(tree.root.properties).is_edited
+        if with_edited if is_edited else record.moves and _is_unfinished(record):
             yield path
+
+
+def _is_unfinished(record: GameRecord) -> bool:
+    """Whether `play` saved it, and nobody has won it."""
+    return _is_own(record) and not is_finished(record)
 
 
 def _is_own(record: GameRecord) -> bool:
@@ -192,7 +222,7 @@ def _humans(record: GameRecord) -> frozenset[int]:
     return frozenset(colour for colour, name in names.items() if name == HUMAN)
 
 
-def _opponent(record: GameRecord) -> Opponent | None:
+def _opponent(record: GameRecord, notes: Notes) -> Opponent | None:
     if not _is_own(record):
         return None
     name = record.white if record.black == HUMAN else record.black
@@ -200,7 +230,7 @@ def _opponent(record: GameRecord) -> Opponent | None:
     if match is None:
         return None
     try:
-        return Opponent(match["network"], as_rank(match["rank"]))
+        return Opponent(match["network"], as_rank(match["rank"]), notes.seconds, notes.visits)
     except UserError:
         return None  # a rank of another version
 

@@ -7,7 +7,7 @@ variations: whoever plays both colours may play in any of its positions, a game 
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from ..base.errors import UserError
 from ..game.coords import BLACK, PASS, WHITE, colour_letter, opponent
@@ -16,7 +16,9 @@ from ..sgf import GameRecord, RecordTree, TreeNode
 from ..sgf.record import escaped
 from .engine import Decision, Engine
 from .loading import HUMAN, SavedGame
+from .notes import Notes, read_notes
 from .saving import GameFile
+from .used_time import UsedTime
 
 if TYPE_CHECKING:
     from ..game.game import Game
@@ -36,6 +38,7 @@ class PlayedGame:
         tree: The game with its variations and comments.
         node: The node of the engine's position.
         is_record: Whether it is somebody's record that is looked at: players, result and date stay those of the record.
+        used: The time that the players have used.
         has_content: Whether there is anything to save: something has been played or edited.
     """
 
@@ -74,10 +77,12 @@ class PlayedGame:
             self.tree.edits.clear()
         self.is_record = as_record
         self.has_content = bool(saved and saved.is_own and saved.game.moves)
+        self.used = UsedTime(read_notes(self.tree.root.properties).used)
         self._results: dict[TreeNode, str] = {}
         self._dead: dict[TreeNode, frozenset[int]] = {}
         self._date = saved.date if saved and saved.is_own else None
-        self.file = GameFile(self.folder, self._label(), saved.path if saved and saved.is_own else None)
+        goes_on = saved is not None and (saved.is_edited if as_record else saved.is_own)
+        self.file = GameFile(self.folder, self._label(), saved.path if saved and goes_on else None)
         if not as_record:
             self.tree.allow_undo(self.node)
 
@@ -162,14 +167,29 @@ class PlayedGame:
     @property
     def can_undo(self) -> bool:
         """Whether there is a person's move, resignation or other change to take back."""
-        return self._has_resigned or any(
-            edit.move is None or edit.move.colour in self.humans for edit in self.tree.edits
-        )
+        return self._has_resigned or self._last_change is not None
+
+    @property
+    def _last_change(self) -> int | None:
+        """The place among the edits of the last one that is a person's; None if there is none."""
+        edits = self.tree.edits
+        places = reversed(range(len(edits)))
+        return next((n for n in places if (move := edits[n].move) is None or move.colour in self.humans), None)
+
+    @property
+    def undoes_annotation(self) -> bool:
+        """Whether `undo` only takes back a comment or a mark, and the position stays."""
+        place = self._last_change
+        if place is None or self._has_resigned:
+            return False
+        edit = self.tree.edits[place]
+        return edit.is_annotation and (edit.node is self.node or not self.is_study)
 
     def undo(self) -> bool:
         """Takes back the last change, or only the resignation, and saves the game.
 
-        If that is a move in a game against the engine, it is a person's last move with everything after it.
+        If that is a move in a game against the engine, it is a person's last move with everything after it. If it is a
+        comment or a mark there, the moves stay, also those that have followed.
 
         Returns:
             Whether it was only the resignation.
@@ -182,6 +202,8 @@ class PlayedGame:
         only_resignation = self._has_resigned
         if only_resignation:
             del self._results[self.node]
+        elif self.undoes_annotation:
+            self.tree.undo(cast("int", self._last_change))
         else:
             self.show(self._undo_edits())
         self.has_content = True
@@ -243,14 +265,26 @@ class PlayedGame:
             )
             game.handicap = self.tree.position(self.tree.root).handicap  # of the start, whatever position is shown
             self.tree.set_info(game)
+        root = self.tree.root
+        if (properties := self._notes().added_to(root.properties)) != root.properties:
+            root.properties = properties
         return self.tree
+
+    def _notes(self) -> Notes:
+        if self.is_record:
+            is_edited = self.has_content or self.file.path is not None
+            return replace(read_notes(self.tree.root.properties), is_edited=is_edited)
+        settings = self.engine.settings
+        used = {colour: self.used.of(colour) for colour in (BLACK, WHITE)}
+        seconds, visits = (None, None) if self.is_study else (settings.seconds, settings.visits)
+        return Notes(used, seconds, visits)
 
     def save(self) -> bool:
         """Saves the game if there is anything to save; returns False and sets the file's `error` if that fails."""
         return not self.has_content or self.file.save(self.record())
 
     def load(self, saved: SavedGame, *, as_record: bool = False) -> None:
-        """Continues a saved game instead of this one; its opponent plays at its rank again.
+        """Continues a saved game instead of this one; its opponent plays at its rank and within its limits again.
 
         Args:
             saved: The saved game.
@@ -258,6 +292,9 @@ class PlayedGame:
         """
         if saved.opponent is not None:
             self.engine.settings = replace(self.engine.settings, rank=saved.opponent.rank)
+            if saved.opponent.has_limits:
+                limits: dict[str, Any] = {"seconds": saved.opponent.seconds, "visits": saved.opponent.visits}
+                self.engine.settings = replace(self.engine.settings, **limits)
         self.engine.load(saved.game)
         self.humans = saved.humans
         self._begin(saved, as_record=as_record)
@@ -275,6 +312,8 @@ class PlayedGame:
 
     def _label(self) -> str:
         """Returns the board and the opponent for the name of a new file."""
+        if self.is_record:
+            return f"{self.engine.width}x{self.engine.height}-edited"
         rank = self.engine.settings.rank
         players = "two-players" if len(self.humans) == 2 else "engine" if rank is None else f"engine-{rank}"
         return f"{self.engine.width}x{self.engine.height}-{players}"

@@ -12,9 +12,11 @@ from .record import (
     write_sgf,
 )
 from .tree import RecordTree, TreeNode, read_tree
+from .values import Properties, read_number, read_text
 
 __all__ = [
     "GameRecord",
+    "Properties",
     "RecordNode",
     "RecordTree",
     "SgfError",
@@ -22,8 +24,10 @@ __all__ = [
     "Writable",
     "analysis_comment",
     "lead_text",
+    "read_number",
     "read_sgf",
     "read_sgf_games",
+    "read_text",
     "read_tree",
     "write_sgf",
 ]

@@ -82,11 +82,13 @@ class Edit:
         node: The node to show once it is undone.
         revert: Undoes it.
         move: The move that it added, if it added one.
+        is_annotation: Whether it changed a comment or a mark, and neither moves nor stones.
     """
 
     node: TreeNode
     revert: Callable[[], object]
     move: Move | None = None
+    is_annotation: bool = False
 
 
 class RecordTree:
@@ -259,11 +261,12 @@ class RecordTree:
 
     def set_comment(self, node: TreeNode, text: str) -> None:
         """Changes the comment of a node; "" removes it."""
-        self._set(node, {"C": [escaped(text)] if text else []})
+        self._set(node, {"C": [escaped(text)] if text else []}, is_annotation=True)
 
     def mark(self, node: TreeNode, point: int, kind: str) -> None:
         """Marks a point, or removes its mark if it has this one; `kind` as in `marks.with_mark`."""
-        self._set(node, with_mark(node.properties, point, kind, self.width, self.height))
+        marks = with_mark(node.properties, point, kind, self.width, self.height)
+        self._set(node, marks, is_annotation=True)
 
     def set_stone(self, node: TreeNode, point: int, colour: int, rules: Rules | None = None) -> TreeNode:
         """Puts a stone of a colour on a point, or takes it off if it is there.
@@ -320,15 +323,18 @@ class RecordTree:
         self._set(node, values)
         return node
 
-    def undo(self) -> TreeNode:
-        """Undoes the last change; returns the node to show.
+    def undo(self, place: int = -1) -> TreeNode:
+        """Undoes a change, by default the last one; returns the node to show.
+
+        Args:
+            place: Its place in `edits`; only an annotation can be undone after moves that follow it.
 
         Raises:
             UserError: There is none.
         """
         if not self.edits:
             raise UserError("there is nothing to undo")
-        edit = self.edits.pop()
+        edit = self.edits.pop(place)
         edit.revert()
         self.version += 1
         return edit.node
@@ -338,16 +344,18 @@ class RecordTree:
         for before, after in pairwise(node.path):
             self.edits.append(Edit(before, partial(before.children.remove, after), after.move))
 
-    def _set(self, node: TreeNode, values: Properties) -> None:
+    def _set(self, node: TreeNode, values: Properties, *, is_annotation: bool = False) -> None:
         """Changes properties of a node; those without values are removed."""
         before = node.properties
         changed = {name: found for name, found in (before | values).items() if name not in values or found}
         if changed != before:
             node.properties = changed
-            self._note(node, lambda: setattr(node, "properties", before))
+            self._note(node, lambda: setattr(node, "properties", before), is_annotation=is_annotation)
 
-    def _note(self, node: TreeNode, revert: Callable[[], object], move: Move | None = None) -> None:
-        self.edits.append(Edit(node, revert, move))
+    def _note(
+        self, node: TreeNode, revert: Callable[[], object], move: Move | None = None, *, is_annotation: bool = False
+    ) -> None:
+        self.edits.append(Edit(node, revert, move, is_annotation))
         self.version += 1
 
     def _append(self, parent: TreeNode, properties: Properties, move: Move | None) -> TreeNode:

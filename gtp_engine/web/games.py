@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.errors import UserError
 from ..base.fields import parse_word
 from ..game.coords import BLACK, WHITE
-from ..play.loading import open_game, open_tree, unfinished_games
+from ..play.loading import open_tree, unfinished_games
 from ..sgf import TreeNode, read_tree
 from .messages import new_game_of, text_of
 from .networks import network_choices
@@ -47,7 +47,7 @@ class Games(Part):
 
     def _unfinished(self) -> list[Path]:
         played = self.session.played
-        others = (path for path in unfinished_games(played.folder) if path != played.file.path)
+        others = (path for path in unfinished_games(played.folder, with_edited=True) if path != played.file.path)
         return [path for path, _ in zip(others, range(_LISTED), strict=False)]
 
     def _new(self, message: Message) -> None:
@@ -65,8 +65,10 @@ class Games(Part):
         path = next((path for path in self._unfinished() if path.stem == name), None)
         if path is None:
             raise UserError(f"no unfinished game {name[:80]!r}")
-        saved = open_game(path)
-        self._replace(lambda: self.session.played.load(saved))
+        saved = open_tree(read_tree(path), path)
+        if saved.is_edited:
+            saved = replace(saved, humans=_BOTH)
+        self._replace(lambda: self.session.played.load(saved, as_record=saved.is_edited))
 
     def _open(self, message: Message) -> None:
         """Shows a record; its file is not changed, and what is played on is saved as a new game."""

@@ -4,6 +4,7 @@ Everything that is served is read from the package once, so no name that a clien
 """
 
 import asyncio
+import contextlib
 import errno
 import json
 import logging
@@ -297,7 +298,7 @@ class _Socket(_Handler, WebSocketHandler):
             return
         self.send_latest(json.dumps(self.server.session.state()))
 
-    def on_message(self, message: str | bytes) -> None:
+    async def on_message(self, message: str | bytes) -> None:
         try:
             answer = self.server.session.receive(parse_message(message))
         except EXPECTED as error:
@@ -306,7 +307,8 @@ class _Socket(_Handler, WebSocketHandler):
             logger.exception("a message could not be handled")
             answer = {"type": "error", "text": answer_text(error)}
         if answer is not None:
-            self.write_message(json.dumps(answer))
+            with contextlib.suppress(WebSocketClosedError):  # the page may be gone by now
+                await self.write_message(json.dumps(answer))
 
     def on_close(self) -> None:
         self.server.leave(self)

@@ -23,7 +23,6 @@ from ..play.engine import Decision
 from ..play.played_game import PlayedGame
 from ..search.report import SearchReport
 from ..sgf import TreeNode
-from .clocks import Clocks
 from .editing import Editing
 from .games import Games
 from .guessing import Guessing
@@ -70,7 +69,6 @@ class Session:
         report: The last search of that position that is to be shown; None if there is none.
         shown: What the report is for: "hint", "score", "analysis", or "" for nothing.
         values: What has been found about the positions.
-        clocks: The time that the players have used.
         last_report: The search behind the engine's last move.
         problem: What has gone wrong on the engine's side, in one line; None if nothing.
         games, searches, guessing, reviewing: Parts that keep something, see their modules.
@@ -98,7 +96,6 @@ class Session:
         self.report: SearchReport | None = None
         self.shown = ""
         self.values = Values()
-        self.clocks = Clocks()
         self.last_report: SearchReport | None = None
         self.problem: str | None = None
         self._trees = 1  # begun so far
@@ -215,7 +212,6 @@ class Session:
         """Follows another game that has taken the place of the one before."""
         self._trees += 1
         self._position, self.last_report = None, None
-        self.clocks = Clocks()
         self.guessing.forget()
         self.reviewing.forget()
         self.watch_engine()
@@ -235,7 +231,7 @@ class Session:
         """Has the engine do what comes next, and shows the state."""
         played = self.played
         has_moves = played.node.parent is not None and not played.is_record
-        self.clocks.switch(played.game.to_move if has_moves and not (played.result or played.game.is_over) else None)
+        played.used.switch(played.game.to_move if has_moves and not (played.result or played.game.is_over) else None)
         if self.task is None and self.problem is None:
             if played.result is None and played.game.is_over:
                 self.begin("count", played.engine.dead_stones(), self._counted)

@@ -53,7 +53,7 @@ def state_of(session: "Session") -> dict[str, Any]:
         "clock": _clock_of(session),
         "humans": [colour_name(colour) for colour in sorted(played.humans)],
         "isYourTurn": session.is_latest and played.result is None and not game.is_over and played.is_humans_turn,
-        "canUndo": session.is_latest and played.can_undo,
+        "canUndo": played.can_undo and (session.is_latest or played.undoes_annotation),
         "isOver": played.result is not None,
         "isCounted": session.is_latest and played.result is not None and game.is_over,
         "captures": {colour_name(colour): game.captures(colour) for colour in (BLACK, WHITE)},
@@ -122,8 +122,8 @@ def _variation_of(session: "Session") -> dict[str, int]:
 
 
 def _clock_of(session: "Session") -> dict[str, Any]:
-    clocks = session.clocks
-    used = {colour_name(colour): clocks.used(colour) for colour in (BLACK, WHITE)}
+    clocks = session.played.used
+    used = {colour_name(colour): clocks.of(colour) for colour in (BLACK, WHITE)}
     return {**used, "running": colour_name(clocks.running) if clocks.running else None}
 
 

@@ -70,13 +70,16 @@ def expect(locator: Any) -> Any:
     return expect(locator)
 
 
-def click(page: Any, vertex: str, size: int = 9) -> None:
-    """Clicks a point of the board; the distances are those of the drawing."""
+def click(page: Any, vertex: str, size: int = 9, *, button_is_held: bool = False) -> None:
+    """Clicks a point of the board, or only presses there; the distances are those of the drawing."""
     page.locator("#overlay").scroll_into_view_if_needed()
     box = page.locator("#overlay").bounding_box()
     unit = box["width"] / (2 * 27 + 20 * (size - 1))
     column, row = "ABCDEFGHJKLMNOPQRST".index(vertex[0]), size - int(vertex[1:])
-    page.mouse.click(box["x"] + unit * (27 + 20 * column), box["y"] + unit * (27 + 20 * row))
+    page.mouse.move(box["x"] + unit * (27 + 20 * column), box["y"] + unit * (27 + 20 * row))
+    page.mouse.down()
+    if not button_is_held:
+        page.mouse.up()
 
 
 def play_first_move(page: Any) -> None:

@@ -26,6 +26,14 @@ def test_a_click_is_shown_before_the_server_answers(page: Any) -> None:
     assert page.locator("#overlay .ghost.sent").count() == 1
 
 
+def test_a_click_counts_although_the_board_is_drawn_anew_meanwhile(page: Any) -> None:
+    click(page, "E5", button_is_held=True)
+    page.evaluate("document.querySelector('#overlay .ghost').id = 'old'; document.querySelector('#teach').click()")
+    page.locator("#old").wait_for(state="detached")
+    page.mouse.up()
+    expect(page.locator("#facts")).to_contain_text("move 2")
+
+
 def test_the_keyboard_is_enough(page: Any) -> None:
     page.locator("#board").focus()
     page.keyboard.press("ArrowUp")

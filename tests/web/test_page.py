@@ -59,6 +59,18 @@ def test_the_graph_hides_mistakes_while_guessing() -> None:
     assert run_script(script, "graph.js") == ["true", "true", "false"]
 
 
+def test_numbers_have_decimal_points_as_the_reasons_beside_them() -> None:
+    script = """
+        Object.assign(globalThis, {fetch: async () => ({json: async () => ({direction: "ltr"})}), localStorage: {}});
+        Object.assign(document, {documentElement: {}, querySelectorAll: () => []});
+        const {number, percent, use} = await import(process.argv[1]);
+        for (const language of ["en", "es", "zh", "ar"]) {
+          await use(language);
+          console.log(number(17.7, 1), percent(0.9).replace(/[^0-9%]/g, ""));
+        }"""
+    assert run_script(script, "words.js") == ["17.7", "90%"] * 4
+
+
 def test_a_comment_that_is_being_typed_is_neither_lost_nor_moved() -> None:
     script = """
         const {Study} = await import(process.argv[1]);

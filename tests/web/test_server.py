@@ -184,6 +184,28 @@ def test_an_error_goes_to_the_page_that_made_it(engine: Engine, tmp_path: Path) 
     with_server(engine, tmp_path, visit)
 
 
+def test_an_answer_to_a_page_that_is_gone_is_no_error(
+    engine: Engine, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def visit(browser: Browser) -> None:
+        await browser.log_in()
+        socket = await browser.socket()
+        await read(socket, lambda message: message["type"] == "state")
+
+        def receive(_: object) -> dict[str, Any]:
+            for page in list(browser.server._pages):
+                page.close()
+            return {"type": "late"}
+
+        browser.server.session.receive = receive  # type: ignore[method-assign]
+        await socket.write_message('{"type": "games"}')
+        while await asyncio.wait_for(socket.read_message(), LIMIT) is not None:
+            pass
+
+    with_server(engine, tmp_path, visit)
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
 def test_a_message_that_is_too_long_closes_the_connection(engine: Engine, tmp_path: Path) -> None:
     async def visit(browser: Browser) -> None:
         await browser.log_in()

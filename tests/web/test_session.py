@@ -8,7 +8,9 @@ from web.conftest import Desk
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.game.game import Game
 from gtp_engine.play.engine import Engine, EngineSettings
+from gtp_engine.play.used_time import UsedTime
 from gtp_engine.sgf import read_sgf
 from gtp_engine.web.values import JUDGED_VISITS, Value
 
@@ -93,6 +95,34 @@ def test_undo_while_the_engine_thinks_drops_its_answer(engine: Engine, tmp_path:
     assert desk.vertices[0] == "B2" and len(desk.vertices) == 2
 
 
+def test_undo_of_a_comment_lets_the_engine_think_on(engine: Engine, tmp_path: Path) -> None:
+    desk = Desk(engine, tmp_path)
+    desk.wait(engine.ready.done)
+    engine.settings = EngineSettings(network="uniform", threads=1, seconds=60.0)
+    desk.play("C3")
+    task = desk.session.task
+    assert task is not None and task.kind == "move"
+    desk.send("comment", text="mine")
+    desk.send("undo")
+    assert desk.session.task is task and desk.session.node.comment == ""
+    desk.send("comment", text="mine again")
+    desk.send("stop")
+    desk.wait()
+    answer = desk.vertices[1]
+    desk.send("undo")  # the comment is older than the engine's move, which stays
+    assert desk.vertices == ["C3", answer] and desk.session.task is None
+    assert all(node.comment == "" for node in desk.played.tree)
+    desk.send("go", move=0)
+    desk.send("comment", text="of the start")
+    assert desk.published[-1]["canUndo"]
+    desk.send("undo")
+    assert desk.published[-1]["comment"] == "" and desk.published[-1]["place"] == 0
+    assert not desk.published[-1]["canUndo"]
+    desk.send("go", move=2)
+    desk.send("undo")
+    assert desk.vertices == []
+
+
 def test_a_hint_has_lines_and_a_move_ends_it(desk: Desk) -> None:
     desk.send("hint")
     desk.wait()
@@ -171,6 +201,25 @@ def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path) -> None
     desk.send("resume", game=name)
     desk.wait()
     assert desk.vertices[0] == "C3" and desk.published[-1]["file"] == f"{name}.sgf"
+
+
+def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path) -> None:
+    desk.send("new", **{**NEW, "colour": "black", "seconds": 7.5})
+    desk.played.used = UsedTime({BLACK: 100.0, WHITE: 20.0})
+    desk.play("C3")
+    desk.wait()
+    name = desk.published[-1]["file"].removesuffix(".sgf")
+    # As after a crash: nothing but the file is left, and another program reads it.
+    engine.settings = EngineSettings(network="uniform", threads=1, seed=1, seconds=3.0)
+    engine.load(Game(5, 5))
+    again = Desk(engine, tmp_path)
+    assert again.session.state()["clock"] == {"black": 0.0, "white": 0.0, "running": None}
+    again.send("resume", game=name)
+    state = again.published[-1]
+    assert 100 <= state["clock"]["black"] < 110 and 20 <= state["clock"]["white"] < 30
+    assert (state["seconds"], state["visits"], state["rank"]) == (7.5, 4, "20k")
+    again.send("new", **{**NEW, "colour": "black"})
+    assert again.published[-1]["clock"]["white"] == 0.0
 
 
 def test_handicap_stones_are_on_the_board(desk: Desk) -> None:

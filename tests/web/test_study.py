@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 from web.conftest import Desk
+from web.test_session import NEW
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.game.game import Game
 from gtp_engine.play.engine import Engine
+from gtp_engine.play.loading import unfinished_games
 from gtp_engine.sgf import read_sgf, read_tree
 from gtp_engine.web.values import JUDGED_VISITS, Value
 
@@ -84,8 +87,33 @@ def test_another_move_is_a_variation_and_all_of_it_is_saved(study: Desk, tmp_pat
     assert len(read_tree(file).main_line[2].children) == 3 and state(study)["place"] == 3
 
 
+def test_an_edited_record_is_resumed_in_its_file(study: Desk, engine: Engine, tmp_path: Path) -> None:
+    assert study.send("games") == {"type": "games", "games": []}
+    assert "GEDIT" not in study.session.games.download()
+    study.send("go", move=2)
+    play(study, "D4")
+    (file,) = tmp_path.glob("*.sgf")
+    assert file.stem.endswith("-9x9-edited")
+    # As after a crash: nothing but the file is left.
+    engine.load(Game(5, 5))
+    again = Desk(engine, tmp_path)
+    assert again.send("games") == {"type": "games", "games": [file.stem]}
+    again.send("resume", game=file.stem)
+    assert state(again)["isStudy"] and state(again)["file"] == file.name
+    assert (state(again)["recordedResult"], state(again)["names"]) == ("W+R", {"black": "Ann", "white": "Ben"})
+    again.send("comment", text="mine")
+    (same,) = tmp_path.glob("*.sgf")  # no second file
+    read = read_tree(same)
+    assert len(read.main_line[2].children) == 3 and read.main_line[-1].comment == "mine"
+    assert read_sgf(same).result == "W+R"
+    assert list(unfinished_games(tmp_path)) == []  # the terminal, which does not edit, does not offer it
+    again.send("new", **NEW)
+    assert again.send("games") == {"type": "games", "games": [file.stem]}
+
+
 def test_undo_takes_back_changes_and_loses_nothing(study: Desk) -> None:
     tree = study.played.tree
+    tree.root.properties = tree.root.properties | {"GEDIT": [b"1"]}  # which stays
     before = tree.to_sgf()
     assert not state(study)["canUndo"]
     play(study, "A1")

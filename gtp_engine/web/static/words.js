@@ -2,6 +2,9 @@
 const LANGUAGES = {en: "English", es: "Español", zh: "中文", ar: "العربية"};
 const STORED = "gtp_engine language";
 
+// Reasons, reviews and records have decimal points in all languages: the numbers beside them are written alike.
+const NUMBERS = {es: "es-MX"};
+
 let words = {};
 let language = "en";
 
@@ -18,9 +21,10 @@ export function text(name, values = {}) {
 }
 
 export const number = (value, digits = 0) =>
-  new Intl.NumberFormat(language, {minimumFractionDigits: digits, maximumFractionDigits: digits}).format(value);
+  new Intl.NumberFormat(NUMBERS[language] || language, {minimumFractionDigits: digits, maximumFractionDigits: digits}).format(value);
 
-export const percent = (value) => new Intl.NumberFormat(language, {style: "percent", maximumFractionDigits: 0}).format(value);
+export const percent = (value) =>
+  new Intl.NumberFormat(NUMBERS[language] || language, {style: "percent", maximumFractionDigits: 0}).format(value);
 
 // Loads the language that was chosen, or else the first of the browser's that there is, and fills in the page.
 export async function begin(select) {

@@ -1,0 +1,60 @@
+"""What the program notes in the file of a game for itself: private properties of the root, which FF[4] allows.
+
+FF[4] has properties for the time that is left (TM, OT, BL, WL, OB, OW), but none for the time that has been used, and
+none for a limit of one player alone. People play here without a limit, so those properties would state what does not
+hold.
+"""
+
+from dataclasses import dataclass, field
+
+from ..game.coords import BLACK, WHITE
+from ..sgf import Properties, read_number, read_text
+
+_USED = {BLACK: "GEBT", WHITE: "GEWT"}  # seconds
+_SECONDS, _VISITS, _EDITED = "GESEC", "GEVIS", "GEDIT"
+
+
+@dataclass(frozen=True)
+class Notes:
+    """The notes of a game.
+
+    Attributes:
+        used: The seconds that each player has used.
+        seconds: The engine's longest time for a move; None if it is not known, or had no limit.
+        visits: The largest number of visits for one; None as for `seconds`.
+        is_edited: Whether it is somebody's record that is edited here.
+    """
+
+    used: dict[int, float] = field(default_factory=dict)
+    seconds: float | None = None
+    visits: int | None = None
+    is_edited: bool = False
+
+    def added_to(self, properties: Properties) -> Properties:
+        """Returns the properties of a root with these notes instead of those that it has."""
+        values = {name: f"{self.used.get(colour, 0.0):.1f}" for colour, name in _USED.items()}
+        if not any(self.used.values()):
+            values.clear()
+        if self.seconds is not None:
+            values[_SECONDS] = f"{self.seconds:g}"
+        if self.visits is not None:
+            values[_VISITS] = str(self.visits)
+        if self.is_edited:
+            values[_EDITED] = "1"
+        others = {name: found for name, found in properties.items() if name not in _NAMES}
+        return others | {name: [value.encode()] for name, value in values.items()}
+
+
+_NAMES = {*_USED.values(), _SECONDS, _VISITS, _EDITED}
+
+
+def read_notes(properties: Properties) -> Notes:
+    """Returns the notes in the properties of a root; what is invalid is left out."""
+
+    def number(name: str) -> float | None:
+        value = read_number(read_text(properties, name))
+        return None if value is None or value < 0 else value
+
+    seconds, visits = number(_SECONDS) or None, int(number(_VISITS) or 0) or None
+    used = {colour: number(name) or 0.0 for colour, name in _USED.items()}
+    return Notes(used, seconds, visits, _EDITED in properties)
