@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..base.errors import UserError
 from ..game.coords import BLACK, PASS, WHITE, colour_letter, opponent
 from ..game.game import Move
-from ..sgf import GameRecord, RecordTree, TreeNode
+from ..sgf import Edit, GameRecord, RecordTree, TreeNode
 from ..sgf.record import escaped
 from .engine import Decision, Engine
 from .loading import HUMAN, SavedGame
@@ -160,14 +160,9 @@ class PlayedGame:
         self.save()
 
     @property
-    def _has_resigned(self) -> bool:
-        """Whether a person has resigned on their turn."""
-        return bool(self.result and self.result.endswith("+R") and self.is_humans_turn)
-
-    @property
     def can_undo(self) -> bool:
         """Whether there is a person's move, resignation or other change to take back."""
-        return self._has_resigned or self._last_change is not None
+        return self._last_change is not None
 
     @property
     def _last_change(self) -> int | None:
@@ -177,38 +172,36 @@ class PlayedGame:
         return next((n for n in places if (move := edits[n].move) is None or move.colour in self.humans), None)
 
     @property
-    def undoes_annotation(self) -> bool:
-        """Whether `undo` only takes back a comment or a mark, and the position stays."""
+    def annotation_to_undo(self) -> TreeNode | None:
+        """The node whose comment or mark `undo` takes back, while the game stays; None for any other change."""
         place = self._last_change
-        if place is None or self._has_resigned:
-            return False
+        if place is None:
+            return None
         edit = self.tree.edits[place]
-        return edit.is_annotation and (edit.node is self.node or not self.is_study)
+        return edit.node if edit.is_annotation and (edit.node is self.node or not self.is_study) else None
 
     def undo(self) -> bool:
-        """Takes back the last change, or only the resignation, and saves the game.
+        """Takes back a person's last change, which may be a resignation, and saves the game.
 
         If that is a move in a game against the engine, it is a person's last move with everything after it. If it is a
         comment or a mark there, the moves stay, also those that have followed.
 
         Returns:
-            Whether it was only the resignation.
+            Whether it was a resignation in the position that is shown.
 
         Raises:
             UserError: No person has done anything yet.
         """
         if not self.can_undo:
             raise UserError("you have no move to take back")
-        only_resignation = self._has_resigned
-        if only_resignation:
-            del self._results[self.node]
-        elif self.undoes_annotation:
+        node, result = self.node, self.result
+        if self.annotation_to_undo is not None:
             self.tree.undo(cast("int", self._last_change))
         else:
             self.show(self._undo_edits())
         self.has_content = True
         self.save()
-        return only_resignation
+        return self.node is node and self.result != result
 
     def _undo_edits(self) -> TreeNode:
         """Undoes changes of the tree until one of a person is undone; returns the node to show.
@@ -233,7 +226,10 @@ class PlayedGame:
         """
         if self.result:
             raise UserError("the game is over")
-        self._results[self.node] = f"{colour_letter(opponent(colour or self.game.to_move))}+R"
+        node, colour = self.node, colour or self.game.to_move
+        self._results[node] = f"{colour_letter(opponent(colour))}+R"
+        if colour in self.humans:
+            self.tree.edits.append(Edit(node, lambda: self._results.pop(node)))
         self._finish()
 
     def count(self, dead: Iterable[int]) -> None:
