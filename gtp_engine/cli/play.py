@@ -29,9 +29,10 @@ def play(context: click.Context, game: GameOptions, search: SearchOptions, **val
     to save and exit. The game is saved as SGF after every move. Commands can be piped in; the game is saved at the end
     of input.
 
-    With FILE or --resume a saved game continues with its board, komi, rules, handicap and players, and saves to the
-    same file. A finished game continues from an earlier move with --move N. Such a game, and one that another program
-    saved, is saved as a new game; in another program's game you play the next move unless --colour is given.
+    With FILE or --resume a saved game continues with its board, komi, rules, handicap and players and the engine's rank
+    and limits, and saves to the same file; --rank, and --seconds or --visits, win over those of the file. A finished
+    game continues from an earlier move with --move N. Such a game, and one that another program saved, is saved as a
+    new game; in another program's game you play the next move unless --colour is given.
 
     \b
     Examples:

@@ -57,7 +57,8 @@ class SavedGame:
         humans: The colours that humans play: those of the record, or the player to move if it names none.
         opponent: The engine that played it; None if `play` did not save it, or for two humans.
         is_own: Whether `play` saved it, and it is continued from its end: saving may then update the file.
-        is_edited: Whether it is somebody's record that is edited here, in this file: saving updates it too.
+        is_edited: Whether its file says that somebody's record is edited in it: saving updates it too if it is in the
+            folder of saved games.
         date: The date of the record.
         players: The names in the record by colour, "" for none.
         result: The result in the record, "" for none.
@@ -173,7 +174,7 @@ def latest_unfinished(folder: Path, other_than: Path | None = None, *, with_edit
     Args:
         folder: The folder.
         other_than: A file that does not count.
-        with_edited: Whether a record that is edited here counts as well.
+        with_edited: Whether records being edited in this program count as well.
 
     Raises:
         UserError: There is none.
@@ -189,7 +190,7 @@ def unfinished_games(folder: Path, *, with_edited: bool = False) -> Iterator[Pat
 
     Args:
         folder: The folder.
-        with_edited: Whether to yield records that are edited here as well.
+        with_edited: Whether to yield records being edited in this program as well.
     """
     files = [(path.stat().st_mtime, path) for path in folder.glob("*.sgf") if path.is_file()]
     for _, path in sorted(files, reverse=True):

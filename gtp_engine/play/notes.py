@@ -7,11 +7,14 @@ hold.
 
 from dataclasses import dataclass, field
 
+from ..base.fields import Range
 from ..game.coords import BLACK, WHITE
 from ..sgf import Properties, read_number, read_text
 
 _USED = {BLACK: "GEBT", WHITE: "GEWT"}  # seconds
 _SECONDS, _VISITS, _EDITED = "GESEC", "GEVIS", "GEDIT"
+# Those of the options --seconds and --visits; of the time used, 0 is valid too.
+_SECONDS_RANGE, _VISITS_RANGE, _USED_RANGE = Range(0, above=True), Range(1, whole=True), Range(0)
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,10 @@ _NAMES = {*_USED.values(), _SECONDS, _VISITS, _EDITED}
 def read_notes(properties: Properties) -> Notes:
     """Returns the notes in the properties of a root; what is invalid is left out."""
 
-    def number(name: str) -> float | None:
+    def number(name: str, accepted: Range) -> float | None:
         value = read_number(read_text(properties, name))
-        return None if value is None or value < 0 else value
+        return None if value is None or value not in accepted else value
 
-    seconds, visits = number(_SECONDS) or None, int(number(_VISITS) or 0) or None
-    used = {colour: number(name) or 0.0 for colour, name in _USED.items()}
-    return Notes(used, seconds, visits, _EDITED in properties)
+    visits = number(_VISITS, _VISITS_RANGE)
+    used = {colour: number(name, _USED_RANGE) or 0.0 for colour, name in _USED.items()}
+    return Notes(used, number(_SECONDS, _SECONDS_RANGE), None if visits is None else int(visits), _EDITED in properties)

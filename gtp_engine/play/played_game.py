@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..base.errors import UserError
 from ..game.coords import BLACK, PASS, WHITE, colour_letter, opponent
 from ..game.game import Move
-from ..sgf import GameRecord, RecordTree, TreeNode
+from ..sgf import Edit, GameRecord, RecordTree, TreeNode
 from ..sgf.record import escaped
 from .engine import Decision, Engine
 from .loading import HUMAN, SavedGame
@@ -81,10 +81,23 @@ class PlayedGame:
         self._results: dict[TreeNode, str] = {}
         self._dead: dict[TreeNode, frozenset[int]] = {}
         self._date = saved.date if saved and saved.is_own else None
-        goes_on = saved is not None and (saved.is_edited if as_record else saved.is_own)
-        self.file = GameFile(self.folder, self._label(), saved.path if saved and goes_on else None)
+        self.file = GameFile(self.folder, self._label(), None if saved is None else self._file_of(saved))
         if not as_record:
             self.tree.allow_undo(self.node)
+        self._run_clock()
+
+    def _file_of(self, saved: SavedGame) -> Path | None:
+        """Returns the file that saving updates; None for a new one."""
+        if not self.is_record:
+            return saved.path if saved.is_own else None
+        # Elsewhere it is a file that somebody has made or copied, which only looks like one of ours.
+        is_here = saved.path is not None and saved.path.parent.resolve() == self.folder.resolve()
+        return saved.path if saved.is_edited and is_here else None
+
+    def _run_clock(self) -> None:
+        """Has the clock of the player to move run, from the first move to the end of the game."""
+        is_running = self.node.parent is not None and not (self.is_record or self.result or self.game.is_over)
+        self.used.switch(self.game.to_move if is_running else None)
 
     @property
     def game(self) -> "Game":
@@ -142,12 +155,14 @@ class PlayedGame:
             self.has_content = True
         self.node = known
         self.tree.follow(known)
+        self._run_clock()
 
     def show(self, node: TreeNode) -> None:
         """Goes to a position of the tree, from which people then play on."""
         self.engine.load(self.tree.position(node, self.engine.rules, self.engine.komi))
         self.node = node
         self.tree.follow(node)
+        self._run_clock()
 
     def commit(self, decision: Decision) -> None:
         """Plays the engine's move and saves the game; resigns if the engine has decided that."""
@@ -160,14 +175,9 @@ class PlayedGame:
         self.save()
 
     @property
-    def _has_resigned(self) -> bool:
-        """Whether a person has resigned on their turn."""
-        return bool(self.result and self.result.endswith("+R") and self.is_humans_turn)
-
-    @property
     def can_undo(self) -> bool:
         """Whether there is a person's move, resignation or other change to take back."""
-        return self._has_resigned or self._last_change is not None
+        return self._last_change is not None
 
     @property
     def _last_change(self) -> int | None:
@@ -177,38 +187,36 @@ class PlayedGame:
         return next((n for n in places if (move := edits[n].move) is None or move.colour in self.humans), None)
 
     @property
-    def undoes_annotation(self) -> bool:
-        """Whether `undo` only takes back a comment or a mark, and the position stays."""
+    def annotation_to_undo(self) -> TreeNode | None:
+        """The node whose comment or mark `undo` takes back, while the game stays; None for any other change."""
         place = self._last_change
-        if place is None or self._has_resigned:
-            return False
+        if place is None:
+            return None
         edit = self.tree.edits[place]
-        return edit.is_annotation and (edit.node is self.node or not self.is_study)
+        return edit.node if edit.is_annotation and (edit.node is self.node or not self.is_study) else None
 
     def undo(self) -> bool:
-        """Takes back the last change, or only the resignation, and saves the game.
+        """Takes back a person's last change, which may be a resignation, and saves the game.
 
         If that is a move in a game against the engine, it is a person's last move with everything after it. If it is a
         comment or a mark there, the moves stay, also those that have followed.
 
         Returns:
-            Whether it was only the resignation.
+            Whether it was a resignation in the position that is shown.
 
         Raises:
             UserError: No person has done anything yet.
         """
         if not self.can_undo:
             raise UserError("you have no move to take back")
-        only_resignation = self._has_resigned
-        if only_resignation:
-            del self._results[self.node]
-        elif self.undoes_annotation:
+        node, result = self.node, self.result
+        if self.annotation_to_undo is not None:
             self.tree.undo(cast("int", self._last_change))
         else:
             self.show(self._undo_edits())
         self.has_content = True
         self.save()
-        return only_resignation
+        return self.node is node and self.result != result
 
     def _undo_edits(self) -> TreeNode:
         """Undoes changes of the tree until one of a person is undone; returns the node to show.
@@ -233,7 +241,10 @@ class PlayedGame:
         """
         if self.result:
             raise UserError("the game is over")
-        self._results[self.node] = f"{colour_letter(opponent(colour or self.game.to_move))}+R"
+        node, colour = self.node, colour or self.game.to_move
+        self._results[node] = f"{colour_letter(opponent(colour))}+R"
+        if colour in self.humans:
+            self.tree.edits.append(Edit(node, lambda: self._results.pop(node)))
         self._finish()
 
     def count(self, dead: Iterable[int]) -> None:
@@ -246,13 +257,18 @@ class PlayedGame:
 
     def _finish(self) -> None:
         """Saves a game that has ended; what has been decided about somebody's record is only shown."""
+        self._run_clock()
         self.has_content |= not self.is_record
         self.save()
 
     # Games and files.
 
-    def record(self) -> RecordTree:
-        """Returns the record of the game so far, with its variations; it is the game's own tree."""
+    def record(self, *, is_copy: bool = False) -> RecordTree:
+        """Returns the record of the game so far, with its variations; it is the game's own tree.
+
+        Args:
+            is_copy: Whether it is written to a file in which editing does not continue.
+        """
         if not self.is_record:
             names = {colour: HUMAN if colour in self.humans else self.engine.name for colour in (BLACK, WHITE)}
             results = [self._results[node] for node in self.tree.main_line if node in self._results]
@@ -266,18 +282,19 @@ class PlayedGame:
             game.handicap = self.tree.position(self.tree.root).handicap  # of the start, whatever position is shown
             self.tree.set_info(game)
         root = self.tree.root
-        if (properties := self._notes().added_to(root.properties)) != root.properties:
+        if (properties := self._notes(is_copy=is_copy).added_to(root.properties)) != root.properties:
             root.properties = properties
         return self.tree
 
-    def _notes(self) -> Notes:
+    def _notes(self, *, is_copy: bool) -> Notes:
         if self.is_record:
-            is_edited = self.has_content or self.file.path is not None
+            is_edited = not is_copy and (self.has_content or self.file.path is not None)
             return replace(read_notes(self.tree.root.properties), is_edited=is_edited)
-        settings = self.engine.settings
         used = {colour: self.used.of(colour) for colour in (BLACK, WHITE)}
-        seconds, visits = (None, None) if self.is_study else (settings.seconds, settings.visits)
-        return Notes(used, seconds, visits)
+        if self.is_study:
+            return Notes(used)
+        limits = self.engine.settings.limits()
+        return Notes(used, limits.seconds, limits.visits)
 
     def save(self) -> bool:
         """Saves the game if there is anything to save; returns False and sets the file's `error` if that fails."""

@@ -11,10 +11,11 @@ from .record import (
     read_sgf_games,
     write_sgf,
 )
-from .tree import RecordTree, TreeNode, read_tree
+from .tree import Edit, RecordTree, TreeNode, read_tree
 from .values import Properties, read_number, read_text
 
 __all__ = [
+    "Edit",
     "GameRecord",
     "Properties",
     "RecordNode",

@@ -101,7 +101,16 @@ class TerminalGame:
     def _begin(self, saved: SavedGame | None) -> None:
         """Prepares for showing a new game, or a saved one."""
         self._is_saved: bool | None = None  # of a finished game
-        self._opening = "type a move such as D4, or help" if saved is None else saved.in_words()
+        self._opening = "type a move such as D4, or help" if saved is None else self._continuing(saved)
+
+    def _continuing(self, saved: SavedGame) -> str:
+        """Returns a line about the saved game, with the engine's limits, which the file may have changed."""
+        if len(self._played.humans) == 2:
+            return saved.in_words()
+        limits = self._engine.settings.limits()
+        parts = [] if limits.seconds is None else [f"{limits.seconds:g} s"]
+        parts += [] if limits.visits is None else [plural(limits.visits, "visit")]
+        return f"{saved.in_words()}; the engine's limit is {' and '.join(parts)} a move"
 
     def run(self) -> bool:
         """Plays until the player quits; without a person at the prompt, until the game ends.

@@ -112,7 +112,7 @@ class Games(Part):
 
     def download(self) -> str:
         """Returns the game as SGF, for the person who asks for it to keep."""
-        text = self.session.played.record().to_sgf()
+        text = self.session.played.record(is_copy=True).to_sgf()
         self._downloaded = self.session.tree_version
         return text
 

@@ -49,9 +49,12 @@ class Moves(Part):
         played = self.session.played
         if not played.can_undo:
             raise UserError("there is nothing to undo" if played.is_study else "you have no move to take back")
-        if played.undoes_annotation:  # the engine goes on with what it does
+        if (annotated := played.annotation_to_undo) is not None:  # the engine goes on with what it does
             played.undo()
-            self.session.publish()
+            if annotated is self.session.node:
+                self.session.publish()
+            else:
+                self.session.look_at(annotated)
             return
         self.session.cancel()
         node = played.tree.edits[-1].node if played.tree.edits else played.node

@@ -230,8 +230,6 @@ class Session:
     def go_on(self) -> None:
         """Has the engine do what comes next, and shows the state."""
         played = self.played
-        has_moves = played.node.parent is not None and not played.is_record
-        played.used.switch(played.game.to_move if has_moves and not (played.result or played.game.is_over) else None)
         if self.task is None and self.problem is None:
             if played.result is None and played.game.is_over:
                 self.begin("count", played.engine.dead_stones(), self._counted)

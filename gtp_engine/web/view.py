@@ -53,7 +53,7 @@ def state_of(session: "Session") -> dict[str, Any]:
         "clock": _clock_of(session),
         "humans": [colour_name(colour) for colour in sorted(played.humans)],
         "isYourTurn": session.is_latest and played.result is None and not game.is_over and played.is_humans_turn,
-        "canUndo": played.can_undo and (session.is_latest or played.undoes_annotation),
+        "canUndo": played.can_undo and (session.is_latest or played.annotation_to_undo is not None),
         "isOver": played.result is not None,
         "isCounted": session.is_latest and played.result is not None and game.is_over,
         "captures": {colour_name(colour): game.captures(colour) for colour in (BLACK, WHITE)},

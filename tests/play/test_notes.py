@@ -22,3 +22,6 @@ def test_no_notes_leave_nothing() -> None:
 def test_invalid_notes_are_left_out() -> None:
     root = read_tree(b"(;GM[1]SZ[9]GEBT[-3]GEWT[soon]GESEC[0]GEVIS[nan])").root.properties
     assert read_notes(root) == Notes({BLACK: 0.0, WHITE: 0.0})
+    for visits in (b"0.5", b"12.7", b"-1", b"1e999"):
+        root = read_tree(b"(;GM[1]SZ[9]GEBT[inf]GEWT[1e999]GESEC[inf]GEVIS[" + visits + b"])").root.properties
+        assert read_notes(root) == Notes({BLACK: 0.0, WHITE: 0.0})

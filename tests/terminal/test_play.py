@@ -292,6 +292,13 @@ def test_other_games_from_within_a_game(tmp_path: Path) -> None:
     assert len(read_sgf(other).moves) == 2
 
 
+def test_a_game_that_is_loaded_tells_the_engines_limits(tmp_path: Path) -> None:
+    play("C3\n", tmp_path, "--seconds", "7.5")
+    name = only_game(tmp_path).name
+    said = play(f"load {name}\n", tmp_path, "--visits", "3")
+    assert "after 2 moves; the engine's limit is 7.5 s and 8 visits a move" in said
+
+
 def test_a_new_game_has_the_same_board_handicap_komi_and_rules(tmp_path: Path) -> None:
     said = play("new\nundo\nquit\n", tmp_path, "--board-size", "9", "--handicap", "3", "--rules", "aga")
     first, second = (read_sgf(path) for path in tmp_path.glob("*.sgf"))

@@ -222,6 +222,60 @@ def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path
     assert again.published[-1]["clock"]["white"] == 0.0
 
 
+def test_a_resumed_game_has_the_engines_default_time(desk: Desk, engine: Engine, tmp_path: Path) -> None:
+    desk.send("new", **{**NEW, "colour": "black", "rank": "max", "visits": None})
+    desk.play("C3")
+    desk.send("stop")
+    desk.wait()
+    name = desk.published[-1]["file"].removesuffix(".sgf")
+    engine.settings = EngineSettings(network="uniform", threads=1, seed=1, seconds=60.0, visits=3)
+    engine.load(Game(5, 5))
+    again = Desk(engine, tmp_path)
+    again.send("resume", game=name)
+    assert (again.published[-1]["seconds"], again.published[-1]["visits"]) == (5.0, None)
+
+
+def test_undo_of_a_comment_shows_its_position(desk: Desk) -> None:
+    desk.play("C3")
+    desk.wait()
+    desk.send("go", move=1)
+    desk.send("comment", text="mine")
+    desk.send("go", move=2)
+    desk.send("undo")
+    assert (desk.published[-1]["place"], desk.published[-1]["comment"]) == (1, "") and len(desk.vertices) == 2
+    desk.send("go", move=2)
+    desk.send("undo")
+    assert desk.vertices == []
+
+
+def test_what_came_after_a_resignation_is_undone_before_it(desk: Desk) -> None:
+    desk.play("C3")
+    desk.wait()
+    desk.send("comment", text="before")
+    desk.send("resign")
+    desk.send("comment", text="after")
+    desk.send("mark", point="C3", mark="square")
+    for comment, is_over in (("after", True), ("before", True), ("before", False), ("", False)):
+        desk.send("undo")
+        state = desk.published[-1]
+        assert (state["comment"], state["isOver"], state["moves"]) == (comment, is_over, 2)
+    desk.send("undo")
+    assert desk.vertices == [] and not desk.published[-1]["canUndo"]
+
+
+def test_a_resignation_while_the_engine_thinks_is_undone_alone(engine: Engine, tmp_path: Path) -> None:
+    desk = Desk(engine, tmp_path)
+    desk.wait(engine.ready.done)
+    engine.settings = EngineSettings(network="uniform", threads=1, seconds=60.0)
+    desk.play("C3")
+    desk.send("resign")
+    desk.send("undo")
+    assert desk.published[-1]["task"]["kind"] == "move" and not desk.published[-1]["isOver"]
+    desk.send("stop")
+    desk.wait()
+    assert desk.vertices[0] == "C3" and len(desk.vertices) == 2
+
+
 def test_handicap_stones_are_on_the_board(desk: Desk) -> None:
     desk.send("new", **{**NEW, "colour": "both", "handicap": 2})
     state = desk.published[-1]

@@ -1,5 +1,6 @@
 """Opened records in the browser: variations, editing, guessing and the review, without a server."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.play.engine import Engine
-from gtp_engine.play.loading import unfinished_games
+from gtp_engine.play.loading import open_tree, unfinished_games
+from gtp_engine.play.played_game import PlayedGame
 from gtp_engine.sgf import read_sgf, read_tree
 from gtp_engine.web.values import JUDGED_VISITS, Value
 
@@ -81,6 +83,7 @@ def test_another_move_is_a_variation_and_all_of_it_is_saved(study: Desk, tmp_pat
     assert len(read.main_line) == 5 and len(read.main_line[2].children) == 3
     assert read.main_line[2].comment == "well played" and read_sgf(file).black == "Ann"
     assert read_sgf(file).result == "W+R"
+    del read.root.properties["GEDIT"]  # it is for the file in the folder alone
     assert read_tree(study.session.games.download().encode()).to_sgf() == read.to_sgf()
     study.send("go", move=2)
     play(study, "G7")  # the move of the game: nothing is added
@@ -109,6 +112,21 @@ def test_an_edited_record_is_resumed_in_its_file(study: Desk, engine: Engine, tm
     assert list(unfinished_games(tmp_path)) == []  # the terminal, which does not edit, does not offer it
     again.send("new", **NEW)
     assert again.send("games") == {"type": "games", "games": [file.stem]}
+
+
+def test_a_file_outside_the_folder_is_never_overwritten(study: Desk, engine: Engine, tmp_path: Path) -> None:
+    study.send("comment", text="mine")
+    (file,) = tmp_path.glob("*.sgf")
+    text = study.session.games.download()
+    assert "GEDIT" in file.read_text() and "GEDIT" not in text and "mine" in text
+    assert study.played.save() and "GEDIT" in file.read_text()
+    folder, content = tmp_path / "games", file.read_bytes()  # a copy of an edited file has the note
+    saved = replace(open_tree(read_tree(file), file), humans=frozenset((BLACK, WHITE)))
+    assert saved.is_edited
+    engine.load(saved.game)
+    played = PlayedGame(engine, humans=saved.humans, folder=folder, saved=saved, as_record=True)
+    played.play("A1")
+    assert file.read_bytes() == content and played.file.path is not None and played.file.path.parent == folder
 
 
 def test_undo_takes_back_changes_and_loses_nothing(study: Desk) -> None:

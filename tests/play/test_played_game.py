@@ -1,0 +1,40 @@
+"""A game that is played here, however it is shown."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.play.engine import Engine, EngineSettings
+from gtp_engine.play.notes import read_notes
+from gtp_engine.play.played_game import PlayedGame
+from gtp_engine.sgf import read_tree
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine(EngineSettings(network="uniform", threads=1, seed=1, visits=8), width=5) as engine:
+        yield engine
+
+
+def test_the_time_of_both_players_is_counted_and_saved(engine: Engine, tmp_path: Path) -> None:
+    played = PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path)
+    assert played.used.running is None  # nobody has played yet
+    played.play("C3")
+    assert played.used.running == WHITE
+    time.sleep(0.2)
+    played.commit(engine.genmove().result(120))
+    assert played.used.running == BLACK
+    time.sleep(0.1)
+    played.save()
+    assert played.file.path is not None
+    used = read_notes(read_tree(played.file.path).root.properties).used
+    assert used[WHITE] >= 0.2 and used[BLACK] >= 0.1
+    played.resign()
+    assert played.used.running is None
+    played.undo()
+    assert played.used.running == BLACK
+    played.undo()
+    assert played.game.moves == [] and played.used.running is None
