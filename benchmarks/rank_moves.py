@@ -25,7 +25,7 @@ import numpy as np
 from rank_games import RankGames, opened_games
 
 from gtp_engine.analysis.rank_estimate import RankEstimate, RankModel, estimate, fit
-from gtp_engine.analysis.rank_evidence import count_kinds
+from gtp_engine.analysis.rank_evidence import count_kinds, why_unusable
 from gtp_engine.analysis.rank_models import model_as_toml, need_model
 from gtp_engine.base.errors import UserError
 from gtp_engine.evaluate.batch import Network, load_network
@@ -57,7 +57,7 @@ class Games:
     """The games of a network on one board with one seed, in a file."""
 
     def __init__(self, network: str, size: int, seed: int) -> None:
-        self.size, self._seed = size, seed
+        self.size, self.seed = size, seed
         self._player = RankGames(network, seed)
         self.name = self._player.name
         self._file = self._player.file("rank_moves", f"{size}x{size} seed {seed}")
@@ -73,7 +73,7 @@ class Games:
             apart: The differences of the ranks that meet.
         """
         played = Counter(frozenset((game.black, game.white)) for game in self.games)
-        for number, opened in zip(range(games), opened_games(self.size, self._seed), strict=False):
+        for number, opened in zip(range(games), opened_games(self.size, self.seed), strict=False):
             for one, other in self._pairings(apart):
                 if played[frozenset((one, other))] > number:
                     continue
@@ -107,7 +107,7 @@ class Games:
             board.play(board.to_move, PASS if vertex == "pass" else board.point(vertex))
             if number >= OPENING_MOVES:
                 positions.append(board.copy())
-        return count_kinds(network.evaluate(positions))
+        return count_kinds(positions, board.moves[OPENING_MOVES:], network.evaluate)
 
 
 def evidence(games: Sequence[Games], network: Network) -> dict[Rank, np.ndarray]:
@@ -118,6 +118,9 @@ def evidence(games: Sequence[Games], network: Network) -> dict[Rank, np.ndarray]
             counts = some.counts_of(network, game)
             for colour, rank in some.ranks_of(game).items():
                 found[rank].append(counts[colour])
+    if not found:
+        seeds = " and ".join(str(some.seed) for some in games)
+        raise UserError(f"there are no games of seed {seeds} yet: run the step play first, with --seed")
     return {rank: np.array(counts) for rank, counts in sorted(found.items())}
 
 
@@ -189,24 +192,34 @@ def uneven(options: argparse.Namespace, network: Network) -> None:
 
 def people(options: argparse.Namespace, network: Network) -> None:
     """Prints the estimates from all games of each stated rank, and from single games."""
+    if options.records is None:
+        raise UserError("the step people needs --records FILE")
     found: dict[Rank, list[np.ndarray]] = defaultdict(list)
     model = need_model(network.name.removesuffix(".bin.gz"), options.board_size, options.board_size)
     records = itertools.islice(_records(options.records, options.member), options.games)
     for record in (record for record in records if record.width == record.height == options.board_size):
+        if why_unusable(record):
+            continue
         try:
-            positions = [record.to_game(number) for number in range(len(record.moves) + 1)]
+            counts = count_kinds(record.positions(), record.moves, network.evaluate)
         except UserError:
             continue
-        counts = count_kinds(network.evaluate(positions))
         for colour, name in ((BLACK, record.black_rank), (WHITE, record.white_rank)):
             rank = _stated(name)
             if rank is not None:
                 found[rank].append(counts[colour])
+    if not found:
+        raise UserError(
+            f"{options.records}: no player in the first {options.games} games has a stated rank on "
+            f"{options.board_size}x{options.board_size}"
+        )
     print("| stated rank | players in games | from all games | single games: 10 % | median | 90 % |")
     print("|---|---|---|---|---|---|")
     for rank, games in sorted(found.items()):
         single = [made.rank.number for one in games if (made := estimate(model, one)) is not None]
-        parts = " | ".join(str(Rank(round(value))) for value in np.percentile(single, (10, 50, 90)))
+        parts = (
+            " | ".join(str(Rank(round(value))) for value in np.percentile(single, (10, 50, 90))) if single else "| |"
+        )
         print(f"| {rank} | {len(games)} | {estimate(model, np.sum(games, axis=0))} | {parts} |")
 
 
@@ -249,6 +262,8 @@ def main() -> None:
         steps = {"table": show_table, "check": check, "uneven": uneven, "people": people}
         with load_network(options.network, threads=1) as network:
             steps[options.step](options, network)
+    except UserError as error:
+        sys.exit(f"Error: {error}")
     except KeyboardInterrupt:
         sys.exit("\nstopped; run again to resume")
 

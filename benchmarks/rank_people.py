@@ -58,8 +58,10 @@ class Agreement:
         for rank in sorted({rank for rank, _ in self.counts}):
             cells = [self.counts[rank, person] for person in people]
             total, same = (sum(cell[part] for cell in cells) for part in (0, 1))
+            if not total:
+                continue
             low, high = wilson_interval(same / total, total)
-            shares = " | ".join(f"{100 * part / count:.0f} %" for count, part in cells)
+            shares = " | ".join(f"{100 * part / count:.0f} %" if count else "-" for count, part in cells)
             print(f"| {rank} | {total} | {100 * same / total:.1f} % ({100 * low:.1f} to {100 * high:.1f}) | {shares} |")
 
 

@@ -1,19 +1,30 @@
 """Estimates of the ranks of the players of a reviewed game."""
 
+import itertools
+from collections.abc import Iterable
+
 import numpy as np
 
 from ..evaluate.batch import Evaluation
 from ..evaluate.features import new_workspace, position_of
 from ..evaluate.row import EvaluationRow
+from ..game.game import Game
 from .game_review import GameReview
 from .rank_estimate import RankEstimate, estimate
-from .rank_evidence import count_kinds
+from .rank_evidence import count_kinds, why_unusable
 from .rank_models import find_model
 from .record_searches import RecordSearches
 
 
+class _Stopped(Exception):
+    """The user has stopped the review."""
+
+
 def estimate_ranks(review: GameReview, searches: RecordSearches) -> dict[int, RankEstimate]:
-    """Returns the estimates of the judged players by colour; none without a model for the network and the board.
+    """Returns the estimates of the judged players by colour.
+
+    There are none without a model for the network and the board, if the record says nothing about ranks
+    (`rank_evidence.why_unusable`), or if the searches are stopped.
 
     Args:
         review: The review.
@@ -21,18 +32,38 @@ def estimate_ranks(review: GameReview, searches: RecordSearches) -> dict[int, Ra
     """
     record = review.record
     model = find_model(review.conditions.network, record.width, record.height)
-    if model is None or not review.moves:
+    if model is None or not review.moves or why_unusable(record):
         return {}
-    counts = count_kinds(_evaluations(searches, range(review.moves[0].number - 1, review.moves[-1].number + 1)))
+    first, last = review.moves[0].number, review.moves[-1].number
+    evaluator = _CachedEvaluator(searches)
+    try:
+        positions = itertools.islice(searches.positions(), first - 1, last + 1)
+        counts = count_kinds(positions, record.moves[first - 1 : last], evaluator.evaluate)
+    except _Stopped:
+        return {}
     found = {colour: estimate(model, counts[colour]) for colour in review.players}
     return {colour: one for colour, one in found.items() if one is not None}
 
 
-def _evaluations(searches: RecordSearches, numbers: range) -> list[Evaluation]:
-    """Returns the network's evaluations of positions, each by the number of moves before it."""
-    games, workspace = [searches.game_at(number) for number in numbers], new_workspace()
-    boards = np.concatenate([position_of(game, workspace) for game in games])
-    parameters = searches.parameters  # the options of the searches' roots, under which the cache has the positions
-    handle = searches.evaluator.with_options(optimism=parameters.root_policy_optimism, profile=parameters.profile)
-    rows = handle.collect(handle.submit(boards, np.arange(len(games)))).copy()
-    return [Evaluation(game, EvaluationRow(row, game.area)) for game, row in zip(games, rows, strict=True)]
+class _CachedEvaluator:
+    """Evaluates positions with the options of the searches' roots, under which the cache has them."""
+
+    def __init__(self, searches: RecordSearches) -> None:
+        parameters = searches.parameters
+        self._searches, self._workspace = searches, new_workspace()
+        self._handle = searches.evaluator.with_options(
+            optimism=parameters.root_policy_optimism, profile=parameters.profile
+        )
+
+    def evaluate(self, positions: Iterable[Game]) -> list[Evaluation]:
+        """Evaluates positions; raises _Stopped once the searches are stopped."""
+        if self._searches.is_stopped():
+            raise _Stopped
+        games, boards = [], []
+        for game in positions:
+            games.append(game.copy())
+            boards.append(position_of(game, self._workspace))
+        if not games:
+            return []
+        rows = self._handle.collect(self._handle.submit(np.concatenate(boards), np.arange(len(games)))).copy()
+        return [Evaluation(game, EvaluationRow(row, game.area)) for game, row in zip(games, rows, strict=True)]

@@ -245,21 +245,27 @@ class GameReview:
         return f"<p>{escape(repr(self)[1:-1])}</p>{''.join(figures)}"
 
 
+def colours_of(record: GameRecord, player: str) -> list[int]:
+    """Returns the colours of whoever has a name, or is of a colour, or has a part of the name, in this order."""
+    wanted = player.strip().casefold()
+    names = {BLACK: record.black.strip().casefold(), WHITE: record.white.strip().casefold()}
+    same = [colour for colour, name in names.items() if name == wanted]
+    if len(same) == 1:
+        return same
+    with suppress(UserError):
+        return [parse_colour(wanted)]
+    return [colour for colour, name in names.items() if wanted in name]
+
+
 def player_colour(record: GameRecord, player: str) -> int:
     """Returns the colour of a player who is given by name, by colour, or by a part of the name, in this order.
 
     Raises:
         UserError: Neither player has this name, or both do.
     """
-    wanted, names = player.casefold(), {BLACK: record.black.casefold(), WHITE: record.white.casefold()}
-    same = [colour for colour, name in names.items() if name == wanted]
-    if len(same) == 1:
-        return same[0]
-    with suppress(UserError):
-        return parse_colour(wanted)
-    similar = [colour for colour, name in names.items() if wanted in name]
-    if len(similar) == 1:
-        return similar[0]
-    problem = f"{player!r} may be either player" if similar else f"no player {player!r} in this game"
+    found = colours_of(record, player)
+    if len(found) == 1:
+        return found[0]
+    problem = f"{player!r} may be either player" if found else f"no player {player!r} in this game"
     players = f"Black is {record.black or 'not named'}, White is {record.white or 'not named'}"
     raise UserError(f"{record.source}: {problem}: {players}")

@@ -1,5 +1,7 @@
 """The players of game records, and estimates of their ranks."""
 
+from collections import Counter
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -7,17 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base import interrupts
 from ..base.errors import UserError
 from ..evaluate.choices import AUTO
-from ..game.coords import BLACK, colour_name
+from ..game.coords import BLACK, WHITE, colour_name
+from ..game.game import Game
 from ..network.library import find_network, network_name
 from ..sgf import GameRecord
+from .game_review import colours_of
 from .rank_estimate import RankEstimate, estimate, estimate_as_data
-from .rank_evidence import KINDS, count_kinds
-from .rank_models import measured_with, need_model
+from .rank_evidence import KINDS, count_kinds, why_unusable
+from .rank_models import check_network, find_model, measured_with, need_model
 
 if TYPE_CHECKING:
-    from ..evaluate.batch import Network
+    from ..evaluate.batch import Evaluation, Network
+
+_LISTED = 10  # players named in an error
 
 
 @dataclass(frozen=True)
@@ -46,9 +53,12 @@ class PlayerGames:
     games: int = 0
     counts: np.ndarray = field(default_factory=lambda: np.zeros(KINDS, np.int64))
 
-    def add(self, counts: np.ndarray, stated: str) -> None:
-        """Adds a game."""
+    def add_game(self) -> None:
+        """Counts a game, of which `add_moves` adds the moves: twice if the player has both colours."""
         self.games += 1
+
+    def add_moves(self, counts: np.ndarray, stated: str) -> None:
+        """Adds the moves of one colour in a game, and the rank that its record states."""
         self.counts = self.counts + counts
         if stated and stated not in self.stated:
             self.stated.append(stated)
@@ -57,6 +67,51 @@ class PlayerGames:
     def estimate(self) -> RankEstimate | None:
         """The estimate; None with too few moves."""
         return estimate(need_model(self.seat.network, self.seat.width, self.seat.height), self.counts)
+
+
+@dataclass(frozen=True)
+class ChosenGame:
+    """A game, and the colours whose moves are judged."""
+
+    record: GameRecord
+    colours: tuple[int, ...] = (BLACK, WHITE)
+
+
+def choose_games(records: Iterable[GameRecord], player: str | None) -> list[ChosenGame]:
+    """Returns the games of a player; games of the same players with the same moves count once.
+
+    Args:
+        records: The games.
+        player: Whom to judge, as in `review` (`game_review.colours_of`); None for everybody.
+
+    Raises:
+        UserError: Nobody in the games has this name.
+    """
+    different: dict[Hashable, GameRecord] = {}
+    for record in records:
+        different.setdefault(_identity(record), record)
+    unique = list(different.values())
+    if player is None:
+        return [ChosenGame(record) for record in unique]
+    chosen = [ChosenGame(record, tuple(colours)) for record in unique if (colours := colours_of(record, player))]
+    if unique and not chosen:
+        names = dict.fromkeys(name for record in unique for name in map(_tidy, (record.black, record.white)) if name)
+        listed = ", ".join(list(names)[:_LISTED]) or "not named"
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        raise UserError(f"no player {player!r} in these games: the players are {listed}{more}")
+    return chosen
+
+
+def _identity(record: GameRecord) -> Hashable:
+    """Returns what tells a game from others: the players, the board, the first position and the moves."""
+    root = record.nodes[0]
+    stones = tuple(map(tuple, (root.black, root.white)))
+    return _tidy(record.black), _tidy(record.white), record.width, record.height, stones, tuple(record.moves)
+
+
+def _tidy(name: str) -> str:
+    """Returns a name without needless spaces."""
+    return " ".join(name.split())
 
 
 class RankEstimator:
@@ -68,12 +123,22 @@ class RankEstimator:
 
     Attributes:
         players: The players so far, in the order of their first games.
+        left_out: The numbers of games on boards, by width and height, on which ranks were not measured.
+
+    Raises:
+        UserError: The network cannot be used, or ranks were not measured with it.
+        OSError: Its file cannot be read.
     """
 
     def __init__(self, network: str = AUTO, threads: int | None = None) -> None:
         self.players: dict[Seat, PlayerGames] = {}
-        self._choice, self._threads = network, threads
+        self.left_out: Counter[tuple[int, int]] = Counter()
+        self._threads = threads
         self._networks: dict[str, Network] = {}
+        self._choice = None if network == AUTO else find_network(network)
+        if self._choice is not None:
+            check_network(network_name(self._choice))
+            self._network(self._choice)  # loaded now, so that a file that cannot be used is no error of a game
 
     def __enter__(self) -> "RankEstimator":
         return self
@@ -82,32 +147,43 @@ class RankEstimator:
         for network in self._networks.values():
             network.close()
 
-    def add(self, record: GameRecord) -> None:
-        """Adds a game.
+    def add(self, game: ChosenGame) -> None:
+        """Adds a game, or counts it as left out.
 
         Raises:
-            UserError: Ranks were not measured on such a board with the network, or a move cannot be played.
+            UserError: A move cannot be played, or the record says nothing about ranks (`rank_evidence.why_unusable`).
+            KeyboardInterrupt: Ctrl-C was noted (`base.interrupts`); nothing of this game is added.
         """
-        try:
-            path = self._path_for(record)
-        except UserError as error:
-            raise UserError(f"{record.source}: {error}") from error
-        positions = [record.to_game(number) for number in range(len(record.moves) + 1)]
-        counted = count_kinds(self._network(path).evaluate(positions))
-        for colour, counts in counted.items():
-            if counts.any():
-                self._player(record, colour, network_name(path)).add(counts, _stated(record, colour))
+        record = game.record
+        path = self._path_for(record.width, record.height)
+        if path is None:
+            self.left_out[record.width, record.height] += 1
+            return
+        if problem := why_unusable(record):
+            raise UserError(f"{record.source}: {problem}")
+        network = self._network(path)
 
-    def _path_for(self, record: GameRecord) -> Path:
-        """Returns the file of the network that judges a game; raises UserError if ranks were not measured with it."""
-        size = record.width, record.height
-        path = find_network(measured_with(*size) if self._choice == AUTO else self._choice)
-        need_model(network_name(path), *size)
-        return path
+        def evaluate(positions: Iterable[Game]) -> "list[Evaluation]":
+            interrupts.check()
+            return network.evaluate(positions)
 
-    def _player(self, record: GameRecord, colour: int, network: str) -> PlayerGames:
-        name = record.black if colour == BLACK else record.white
-        seat = Seat(name or f"{colour_name(colour)} of {record.source}", record.width, record.height, network)
+        counted = count_kinds(record.positions(), record.moves, evaluate)
+        colours = {colour: self._player(record, colour, path) for colour in game.colours if counted[colour].any()}
+        for player in {player.seat: player for player in colours.values()}.values():
+            player.add_game()
+        for colour, player in colours.items():
+            player.add_moves(counted[colour], _stated(record, colour))
+
+    def _path_for(self, width: int, height: int) -> Path | None:
+        """Returns the file of the network that judges games on a board; None if ranks were not measured there."""
+        if self._choice is not None:
+            return self._choice if find_model(network_name(self._choice), width, height) else None
+        name = measured_with(width, height)
+        return None if name is None else find_network(name)
+
+    def _player(self, record: GameRecord, colour: int, path: Path) -> PlayerGames:
+        name = _tidy(record.black if colour == BLACK else record.white) or f"{colour_name(colour)} of {record.source}"
+        seat = Seat(name, record.width, record.height, network_name(path))
         return self.players.setdefault(seat, PlayerGames(seat))
 
     def _network(self, path: Path) -> "Network":
@@ -120,7 +196,7 @@ class RankEstimator:
 
 
 def _stated(record: GameRecord, colour: int) -> str:
-    return record.black_rank if colour == BLACK else record.white_rank
+    return _tidy(record.black_rank if colour == BLACK else record.white_rank)
 
 
 def as_data(player: PlayerGames) -> dict[str, Any]:

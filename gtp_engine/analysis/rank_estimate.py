@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..languages.texts import DEFAULT, texts
 from ..play.ranks import Rank
 
 CONFIDENCE = 0.95
@@ -50,15 +51,24 @@ class RankEstimate:
     or_weaker: bool
     or_stronger: bool
 
-    @property
-    def interval(self) -> str:
-        """The interval as text: "14k to 9k", "25k or weaker to 22k"."""
-        low = f"{self.low} or weaker" if self.or_weaker else str(self.low)
-        high = f"{self.high} or stronger" if self.or_stronger else str(self.high)
-        return f"{low} to {high}" if self.low != self.high else high if self.or_stronger else low
+    def interval(self, language: str = DEFAULT) -> str:
+        """Returns the interval as text: "14k to 9k", "25k or weaker to 22k", or "4d or stronger" for a single rank."""
+        text = texts(language)
+        low = text("players.orWeaker", rank=str(self.low)) if self.or_weaker else str(self.low)
+        high = text("players.orStronger", rank=str(self.high)) if self.or_stronger else str(self.high)
+        if self.low == self.high:
+            return high if self.or_stronger else low
+        return text("players.interval", low=low, high=high)
+
+    def text(self, language: str = DEFAULT) -> str:
+        """Returns the rank and the interval, "12k (14k to 9k)"; the interval alone if it is a single rank."""
+        interval = self.interval(language)
+        if self.low == self.high:
+            return interval
+        return texts(language)("players.rankInterval", rank=str(self.rank), interval=interval)
 
     def __str__(self) -> str:
-        return f"{self.rank} ({self.interval})"
+        return self.text()
 
 
 def estimate_as_data(found: RankEstimate | None) -> dict[str, Any] | None:

@@ -36,21 +36,30 @@ def need_model(network: str, width: int, height: int) -> RankModel:
     """Returns the model for a network and a board; raises UserError if ranks were not measured with it there."""
     model = find_model(network, width, height)
     if model is None:
-        raise _unmeasured(f"with {network} on {width}x{height}")
+        raise unmeasured(f"with {network} on {width}x{height}")
     return model
 
 
-def measured_with(width: int, height: int) -> str:
-    """Returns the name of a network with which ranks were measured on a board; raises UserError if there is none."""
-    network = next((name for name, boards in _models().items() if (width, height) in boards), None)
-    if network is None:
-        raise _unmeasured(f"on {width}x{height}")
-    return network
+def measured_with(width: int, height: int) -> str | None:
+    """Returns the name of a network with which ranks were measured on a board; None if there is none."""
+    return next((name for name, boards in _models().items() if (width, height) in boards), None)
 
 
-def _unmeasured(what: str) -> UserError:
-    known = " and ".join(f"with {name} on {_boards(boards)}" for name, boards in _models().items())
-    return UserError(f"no rank can be estimated {what}: ranks were measured {known}")
+def check_network(network: str) -> None:
+    """Raises UserError if ranks were not measured with a network on any board."""
+    if network not in _models():
+        raise unmeasured(f"with {network}")
+
+
+def unmeasured(what: str) -> UserError:
+    """Returns the error for what ranks were not measured with, such as "on 13x13"."""
+    known = ", ".join(f"on {_boards(boards)} with {name}" for name, boards in _models().items())
+    return UserError(f"no rank can be estimated {what}, only {known}")
+
+
+def measured_boards() -> str:
+    """Returns the boards on which ranks were measured, and the networks, as text: "9x9 (b4c32-9x9)"."""
+    return ", ".join(f"{_boards(boards)} ({name})" for name, boards in _models().items())
 
 
 def _models() -> dict[str, dict[tuple[int, int], RankModel]]:
@@ -58,7 +67,7 @@ def _models() -> dict[str, dict[tuple[int, int], RankModel]]:
 
 
 def _boards(boards: Mapping[tuple[int, int], object]) -> str:
-    return ", ".join(f"{width}x{height}" for width, height in boards)
+    return " and ".join(f"{width}x{height}" for width, height in boards)
 
 
 @functools.cache

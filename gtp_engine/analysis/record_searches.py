@@ -78,6 +78,13 @@ class RecordSearches:
             game.set_komi(self.komi)
         return game
 
+    def positions(self) -> Iterator[Game]:
+        """Yields the position before each move and the last one; like `GameRecord.positions`, with rules and komi."""
+        for game in self.record.positions(rules=self.rules):
+            if self.komi is not None:
+                game.set_komi(self.komi)
+            yield game
+
     @property
     def one_by_one(self) -> bool:
         """Whether the positions are searched one after the other."""

@@ -150,8 +150,8 @@ class Reviewer:
         The network's evaluations of the positions are those of the searches, as far as they are still in the cache.
 
         Returns:
-            The estimates by colour; none if ranks were not measured with the network and the board, or if there are too
-            few moves.
+            The estimates by colour; none if ranks were not measured with the network and the board, if there are too
+            few moves, if the players do not alternate, or if the review is stopped.
         """
         return estimate_ranks(review, self._searches(review.record, rules, komi))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..base.errors import UserError, error_text
+from ..base.messages import printable
 
 if TYPE_CHECKING:
     from ..sgf import GameRecord
@@ -35,13 +36,21 @@ def read_records(files: Sequence[Path]) -> "tuple[list[GameRecord], list[str]]":
     return records, errors
 
 
+def show_errors(errors: Sequence[str]) -> None:
+    """Prints errors, which may quote what a record says, without its escape sequences."""
+    for error in errors:
+        click.echo(f"Error: {printable(error)}", err=True)
+
+
 def _records_in(place: Path) -> list[Path]:
     """Returns the records in a folder, by name; a file as it is."""
     if not place.is_dir():
         return [place]
     files = sorted(file for file in place.iterdir() if file.suffix.lower() == ".sgf" and file.is_file())
     if not files:
-        raise UserError(f"{place}: there are no .sgf files in this folder")
+        others = any(file.suffix.lower() == ".sgfs" for file in place.iterdir())
+        hint = "; name its .sgfs files one by one" if others else ""
+        raise UserError(f"{place}: there are no .sgf files in this folder{hint}")
     return files
 
 

@@ -1,5 +1,6 @@
-"""`gtp_engine rank`: estimates players' ranks from their games."""
+"""`gtp_engine rank`: estimates players' ranks from their moves."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,16 +8,17 @@ import click
 
 from ..base import interrupts
 from ..base.errors import UserError
+from ..base.messages import plural
 from ..base.system import EXIT_INTERRUPTED
 from ..evaluate.choices import AUTO
 from .command import command, options
-from .game_files import RECORDS, STANDARD, read_records
+from .game_files import RECORDS, STANDARD, read_records, show_errors
 from .name_types import NetworkName
 from .outputs import check_place, output_option
 from .shared_options import THREADS
 
 if TYPE_CHECKING:
-    from ..analysis.player_ranks import RankEstimator
+    from ..analysis.player_ranks import ChosenGame, RankEstimator
     from ..sgf import GameRecord
 
 _SILENT = 3  # games, which need no progress bar
@@ -26,7 +28,7 @@ _SILENT = 3  # games, which need no progress bar
 @options(
     RECORDS,
     "Estimate",
-    click.option("--player", metavar="NAME", help="Show only the player of this name."),
+    click.option("--player", metavar="WHO", help="Estimate only black, white, or a player by name."),
     click.option(
         "--network",
         type=NetworkName(),
@@ -48,12 +50,13 @@ def rank(
 ) -> None:
     """Estimate players' ranks from their moves.
 
-    What each move gains or loses by a network's judgement, and how likely the network finds it, are compared with games
-    that the engine has played at its own ranks (--rank of other commands). The interval holds the rank with a
-    probability of 95 % for players who play as the engine does. People and other programs come out weaker than they
-    are; docs/ranks.md tells how far. One game tells little, ten games make the interval narrow. Each board size has an
-    estimate of its own. Players at the end of what was measured are "or weaker" or "or stronger". Several files,
-    folders and collections are read one after the other; - is standard input. Ctrl-C shows what the games so far tell.
+    Each move is judged by a network: how many points it gains or loses, and how likely the network thinks it is. This
+    is compared with games that the engine played at its own ranks. The interval holds the rank with a probability of
+    95 % for players who play like the engine. People and other programs are rated too low; docs/ranks.md tells how far.
+    At the ends of the measured range the estimate says "or weaker" or "or stronger". One game tells little, ten games
+    make the interval narrow. Each board size has an estimate of its own. Several files, folders and collections are
+    read one after the other, and a game that occurs twice counts once; - is standard input. Ctrl-C shows what the games
+    so far tell.
 
     \b
     Examples:
@@ -62,41 +65,67 @@ def rank(
       gtp_engine rank my_games --json ranks.json
     """
     from ..analysis.player_ranks import RankEstimator
-    from .rank_display import ranks_json, show_ranks
+    from .rank_display import ranks_json, show_left_out, show_ranks
 
     if json is not None and json != STANDARD:
         check_place(json)
-    records, errors = read_records(files)
-    interrupts.note()
     with RankEstimator(network, threads) as estimator:
-        stopped = _add_all(estimator, records, errors)
-    chosen = [found for found in estimator.players.values() if player in (None, found.seat.name)]
-    if player is not None and not chosen and not stopped:
-        errors.append(f"no player {player!r} in these games")
+        records, errors = read_records(files)
+        games = _choose(records, player, errors)
+        interrupts.note()
+        done = _add_all(estimator, games, errors)
+    stopped = done < len(games)
+    players = list(estimator.players.values())
     if json is not None:
-        ranks_json(chosen, json)
-    if chosen and json != STANDARD:
-        show_ranks(chosen)
-    for error in errors:
-        click.echo(f"Error: {error}", err=True)
-    context.exit(1 if errors else EXIT_INTERRUPTED if stopped else 0)
+        ranks_json(players, json, games=len(games), done=done)
+    if players and json != STANDARD:
+        show_ranks(players)
+    if estimator.left_out and (players or stopped):
+        show_left_out(estimator.left_out)
+    if not players and not stopped:
+        errors += _why_none(estimator, errors)
+    show_errors(errors)
+    if stopped:
+        click.echo(f"stopped after {done:,} of {plural(len(games), 'game')}", err=True)
+    context.exit(EXIT_INTERRUPTED if stopped else 1 if errors else 0)
 
 
-def _add_all(estimator: "RankEstimator", records: "list[GameRecord]", errors: list[str]) -> bool:
-    """Evaluates the games, with a progress bar if there are many; returns whether Ctrl-C ended it early."""
+def _choose(records: "Sequence[GameRecord]", player: str | None, errors: list[str]) -> "list[ChosenGame]":
+    """Returns the games of a player; none, and an error, if nobody has this name."""
+    from ..analysis.player_ranks import choose_games
+
+    try:
+        return choose_games(records, player)
+    except UserError as error:
+        errors.append(str(error))
+        return []
+
+
+def _why_none(estimator: "RankEstimator", errors: list[str]) -> list[str]:
+    """Returns the error if no rank at all can be estimated, unless others tell."""
+    from ..analysis.rank_models import unmeasured
+
+    if estimator.left_out:
+        boards = " and ".join(f"{width}x{height}" for width, height in estimator.left_out)
+        return [str(unmeasured(f"on {boards}"))]
+    return [] if errors else ["there are no moves to estimate a rank from"]
+
+
+def _add_all(estimator: "RankEstimator", games: "Sequence[ChosenGame]", errors: list[str]) -> int:
+    """Evaluates the games, with a progress bar if there are many; returns how many were done before Ctrl-C."""
     from rich.progress import MofNCompleteColumn, TimeRemainingColumn
 
     from .review_progress import progress_bar
 
-    with progress_bar(MofNCompleteColumn(), TimeRemainingColumn(), hidden=len(records) <= _SILENT) as bar:
-        task = bar.add_task("games", total=len(records))
-        for record in records:
+    with progress_bar(MofNCompleteColumn(), TimeRemainingColumn(), hidden=len(games) <= _SILENT) as bar:
+        task = bar.add_task("games", total=len(games))
+        for number, game in enumerate(games):
             try:
                 interrupts.check()
-                estimator.add(record)
+                estimator.add(game)
             except KeyboardInterrupt:
-                return True
+                return number
             except UserError as error:
                 errors.append(str(error))
             bar.advance(task)
-    return False
+    return len(games)

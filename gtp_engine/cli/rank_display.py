@@ -1,7 +1,7 @@
 """What `gtp_engine rank` shows: a table of the players, or the same as JSON."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -12,12 +12,19 @@ from rich.text import Text
 
 from .. import __version__
 from ..analysis.player_ranks import PlayerGames, as_data
+from ..analysis.rank_models import measured_boards
 from ..base.files import write_text
+from ..base.messages import plural, printable
 from .game_files import STANDARD
+from .review_display import show_notice
 
-_SCALE = "The ranks are those of the engine's own play (--rank): people and other programs come out too weak."
+_SCALE = (
+    "The rank is the engine's rank (--rank) whose play is most similar; the interval is the range that holds it with "
+    "95% probability, for players who play like the engine. People and other programs are rated too low."
+)
 _FEW_GAMES = 10
 _FEW = "One game tells little about a rank; ten games make the interval narrow."
+_LONGEST = 40  # characters of a name that are shown
 
 
 def show_ranks(players: Sequence[PlayerGames]) -> None:
@@ -34,13 +41,13 @@ def show_ranks(players: Sequence[PlayerGames]) -> None:
     for player in sorted(players, key=lambda player: -player.games):
         found, seat = player.estimate, player.seat
         table.add_row(
-            Text(seat.name),  # it may contain brackets
+            _shown(seat.name),
             f"{seat.width}x{seat.height}",
             str(player.games),
             f"{player.counts.sum():,}",
-            Text(", ".join(player.stated)),
+            _shown(", ".join(player.stated)),
             "-" if found is None else str(found.rank),
-            "too few moves" if found is None else found.interval,
+            "too few moves" if found is None else found.interval(),
         )
     console.print(table)
     console.print(Text(_SCALE, style="dim"))
@@ -48,9 +55,34 @@ def show_ranks(players: Sequence[PlayerGames]) -> None:
         console.print(Text(_FEW, style="dim"))
 
 
-def ranks_json(players: Sequence[PlayerGames], file: Path) -> None:
-    """Writes the players as JSON text: {"program": ..., "players": [...]}; `STANDARD` is standard output."""
-    table = {"program": f"gtp_engine {__version__}", "players": [as_data(player) for player in players]}
+def _shown(text: str) -> Text:
+    """Returns what a record states as it is shown: without escape sequences, brackets as they are, and not too long."""
+    text = printable(text)
+    return Text(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
+
+
+def show_left_out(left_out: Mapping[tuple[int, int], int]) -> None:
+    """Prints a notice about the games on boards on which ranks were not measured."""
+    games = " and ".join(f"{plural(count, 'game')} on {width}x{height}" for (width, height), count in left_out.items())
+    verb = "was" if sum(left_out.values()) == 1 else "were"
+    show_notice(f"{games} {verb} left out: ranks are measured only on {measured_boards()}")
+
+
+def ranks_json(players: Sequence[PlayerGames], file: Path, *, games: int, done: int) -> None:
+    """Writes the players as JSON text.
+
+    Args:
+        players: The players.
+        file: The file; `STANDARD` is standard output.
+        games: The number of games.
+        done: How many of them were read before Ctrl-C, if that ended the command early.
+    """
+    table = {
+        "program": f"gtp_engine {__version__}",
+        "games": games,
+        "done": done,
+        "players": [as_data(player) for player in players],
+    }
     text = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
     if file == STANDARD:
         click.echo(text.encode(), nl=False)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..base.errors import UserError
+from ..base.messages import printable
 from ..base.system import EXIT_INTERRUPTED
 from .closing import end_on_signals
 from .command import command
 from .engine_settings import engine_settings
-from .game_files import STANDARD, read_records
+from .game_files import STANDARD, read_records, show_errors
 from .options import SearchOptions, search_options
 from .review_options import ReviewOptions, review_options
 from .review_outputs import print_output, save_files
@@ -80,8 +81,7 @@ def review(context: click.Context, search: SearchOptions, **values: Any) -> None
         _review_all(reviewer, tasks, options, errors)
         reviewer.close()
         stopped = reviewer.stopped
-    for error in errors:
-        click.echo(f"Error: {error}", err=True)
+    show_errors(errors)
     context.exit(1 if errors else EXIT_INTERRUPTED if stopped else 0)
 
 
@@ -117,7 +117,7 @@ def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOpt
     failures: list[str] = []
     shown = STANDARD not in options.outputs(1)
     for number, task in enumerate(tasks, 1):
-        name = Path(task.record.source).name if len(tasks) == 1 else f"game {number} of {len(tasks)}"
+        name = printable(Path(task.record.source).name) if len(tasks) == 1 else f"game {number} of {len(tasks)}"
         review, error = _review_game(reviewer, task, options, name)
         errors += [error] if error else []
         if review.moves:

@@ -10,11 +10,15 @@ from rich.text import Text
 from ..analysis.game_review import GameReview
 from ..analysis.mistakes import LISTED
 from ..base.log import NOTICE
-from ..base.messages import plural
+from ..base.messages import plural, printable
 from ..game.coords import BLACK, WHITE, colour_name
 from .review_tables import LIST_HEAD, mistakes_table, move_line, played_vertex, players_table
 
-RANK_NOTE = "One game tells little about a rank, and people come out weaker than they are (docs/ranks.md)."
+RANK_NOTE = (
+    "The rank is the engine's rank whose play is most similar; in brackets, the range that holds it with 95% "
+    "probability, for players who play like the engine. One game tells little, and people are rated too low "
+    "(docs/ranks.md)."
+)
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +36,7 @@ def show_game(review: GameReview, *, all_moves: bool) -> None:
     result = f", {review.record.result}" if review.record.result else ""
     first, last = review.moves[0].number, review.moves[-1].number
     moves = f"move {first}" if first == last else f"moves {first} to {last}"
-    console.print(Text(f"{review.title}{result}", style="bold"))
+    console.print(Text(printable(f"{review.title}{result}"), style="bold"))
     console.print(Text(f"{moves}; {review.conditions.search}", style="dim"))
     mistakes = review.mistakes[:LISTED]
     if mistakes:
@@ -86,4 +90,4 @@ def show_total(reviews: Sequence[GameReview], player: str | None) -> None:
 def _column_head(review: GameReview, colour: int) -> str:
     """Returns the colour and, if it is known, the player's name below it."""
     head = colour_name(colour).capitalize()
-    return head if review.name(colour) == head else f"{head}\n{review.name(colour)}"
+    return head if review.name(colour) == head else f"{head}\n{printable(review.name(colour))}"

@@ -268,22 +268,45 @@ class GameRecord:
             SgfError: The board size is not supported, or a set-up or move is impossible.
             UserError: Rules or number are invalid.
         """
+        if moves is not None:
+            parse_number("number of moves", moves, Range(0, whole=True), from_text=False)
+        for played, (game, move) in enumerate(self._walk(rules)):
+            if played == moves and move is not None:
+                game.to_move = move.colour
+                break
+        return game
+
+    def positions(self, *, rules: Rules | str | None = None) -> Iterator[Game]:
+        """Yields the position before each move and the last one, as `to_game` returns them.
+
+        Each is the same game, which is played on in between: copy what is to stay.
+
+        Args:
+            rules: The rules, or their name; as in `to_game`.
+
+        Raises:
+            SgfError: The board size is not supported, or a set-up or move is impossible.
+            UserError: The rules are invalid.
+        """
+        for game, move in self._walk(rules):
+            if move is not None:
+                game.to_move = move.colour
+            yield game
+
+    def _walk(self, rules: Rules | str | None) -> Iterator[tuple[Game, Move | None]]:
+        """Yields the game before each move with the move, and at the end with None."""
         if not all(MIN_SIZE <= side <= MAX_SIZE for side in (self.width, self.height)):
             expected = f"expected {MIN_SIZE} to {MAX_SIZE} each way"
             raise SgfError(f"{self.source}: cannot play on a board of {self.width}x{self.height}: {expected}")
-        if moves is not None:
-            parse_number("number of moves", moves, Range(0, whole=True), from_text=False)
         rules = rules or self.game_rules() or "chinese"
         game = Game(self.width, self.height, rules=rules, komi=self.komi or 0.0)
-        wanted = len(self.moves) if moves is None else moves
         played = 0
         for node in self.nodes:
-            if node.move is not None and played == wanted:
-                game.to_move = node.move.colour
-                break
+            if node.move is not None:
+                yield game, node.move
             self._apply(node, game, played)
             played += node.move is not None
-        return game
+        yield game, None
 
     def _apply(self, node: RecordNode, game: Game, played: int) -> None:
         """Applies a node to a game in which `played` moves of the record have been played."""

@@ -1,15 +1,20 @@
 """Estimates of ranks from the kinds of moves, and the models that they need."""
 
+import gc
+import weakref
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gtp_engine.analysis.rank_estimate import FEWEST_MOVES, RankEstimate, RankModel, estimate, estimate_as_data, fit
-from gtp_engine.analysis.rank_evidence import HORIZON, KINDS, LOSSES, PRIORS, count_kinds
+from gtp_engine.analysis.rank_evidence import BATCH, HORIZON, KINDS, LOSSES, PRIORS, count_kinds, why_unusable
 from gtp_engine.analysis.rank_models import (
     MODELS_FILE,
+    check_network,
     find_model,
+    measured_boards,
     measured_with,
     model_as_toml,
     need_model,
@@ -25,7 +30,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.network.library import bundled_folder
 from gtp_engine.play.ranks import RANKS_FILE, Rank, read_ranks
 from gtp_engine.play.settings import EngineSettings
-from gtp_engine.sgf import read_sgf
+from gtp_engine.sgf import GameRecord, read_sgf
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sgf" / "samples" / "9x9.sgf"
 RANKS = [Rank(number) for number in range(-9, 3)]
@@ -82,14 +87,14 @@ def test_the_posterior_is_bayes_rule() -> None:
     counts[0] = FEWEST_MOVES
     found = estimate(model, counts)
     # 0.9^10 against 0.5^10 twice: a probability of 0.994 for 2d, 0.003 for each of the others
-    assert (str(found), found and found.low, found and found.high) == ("2d (2d or stronger)", Rank(2), Rank(2))
+    assert (str(found), found and found.low, found and found.high) == ("2d or stronger", Rank(2), Rank(2))
     counts[0] -= 1
     assert estimate(model, counts) is None
 
 
 def test_ends_of_the_measured_ranks_are_open() -> None:
     def text(low: int, high: int) -> str:
-        return RankEstimate(Rank(low), Rank(low), Rank(high), 50, low == -24, high == 4).interval
+        return RankEstimate(Rank(low), Rank(low), Rank(high), 50, low == -24, high == 4).interval()
 
     assert text(-24, -20) == "25k or weaker to 21k"
     assert text(-24, -24) == "25k or weaker"
@@ -119,7 +124,9 @@ def test_a_move_is_of_the_kind_of_its_prior_and_of_what_it_turns_out_to_lose() -
         evaluations.append(evaluated(game, view, {} if name == "pass" else {name: 0.3}))
         if number < len(moves):
             game.play(game.to_move, name)
-    counts = count_kinds(evaluations)
+    rest = iter(evaluations)
+    positions = (one.game for one in evaluations)
+    counts = count_kinds(positions, game.moves, lambda part: [next(rest) for _ in part])
 
     def kind(loss: float, prior: float) -> int:
         return int(np.digitize(loss, LOSSES)) * (len(PRIORS) + 1) + int(np.digitize(prior, PRIORS))
@@ -170,10 +177,50 @@ def test_every_measured_rank_of_the_bundled_networks_has_shares() -> None:
 def test_networks_and_boards_without_measurements_are_named() -> None:
     assert measured_with(9, 9) == "b4c32-9x9"
     assert find_model("other", 9, 9) is None
-    with pytest.raises(UserError, match=r"^no rank can be estimated with other on 9x9: ranks were measured with b4c32"):
+    with pytest.raises(UserError, match=r"^no rank can be estimated with other on 9x9, only on 9x9.* with b4c32-9x9"):
         need_model("other", 9, 9)
-    with pytest.raises(UserError, match=r"^no rank can be estimated on 9x13: ranks were measured with b4c32"):
-        measured_with(9, 13)
+    assert measured_with(9, 13) is None
+    assert measured_boards().startswith("9x9") and "(b4c32-9x9)" in measured_boards()
+    with pytest.raises(UserError, match=r"^no rank can be estimated with other, only on 9x9.* with b4c32-9x9"):
+        check_network("other")
+
+
+def test_positions_of_a_game_are_not_kept() -> None:
+    record = long_record(1000)
+    kept = []
+
+    def evaluate(part: Iterable[Game]) -> list[Evaluation]:
+        found = [evaluated(game, 0.0, {}) for game in part]
+        kept.append(weakref.ref(found[0].game) if found else None)
+        gc.collect()
+        assert sum(one is not None and one() is not None for one in kept) <= 2  # this batch, and the one before
+        return found
+
+    counts = count_kinds(record.positions(), record.moves, evaluate)
+    assert sum(int(counts[colour].sum()) for colour in (BLACK, WHITE)) == 6  # the others are passes
+    assert len(kept) == 1001 // BATCH + 2  # the last one is empty
+
+
+def long_record(moves: int) -> GameRecord:
+    """A game of six stones, after which the players pass."""
+    nodes = "".join(f";{'BW'[number % 2]}[]" for number in range(moves - 6))
+    return read_sgf(f"(;SZ[9];B[aa];W[ba];B[ca];W[da];B[ea];W[fa]{nodes})".encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("(;SZ[9];B[aa];W[bb];B[cc])", ""),
+        ("(;SZ[9]AB[aa][bb];W[cc];B[dd])", ""),
+        ("(;SZ[9];B[aa];B[bb];W[cc])", "the players do not alternate at move 2"),
+        ("(;SZ[9];B[aa];W[bb];AB[cc];B[dd])", "stones are set up after move 2"),
+    ],
+)
+def test_games_out_of_turn_say_nothing(text: str, reason: str) -> None:
+    record = read_sgf(text.encode())
+    assert why_unusable(record) == reason
+    if reason:
+        assert review(record, EngineSettings("b4c32-9x9", visits=2, threads=1, seed=1)).ranks == {}
 
 
 def test_a_review_estimates_ranks_without_evaluating_the_game_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,6 +116,7 @@ def test_only_the_name_of_the_file_is_shown() -> None:
 
 def test_every_text_of_the_page_is_used() -> None:
     used = "".join(path.read_text() for path in FOLDER.iterdir() if path.suffix in (".html", ".js", ".py"))
+    used += (FOLDER.parent / "rank_estimate.py").read_text()  # which the page and the terminal share
     for name in texts().names:
         section, _, key = name.rpartition(".")
         if section in ("", "reason"):  # those of the other page, and those that tests/analysis/test_reasons.py knows
@@ -392,8 +393,9 @@ def test_estimated_ranks_are_a_line_of_the_players_table(language: str) -> None:
         WHITE: RankEstimate(Rank(4), Rank(4), Rank(4), 30, False, True),
     }
     page = review_page([game_of(moves, ranks=ranks)], language)
-    black = text("players.rankInterval", rank="9k", low="13k", high="6k")
+    black = text("players.rankInterval", rank="9k", interval=text("players.interval", low="13k", high="6k"))
     white = text("players.orStronger", rank="4d")
     assert f'<th scope="row">{text("players.rank")}</th><td>{black}</td><td>{white}</td>' in page
     assert unescape(page).count(text("players.rankNote")) == 1
     assert wording(language).rank(None) == "-"
+    assert f"{text('players.classNote')} " not in unescape(page)  # Chinese has no space between sentences

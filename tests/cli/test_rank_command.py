@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
+from gtp_engine.analysis.player_ranks import ChosenGame, RankEstimator
 from gtp_engine.base import interrupts
 from gtp_engine.cli import main
 from gtp_engine.play.ranks import as_rank
@@ -43,7 +44,7 @@ def test_players_of_the_engine_s_own_ranks_are_found(tmp_path: Path) -> None:
         ["White", "14k"],
         ["White", "20k"],
     ]
-    assert "One game tells little" in done.stdout and "people" in done.stdout
+    assert "One game tells little" in done.stdout and "rated too low" in " ".join(done.stdout.split())
 
 
 def test_one_player_from_standard_input_as_json() -> None:
@@ -52,42 +53,128 @@ def test_one_player_from_standard_input_as_json() -> None:
     assert (player["player"], player["games"], done.returncode) == ("White 20k", 5, 0)
 
 
-def test_what_cannot_be_estimated_is_one_line_each(tmp_path: Path) -> None:
-    bad, illegal, large, short = (tmp_path / f"{name}.sgf" for name in ("bad", "illegal", "large", "short"))
-    bad.write_text("no game")
-    illegal.write_text("(;SZ[9];B[aa];W[aa])")
-    large.write_text("(;SZ[13];B[aa];W[bb])")
-    short.write_text("(;SZ[9]PB[Ann]PW[Bob];B[aa];W[bb])")
+MOVES = ";B[ee];W[cc];B[gg];W[gc];B[cg];W[ce];B[ge];W[ec];B[eg];W[cd];B[gd];W[dc];B[fc];W[fg];B[dg]"
+
+
+def game(text: str = "", moves: str = MOVES) -> str:
+    return f"(;SZ[9]{text}{moves})"
+
+
+def run(*arguments: str | Path) -> Result:
+    """Runs the command in this process."""
+    return CliRunner().invoke(main, ["rank", "--threads", "1", *map(str, arguments)])
+
+
+def write(folder: Path, **texts: str) -> None:
+    for name, text in texts.items():
+        (folder / f"{name}.sgf").write_text(text)
+
+
+def test_what_cannot_be_read_is_one_line_each(tmp_path: Path) -> None:
+    write(tmp_path, bad="no game", illegal="(;SZ[9];B[aa];W[aa])", turns="(;SZ[9];B[aa];B[bb])")
+    write(tmp_path, short="(;SZ[9]PB[Ann]PW[Bob];B[aa];W[bb])")
     done = rank(tmp_path)
     assert done.returncode == 1
-    errors = sorted(done.stderr.splitlines())
-    assert len(errors) == 3 and all(line.startswith("Error: ") for line in errors)
-    assert errors[0].startswith(f"Error: {bad}: ")
-    assert errors[1] == f"Error: {illegal}: move 2: illegal move: A9 is occupied"
-    assert errors[2].startswith(
-        f"Error: {large}: no rank can be estimated on 13x13: ranks were measured with b4c32-9x9"
-    )
+    assert done.stderr.splitlines()[1:] == [
+        f"Error: {tmp_path / 'illegal.sgf'}: move 2: illegal move: A9 is occupied",
+        f"Error: {tmp_path / 'turns.sgf'}: the players do not alternate at move 2",
+    ]
+    assert done.stderr.startswith(f"Error: {tmp_path / 'bad.sgf'}: ")
     lines = [line.split() for line in done.stdout.splitlines() if "too few moves" in line]
     assert [line[:4] for line in lines] == [["Ann", "9x9", "1", "1"], ["Bob", "9x9", "1", "1"]]
-    done = rank(short, "--player", "Carl")
-    assert (done.returncode, done.stderr) == (1, "Error: no player 'Carl' in these games\n")
-    done = rank(short, "--network", "none")
-    assert (done.returncode, done.stdout) == (1, "") and len(done.stderr.splitlines()) == 1
 
 
-def test_ctrl_c_shows_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_games_on_other_boards_are_left_out_with_one_line(tmp_path: Path) -> None:
+    write(tmp_path, a=game(), b="(;SZ[11];B[aa];W[bb])", c="(;SZ[11];B[aa];W[bc])", d="(;SZ[7x9];B[aa])")
+    done = run(tmp_path)
+    assert done.exit_code == 0
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("2 games on 11x11 and 1 game on 7x9 were left out: ranks are measured only on 9x9")
+    done = run(tmp_path / "b.sgf", tmp_path / "c.sgf")
+    assert (done.exit_code, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("Error: no rank can be estimated on 11x11, only on 9x9") and "with b4c32-9x9" in line
+
+
+def test_a_game_without_moves_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path, empty="(;SZ[9])")
+    done = run(tmp_path)
+    assert (done.exit_code, done.stderr) == (1, "Error: there are no moves to estimate a rank from\n")
+
+
+def test_a_wrong_network_is_one_error_before_any_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, a=game(), b=game(moves=";B[aa]"))
+    (tmp_path / "b4c32-9x9.bin.gz").write_bytes(b"no network")
+    monkeypatch.setattr("gtp_engine.cli.rank.read_records", lambda files: pytest.fail("read games"))
+    for network in ("missing", "b6c64-9x9", "none", tmp_path / "b4c32-9x9.bin.gz"):
+        done = run(tmp_path, "--network", network)
+        assert (done.exit_code, done.stdout) == (1, ""), done.exception
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("Error: ") and ".sgf" not in line
+
+
+def test_a_player_is_named_as_in_review(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, a=game("PB[ Ann  Lee ]PW[Bob]"), b=game("PB[Bob]PW[ann lee]", MOVES + ";W[aa]"))
+    write(tmp_path, c=game("PB[Carl]PW[Bob]", MOVES + ";W[ba]"), d="(;SZ[11]PB[Carl]PW[Dan];B[aa])")
+
+    def players(*arguments: str) -> list[tuple[str, int]]:
+        done = run(tmp_path, "--json", "-", *arguments)
+        assert done.exit_code == 0
+        return [(player["player"], player["games"]) for player in json.loads(done.stdout)["players"]]
+
+    assert players("--player", "ANN") == [("Ann Lee", 1), ("ann lee", 1)]
+    assert players("--player", "white") == [("Bob", 2), ("ann lee", 1)]
+    monkeypatch.setattr("gtp_engine.analysis.player_ranks.RankEstimator.add", lambda *rest: pytest.fail("evaluated"))
+    done = run(tmp_path, "--player", "Eve")
+    names = "Ann Lee, Bob, ann lee, Carl, Dan"
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr == f"Error: no player 'Eve' in these games: the players are {names}\n"
+
+
+def test_each_game_counts_once(tmp_path: Path) -> None:
+    (tmp_path / "again").mkdir()
+    for folder in (tmp_path, tmp_path / "again"):
+        write(folder, a=game("PB[Ann]PW[Ann]BR[9k]WR[9k]"))
+    done = run(tmp_path, tmp_path / "a.sgf", tmp_path / "again", "--json", "-")
+    data = json.loads(done.stdout)
+    (player,) = data["players"]
+    assert (player["games"], player["estimate"]["moves"], player["stated_ranks"]) == (1, 15, ["9k"])
+    assert (data["games"], data["done"]) == (1, 1)
+
+
+def test_what_records_state_cannot_change_the_terminal(tmp_path: Path) -> None:
+    write(tmp_path, **{"a": game(f"PB[\x1b[31mAnn]PW[{'x' * 300}]BR[\x1b]0;1d]".replace("]0;", "\\]0;"))})
+    done = run(tmp_path)
+    assert done.exit_code == 0
+    assert "\x1b" not in done.stdout and "Ann" in done.stdout
+    assert 20 < done.stdout.count("x") < 60  # folded, and cut
+
+
+def test_a_folder_of_collections_says_how_to_read_them(tmp_path: Path) -> None:
+    (tmp_path / "games.sgfs").write_text(game() + "\n")
+    done = run(tmp_path)
+    assert (
+        done.stderr == f"Error: {tmp_path}: there are no .sgf files in this folder; name its .sgfs files one by one\n"
+    )
+    assert run(tmp_path / "games.sgfs").exit_code == 0
+
+
+def test_ctrl_c_shows_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = 0
 
-    def check() -> None:
+    def add(self: RankEstimator, game: ChosenGame) -> None:
         nonlocal asked
         asked += 1
         if asked > 3:
-            raise KeyboardInterrupt
+            monkeypatch.setattr(interrupts, "_noted", True)
+        true_add(self, game)
 
-    monkeypatch.setattr(interrupts, "check", check)
-    done = CliRunner().invoke(main, ["rank", "--threads", "1", "--json", "-", str(LADDER)])
-    assert done.exit_code == 130
-    assert {player["player"]: player["games"] for player in json.loads(done.stdout)["players"]} == {
-        "Black 20k": 3,
-        "White 20k": 3,
-    }
+    true_add = RankEstimator.add
+    monkeypatch.setattr(RankEstimator, "add", add)
+    (tmp_path / "bad.sgf").write_text("no game")
+    done = run("--json", "-", tmp_path, LADDER)
+    assert done.exit_code == 130  # also with an error
+    assert done.stderr.splitlines()[-1] == "stopped after 3 of 10 games"
+    data = json.loads(done.stdout)
+    assert (data["games"], data["done"]) == (10, 3)
+    assert {player["player"]: player["games"] for player in data["players"]} == {"Black 20k": 3, "White 20k": 3}

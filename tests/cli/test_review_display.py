@@ -105,10 +105,19 @@ def test_estimated_ranks_are_shown_below_the_table(capsys: pytest.CaptureFixture
     ranks = {BLACK: RankEstimate(Rank(-8), Rank(-12), Rank(-5), 30, False, False)}
     show_game(game_of(MOVES, ranks=ranks), all_moves=False)
     shown = capsys.readouterr().out
-    assert "Black plays like the engine at rank 9k (13k to 6k)\nOne game tells little" in shown
+    assert "Black plays like the engine at rank 9k (13k to 6k)\nThe rank is the engine's rank whose play" in shown
+    assert "One game tells little, and people are rated too low" in " ".join(shown.split())
     assert "White plays like" not in shown
     show_game(game_of(MOVES), all_moves=False)
     assert "plays like" not in capsys.readouterr().out
+
+
+def test_names_cannot_change_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    review = game_of(MOVES)
+    review.record.black, review.record.white_rank = "\x1b[31mAnn", "\x1b]0;1d"
+    show_game(review, all_moves=False)
+    shown = capsys.readouterr().out
+    assert "\x1b[31mAnn" not in shown and "\x1b]" not in shown and "?[31mAnn" in shown
 
 
 def test_a_single_move_is_no_range_and_a_zero_has_no_minus(capsys: pytest.CaptureFixture[str]) -> None:

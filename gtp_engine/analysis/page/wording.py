@@ -28,6 +28,7 @@ class Wording:
     """The values of the page in one language; `wording` returns it."""
 
     def __init__(self, language: str) -> None:
+        self._language = language
         self.text = texts(language)
 
     def vertex(self, point: int, move: MoveReview) -> str:
@@ -65,13 +66,7 @@ class Wording:
 
     def rank(self, found: RankEstimate | None) -> str:
         """Returns an estimated rank with its interval; a dash without one."""
-        if found is None:
-            return "-"
-        low = self.text("players.orWeaker", rank=str(found.low)) if found.or_weaker else str(found.low)
-        high = self.text("players.orStronger", rank=str(found.high)) if found.or_stronger else str(found.high)
-        if found.low == found.high:
-            return high if found.or_stronger else low
-        return self.text("players.rankInterval", rank=str(found.rank), low=low, high=high)
+        return "-" if found is None else found.text(self._language)
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Returns all of these as filters of templates."""
