@@ -27,7 +27,7 @@ from rank_games import RankGames, opened_games
 from gtp_engine.analysis.rank_estimate import RankEstimate, RankModel, estimate, fit
 from gtp_engine.analysis.rank_evidence import count_kinds, why_unusable
 from gtp_engine.analysis.rank_models import model_as_toml, need_model
-from gtp_engine.base.errors import UserError
+from gtp_engine.base.errors import UserError, error_text
 from gtp_engine.evaluate.batch import Network, load_network
 from gtp_engine.game.coords import BLACK, PASS, WHITE
 from gtp_engine.game.game import Game
@@ -173,6 +173,8 @@ def _percents(row: Sequence[float]) -> str:
 def uneven(options: argparse.Namespace, network: Network) -> None:
     games = Games(options.network, options.board_size, UNEVEN)
     games.play_up_to(options.games, (APART,))
+    if not games.games:
+        raise UserError("there are no games yet: --games must be 1 or more")
     model = need_model(games.name, games.size, games.size)
     sums: dict[tuple[str, Rank], np.ndarray] = {}
     for game in games.games:
@@ -262,8 +264,8 @@ def main() -> None:
         steps = {"table": show_table, "check": check, "uneven": uneven, "people": people}
         with load_network(options.network, threads=1) as network:
             steps[options.step](options, network)
-    except UserError as error:
-        sys.exit(f"Error: {error}")
+    except (UserError, OSError) as error:
+        sys.exit(f"Error: {error_text(error)}")
     except KeyboardInterrupt:
         sys.exit("\nstopped; run again to resume")
 
