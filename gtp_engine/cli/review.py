@@ -82,7 +82,7 @@ def review(context: click.Context, search: SearchOptions, **values: Any) -> None
         reviewer.close()
         stopped = reviewer.stopped
     show_errors(errors)
-    context.exit(1 if errors else EXIT_INTERRUPTED if stopped else 0)
+    context.exit(EXIT_INTERRUPTED if stopped else 1 if errors else 0)
 
 
 def _tasks(options: ReviewOptions) -> tuple[list[_Task], list[str]]:

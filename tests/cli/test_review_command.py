@@ -137,9 +137,11 @@ def test_bad_ranges_of_moves(game: Path, moves: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to one process on Windows")
 def test_interrupted_review_saves_what_is_done(tmp_path: Path) -> None:
-    file, out = tmp_path / "game.sgf", tmp_path / "out.sgf"
+    file, damaged, out = tmp_path / "game.sgf", tmp_path / "damaged.sgf", tmp_path / "out.sgf"
     file.write_bytes(RECORD)
-    command = [*COMMAND, file, "--network", "uniform", "--seconds", "2", "--sgf", out, "--all", "-v", *QUICK]
+    damaged.write_text("no game")
+    files = (damaged, file)  # an error does not hide that the review was stopped
+    command = [*COMMAND, *files, "--network", "uniform", "--seconds", "2", "--sgf", out, "--all", "-v", *QUICK]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None and process.stderr is not None
         first = next(line for line in process.stderr if line.startswith("gtp_engine: 1 B C3"))
