@@ -40,7 +40,7 @@ FITTED, HELD_BACK, UNEVEN = (1, 2), 3, 4  # seeds
 APART = 4  # ranks, in the step uneven
 OPENING_MOVES = 2  # which nobody chose
 GAMES_EACH = 10  # from which a rank is to be estimated
-DRAWS = 200  # of so many games, for each rank
+DRAWS = 200  # samples of GAMES_EACH games, and of one game, for each rank
 NEAR = 2  # ranks
 
 
@@ -120,7 +120,7 @@ def evidence(games: Sequence[Games], network: Network) -> dict[Rank, np.ndarray]
                 found[rank].append(counts[colour])
     if not found:
         seeds = " and ".join(str(some.seed) for some in games)
-        raise UserError(f"there are no games of seed {seeds} yet: run the step play first, with --seed")
+        raise UserError(f"no games with seed {seeds} yet: run the step play with --seed first")
     return {rank: np.array(counts) for rank, counts in sorted(found.items())}
 
 
@@ -174,7 +174,7 @@ def uneven(options: argparse.Namespace, network: Network) -> None:
     games = Games(options.network, options.board_size, UNEVEN)
     games.play_up_to(options.games, (APART,))
     if not games.games:
-        raise UserError("there are no games yet: --games must be 1 or more")
+        raise UserError("no games yet: --games must be 1 or more")
     model = need_model(games.name, games.size, games.size)
     sums: dict[tuple[str, Rank], np.ndarray] = {}
     for game in games.games:

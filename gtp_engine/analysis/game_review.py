@@ -246,7 +246,7 @@ class GameReview:
 
 
 def colours_of(record: GameRecord, player: str) -> list[int]:
-    """Returns the colours of whoever has a name, or is of a colour, or has a part of the name, in this order."""
+    """Returns the colours that a text means: an exact name, else a colour, else every name that contains it."""
     wanted = player.strip().casefold()
     names = {BLACK: record.black.strip().casefold(), WHITE: record.white.strip().casefold()}
     same = [colour for colour, name in names.items() if name == wanted]
