@@ -3,11 +3,7 @@
 import itertools
 from collections.abc import Iterable
 
-import numpy as np
-
-from ..evaluate.batch import Evaluation
-from ..evaluate.features import new_workspace, position_of
-from ..evaluate.row import EvaluationRow
+from ..evaluate.batch import Evaluation, evaluate_games
 from ..game.game import Game
 from .game_review import GameReview
 from .rank_estimate import RankEstimate, estimate
@@ -35,35 +31,22 @@ def estimate_ranks(review: GameReview, searches: RecordSearches) -> dict[int, Ra
     if model is None or not review.moves or why_unusable(record):
         return {}
     first, last = review.moves[0].number, review.moves[-1].number
-    evaluator = _CachedEvaluator(searches)
+    parameters = searches.parameters
+
+    def evaluate(part: Iterable[Game]) -> list[Evaluation]:
+        if searches.is_stopped():
+            raise _Stopped
+        return evaluate_games(
+            searches.evaluator,
+            [game.copy() for game in part],
+            optimism=parameters.root_policy_optimism,  # as the searches' roots, under which the cache has them
+            profile=parameters.profile,
+        )
+
     try:
         positions = itertools.islice(searches.positions(), first - 1, last + 1)
-        counts = count_kinds(positions, record.moves[first - 1 : last], evaluator.evaluate)
+        counts = count_kinds(positions, record.moves[first - 1 : last], evaluate)
     except _Stopped:
         return {}
     found = {colour: estimate(model, counts[colour]) for colour in review.players}
     return {colour: one for colour, one in found.items() if one is not None}
-
-
-class _CachedEvaluator:
-    """Evaluates positions with the options of the searches' roots, under which the cache has them."""
-
-    def __init__(self, searches: RecordSearches) -> None:
-        parameters = searches.parameters
-        self._searches, self._workspace = searches, new_workspace()
-        self._handle = searches.evaluator.with_options(
-            optimism=parameters.root_policy_optimism, profile=parameters.profile
-        )
-
-    def evaluate(self, positions: Iterable[Game]) -> list[Evaluation]:
-        """Evaluates positions; raises _Stopped once the searches are stopped."""
-        if self._searches.is_stopped():
-            raise _Stopped
-        games, boards = [], []
-        for game in positions:
-            games.append(game.copy())
-            boards.append(position_of(game, self._workspace))
-        if not games:
-            return []
-        rows = self._handle.collect(self._handle.submit(np.concatenate(boards), np.arange(len(games)))).copy()
-        return [Evaluation(game, EvaluationRow(row, game.area)) for game, row in zip(games, rows, strict=True)]

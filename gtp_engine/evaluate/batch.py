@@ -1,8 +1,9 @@
 """A network for Python programs: it evaluates the positions of many games in batches, without a search."""
 
+import itertools
 import os
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +20,7 @@ from ..game.drawing import DrawingOptions
 from ..game.game import Game
 from ..network.library import find_network
 from .choices import AUTO
-from .evaluator import ALL_SYMMETRIES
+from .evaluator import ALL_SYMMETRIES, Evaluator
 from .features import new_workspace, position_of
 from .network import NetworkEvaluator
 from .policy import Policy
@@ -104,6 +105,58 @@ class Evaluation:
         return f"<Evaluation: {colour_name(self.game.to_move)} to move, {values}; {moves}>"
 
 
+def evaluate_games(
+    evaluator: Evaluator, games: Sequence[Game], *, optimism: float = 0.0, profile: str = "", average: bool = False
+) -> list[Evaluation]:
+    """Evaluates the present position of each game; those on boards of one size share batches.
+
+    Only the batches that are under way are in memory besides the evaluations.
+
+    Args:
+        evaluator: The evaluator; the thread is the one that owns it.
+        games: The games, which the evaluations keep: they are not to be played on.
+        optimism: As in `Evaluator.with_options`.
+        profile: As in `Evaluator.with_options`.
+        average: Whether to average over the eight symmetries of the board.
+
+    Returns:
+        The evaluations in the order of the games.
+
+    Raises:
+        UserError: A board is too large for the evaluator, or the profile does not suit it.
+    """
+    handle, workspace = evaluator.with_options(optimism=optimism, profile=profile), new_workspace()
+    found: dict[int, Evaluation] = {}
+    under_way: deque[tuple[list[int], Any]] = deque()
+
+    def collect() -> None:
+        numbers, ticket = under_way.popleft()
+        for number, row in zip(numbers, handle.collect(ticket).copy(), strict=True):
+            found[number] = Evaluation(games[number], EvaluationRow(row, games[number].area))
+
+    for numbers in _batches(evaluator, games):
+        boards = np.concatenate([position_of(games[number], workspace) for number in numbers])
+        symmetries = np.full(len(numbers), ALL_SYMMETRIES) if average else None
+        under_way.append((numbers, handle.submit(boards, np.arange(len(numbers)), symmetries)))
+        if len(under_way) >= evaluator.overlap:
+            collect()
+    while under_way:
+        collect()
+    return [found[number] for number in range(len(games))]
+
+
+def _batches(evaluator: Evaluator, games: Sequence[Game]) -> Iterator[list[int]]:
+    """Yields the numbers of games on boards of one size, as many as are in a batch of the evaluator."""
+    sizes: dict[tuple[int, int], list[int]] = {}
+    for number, game in enumerate(games):
+        sizes.setdefault((game.width, game.height), []).append(number)
+    for numbers in sizes.values():
+        rest = iter(numbers)
+        # The batch size is asked each time: it falls when a device turns out to have too little memory.
+        while batch := list(itertools.islice(rest, evaluator.batch_size)):
+            yield batch
+
+
 class Network:
     """A network that is loaded; `load_network` makes it.
 
@@ -143,7 +196,7 @@ class Network:
         A network evaluates all boards up to 19x19, but its numbers mean little on sizes that it was not trained on.
 
         Args:
-            games: The games; those of a record are `record.to_game(number)`.
+            games: The games; those of a record are `record.positions()`. Each is copied before the next one is taken.
             average: Whether to average over the eight symmetries of the board, which takes eight times as long.
             profile: The players to imitate, such as "rank_5k", for a network that does so.
 
@@ -163,34 +216,7 @@ class Network:
             if not isinstance(game, Game):
                 raise invalid("game", game, "a Game; that of a record is record.to_game()")
             copies.append(game.copy())
-        return self._thread.submit(self._evaluate, copies, average, profile).result()
-
-    def _evaluate(self, games: Sequence[Game], average: bool, profile: str) -> list[Evaluation]:
-        sizes: dict[tuple[int, int], list[int]] = {}
-        for number, game in enumerate(games):
-            sizes.setdefault((game.width, game.height), []).append(number)
-        found: dict[int, Evaluation] = {}
-        for numbers in sizes.values():
-            rows = self._rows([games[number] for number in numbers], average, profile)
-            for number, row in zip(numbers, rows, strict=True):
-                found[number] = Evaluation(games[number], EvaluationRow(row, games[number].area))
-        return [found[number] for number in range(len(games))]
-
-    def _rows(self, games: Sequence[Game], average: bool, profile: str) -> np.ndarray:
-        """Returns the evaluation rows of positions on boards of one size."""
-        evaluator, workspace = self._evaluator, new_workspace()
-        handle = evaluator.with_options(profile=profile)
-        boards = np.concatenate([position_of(game, workspace) for game in games])
-        symmetries = np.full(len(games), ALL_SYMMETRIES) if average else None
-        rows: list[np.ndarray] = []
-        tickets: deque[Any] = deque()
-        for start in range(0, len(games), evaluator.batch_size):
-            indices = np.arange(start, min(start + evaluator.batch_size, len(games)))
-            tickets.append(handle.submit(boards, indices, None if symmetries is None else symmetries[indices]))
-            if len(tickets) >= evaluator.overlap:
-                rows.append(handle.collect(tickets.popleft()).copy())
-        rows += [handle.collect(ticket).copy() for ticket in tickets]
-        return np.concatenate(rows)
+        return self._thread.submit(evaluate_games, self._evaluator, copies, profile=profile, average=average).result()
 
     def close(self) -> None:
         """Frees the memory of the network, which cannot be used afterwards."""

@@ -1,6 +1,7 @@
 """Networks as Python programs use them: many games at once."""
 
 import threading
+import tracemalloc
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -90,6 +91,26 @@ def test_any_thread_may_call_and_torch_keeps_its_threads() -> None:
     assert len(found) == 4 * len(GAMES)
     for number, evaluation in enumerate(found):
         assert close(evaluation.row.row, alone(GAMES[number % len(GAMES)]).row)
+
+
+def test_a_batch_size_that_falls_leaves_no_game_out() -> None:
+    with load_network(TINY, precision="float32", device="cpu", threads=1, batch_size=4) as network:
+        network._evaluator.runner.largest_batch = 3  # as after a lack of memory in the first batch
+        evaluations = network.evaluate(GAMES * 5)
+    for game, evaluation in zip(GAMES * 5, evaluations, strict=True):
+        assert close(evaluation.row.row, alone(game).row)
+
+
+def test_boards_are_in_memory_while_they_are_evaluated() -> None:
+    game = played(9, "pass " * 300)
+    with load_network(TINY, threads=1) as network:
+        network.evaluate(GAMES)
+        tracemalloc.start()
+        evaluations = network.evaluate(game for _ in range(300))
+        kept, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert len(evaluations) == 300
+    assert peak - kept < 200 * game.board.nbytes  # of which the memory for the inputs takes about 100
 
 
 def test_it_is_described_and_drawn() -> None:
