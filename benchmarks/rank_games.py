@@ -1,9 +1,11 @@
-"""Plays games between strengths in this process, by the code that decides the engine's moves (`play.decision`)."""
+"""Games between strengths, played in this process by the code that decides the engine's moves, and files of them."""
 
 import hashlib
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from fingerprint import WORK, fingerprint
 from versus_gnugo import gnugo
@@ -28,6 +30,8 @@ MOVES_PER_POINT = 3
 RESIGN_THRESHOLD, RESIGN_MOVES = 0.05, 3  # as in EngineSettings
 OPENING_MOVES = 2
 
+Kept = TypeVar("Kept")  # the dataclass of a game
+
 
 def opened_games(size: int, seed: int) -> Iterator[Game]:
     """Yields games of a board size, opened by two random moves."""
@@ -36,6 +40,29 @@ def opened_games(size: int, seed: int) -> Iterator[Game]:
         for move in opening:
             game.play(game.to_move, move.point)
         yield game
+
+
+class GameFile(Generic[Kept]):
+    """Games in a file of JSON lines, one each: those of earlier runs, and what is added.
+
+    Args:
+        path: The file, which need not exist.
+        kind: The dataclass of a game, of numbers and texts.
+
+    Attributes:
+        games: The games so far.
+    """
+
+    def __init__(self, path: Path, kind: type[Kept]) -> None:
+        self._path = path
+        lines = path.read_text().splitlines() if path.exists() else []
+        self.games = [kind(**json.loads(line)) for line in lines]
+
+    def add(self, game: Kept) -> None:
+        """Adds a game at the end of the file."""
+        self.games.append(game)
+        with self._path.open("a") as lines:
+            lines.write(json.dumps(vars(game)) + "\n")
 
 
 class RankGames:

@@ -16,14 +16,13 @@ GNU Go, `--anchor 1.7=8k` fixes the scale by stating which rank a strength is.
 
 import argparse
 import itertools
-import json
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, replace
 
 import numpy as np
 from rank_curve import Curve, Pairing, fit
-from rank_games import GNUGO, RankGames, opened_games
+from rank_games import GNUGO, GameFile, RankGames, opened_games
 
 from gtp_engine.game.game import Game
 from gtp_engine.game.handicap import fixed_handicap_points
@@ -58,9 +57,8 @@ class Ladder:
         self.size, self._seed = size, seed
         self._player = RankGames(network, seed)
         self.name = self._player.name
-        self.file = self._player.file("rank_ladder", f"{size}x{size}")
-        lines = self.file.read_text().splitlines() if self.file.exists() else []
-        self.results = [Result(**json.loads(line)) for line in lines]
+        self._file = GameFile(self._player.file("rank_ladder", f"{size}x{size}"), Result)
+        self.results = self._file.games
 
     def played(self, one: float, other: float, handicap: int = 0) -> list[Result]:
         """Returns the games between two strengths."""
@@ -73,7 +71,7 @@ class Ladder:
         while len(self.played(weak, strong, stones)) < games:
             game = Game(self.size, komi=0.5)
             game.place_handicap(points)
-            self._add(replace(self._play(game, weak, strong), handicap=stones))
+            self._file.add(replace(self._play(game, weak, strong), handicap=stones))
         tally = _tally(self.played(weak, strong, stones), weak)
         print(f"{weak:g} with {stones} stones - {strong:g}: {_in_words(tally)}", flush=True)
 
@@ -86,14 +84,9 @@ class Ladder:
         while number < games:
             opened = next(openings)
             for black, white in ((one, other), (other, one))[number % 2 :]:
-                self._add(self._play(opened.copy(), black, white))
+                self._file.add(self._play(opened.copy(), black, white))
                 number += 1
         print(f"{_name(one)} - {_name(other)}: {_in_words(_tally(self.played(one, other), one))}", flush=True)
-
-    def _add(self, result: Result) -> None:
-        self.results.append(result)
-        with self.file.open("a") as lines:
-            lines.write(json.dumps(vars(result)) + "\n")
 
     def _play(self, game: Game, black: float, white: float) -> Result:
         points, seconds = self._player.play(game, black, white)

@@ -13,7 +13,6 @@ the next one, and for the step `uneven` against the one four ranks above. They a
 
 import argparse
 import itertools
-import json
 import sys
 import zipfile
 from collections import Counter, defaultdict
@@ -22,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from rank_games import RankGames, opened_games
+from rank_games import GameFile, RankGames, opened_games
 
 from gtp_engine.analysis.rank_estimate import RankEstimate, RankModel, estimate, fit
 from gtp_engine.analysis.rank_evidence import count_kinds, why_unusable
@@ -60,9 +59,8 @@ class Games:
         self.size, self.seed = size, seed
         self._player = RankGames(network, seed)
         self.name = self._player.name
-        self._file = self._player.file("rank_moves", f"{size}x{size} seed {seed}")
-        lines = self._file.read_text().splitlines() if self._file.exists() else []
-        self.games = [RankGame(**json.loads(line)) for line in lines]
+        self._file = GameFile(self._player.file("rank_moves", f"{size}x{size} seed {seed}"), RankGame)
+        self.games = self._file.games
         self._strengths = read_ranks(bundled_folder() / RANKS_FILE)[self.name][size]
 
     def play_up_to(self, games: int, apart: tuple[int, ...]) -> None:
@@ -81,17 +79,12 @@ class Games:
                 game = opened.copy()
                 self._player.play(game, black, white)
                 played[frozenset((one, other))] += 1
-                self._add(RankGame(black, white, " ".join(game.vertex(move.point) for move in game.moves)))
+                self._file.add(RankGame(black, white, " ".join(game.vertex(move.point) for move in game.moves)))
             print(f"{number + 1} of {games}", flush=True)
 
     def _pairings(self, apart: tuple[int, ...]) -> list[tuple[float, float]]:
         pairs = [(one, Rank(one.number + more)) for more in apart for one in sorted(self._strengths)]
         return [(self._strengths[one], self._strengths[other]) for one, other in pairs if other in self._strengths]
-
-    def _add(self, game: RankGame) -> None:
-        self.games.append(game)
-        with self._file.open("a") as lines:
-            lines.write(json.dumps(vars(game)) + "\n")
 
     def ranks_of(self, game: RankGame) -> dict[int, Rank]:
         """Returns the ranks of Black and White in today's table; empty if it has other strengths."""
