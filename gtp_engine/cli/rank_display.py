@@ -16,14 +16,8 @@ from ..analysis.rank_models import measured_boards
 from ..base.files import write_text
 from ..base.messages import plural, printable
 from .game_files import STANDARD
-from .review_display import show_notice
+from .review_display import show_notice, show_rank_note
 
-_SCALE = (
-    "The rank is the engine's rank (--rank) whose play is most similar; the interval is the range that holds it with "
-    "95% probability, for players who play like the engine. People and other programs are rated too low."
-)
-_FEW_GAMES = 10
-_FEW = "One game tells little about a rank; ten games make the interval narrow."
 _LONGEST = 40  # characters of a name that are shown
 
 
@@ -50,9 +44,7 @@ def show_ranks(players: Sequence[PlayerGames]) -> None:
             "too few moves" if found is None else found.interval(),
         )
     console.print(table)
-    console.print(Text(_SCALE, style="dim"))
-    if any(player.games < _FEW_GAMES for player in players):
-        console.print(Text(_FEW, style="dim"))
+    show_rank_note()
 
 
 def _shown(text: str) -> Text:

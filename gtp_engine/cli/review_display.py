@@ -12,13 +12,8 @@ from ..analysis.mistakes import LISTED
 from ..base.log import NOTICE
 from ..base.messages import plural, printable
 from ..game.coords import BLACK, WHITE, colour_name
+from ..languages.texts import DEFAULT, texts
 from .review_tables import LIST_HEAD, mistakes_table, move_line, played_vertex, players_table
-
-RANK_NOTE = (
-    "The rank is the engine's rank whose play is most similar; in brackets, the range that holds it with 95% "
-    "probability, for players who play like the engine. One game tells little, and people are rated too low "
-    "(docs/ranks.md)."
-)
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +23,11 @@ def show_notice(text: str) -> None:
     if logger.isEnabledFor(NOTICE):
         console = Console(stderr=True, highlight=False)
         console.print(Text(text), soft_wrap=not console.is_terminal)
+
+
+def show_rank_note() -> None:
+    """Prints what an estimated rank means, in the words of the page of a review."""
+    Console(highlight=False).print(Text(texts(DEFAULT)("players.rankNote"), style="dim"))
 
 
 def show_game(review: GameReview, *, all_moves: bool) -> None:
@@ -57,7 +57,8 @@ def _show_ranks(review: GameReview) -> None:
     for colour, rank in review.ranks.items():
         console.print(Text(f"{colour_name(colour).capitalize()} plays like the engine at rank {rank}"))
     if review.ranks:
-        console.print(Text(f"{RANK_NOTE}\n", style="dim"))
+        show_rank_note()
+        console.print()
 
 
 def _show_reasons(review: GameReview) -> None:

@@ -44,7 +44,7 @@ def test_players_of_the_engine_s_own_ranks_are_found(tmp_path: Path) -> None:
         ["White", "14k"],
         ["White", "20k"],
     ]
-    assert "One game tells little" in done.stdout and "rated too low" in " ".join(done.stdout.split())
+    assert "One game tells little, and people and other programs are rated too low" in " ".join(done.stdout.split())
 
 
 def test_one_player_from_standard_input_as_json() -> None:
