@@ -46,11 +46,11 @@ def _records_in(place: Path) -> list[Path]:
     """Returns the records in a folder, by name; a file as it is."""
     if not place.is_dir():
         return [place]
-    files = sorted(file for file in place.iterdir() if file.suffix.lower() == ".sgf" and file.is_file())
+    from ..sgf import RECORD_SUFFIXES
+
+    files = sorted(file for file in place.iterdir() if file.suffix.lower() in RECORD_SUFFIXES and file.is_file())
     if not files:
-        others = any(file.suffix.lower() == ".sgfs" for file in place.iterdir())
-        hint = "; name its .sgfs files one by one" if others else ""
-        raise UserError(f"{place}: there are no .sgf files in this folder{hint}")
+        raise UserError(f"{place}: there are no {' or '.join(RECORD_SUFFIXES)} files in this folder")
     return files
 
 

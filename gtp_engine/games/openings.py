@@ -12,7 +12,7 @@ from ..base.messages import plural
 from ..game import symmetry
 from ..game.coords import PASS, point_at
 from ..game.game import Game, Move
-from ..sgf import SgfError, read_sgf_games
+from ..sgf import RECORD_SUFFIXES, SgfError, read_sgf_games
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +65,9 @@ def sgf_openings(source: Path, width: int, height: int, moves: int) -> list[Open
         UserError: No game is suitable.
     """
     files = (
-        sorted(file for file in source.rglob("*") if file.suffix in (".sgf", ".sgfs")) if source.is_dir() else [source]
+        sorted(file for file in source.rglob("*") if file.suffix.lower() in RECORD_SUFFIXES)
+        if source.is_dir()
+        else [source]
     )
     openings: dict[Opening, None] = {}
     for file in files:

@@ -1,6 +1,8 @@
 """Reading and writing game records in SGF."""
 
 from .record import (
+    LINES_SUFFIX,
+    RECORD_SUFFIXES,
     GameRecord,
     RecordNode,
     SgfError,
@@ -15,6 +17,8 @@ from .tree import Edit, RecordTree, TreeNode, read_tree
 from .values import Properties, read_number, read_text
 
 __all__ = [
+    "LINES_SUFFIX",
+    "RECORD_SUFFIXES",
     "Edit",
     "GameRecord",
     "Properties",

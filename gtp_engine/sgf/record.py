@@ -49,6 +49,8 @@ from .values import (
     read_text,
 )
 
+LINES_SUFFIX = ".sgfs"  # of files with one game per line
+RECORD_SUFFIXES = (".sgf", LINES_SUFFIX)
 _ZIP_MAGIC = b"PK\x03\x04"
 # SGF property -> field of GameRecord.
 _TEXT_FIELDS = {
@@ -538,12 +540,16 @@ def read_sgf_games(
 
 def _records(source: str | os.PathLike[str] | bytes, name: str) -> Iterator[GameRecord | SgfError]:
     if isinstance(source, bytes):
-        yield from _lines(source.splitlines(), name) if name.endswith(".sgfs") else _collection(source, name)
-    elif not str(source).endswith(".sgfs"):
+        yield from _lines(source.splitlines(), name) if _has_lines(name) else _collection(source, name)
+    elif not _has_lines(str(source)):
         yield from _collection(read_data(source), str(source))
     else:
         with open(source, "rb") as lines:
             yield from _lines(lines, str(source))
+
+
+def _has_lines(name: str) -> bool:
+    return name.lower().endswith(LINES_SUFFIX)
 
 
 def _lines(lines: Iterable[bytes], name: str) -> Iterator[GameRecord | SgfError]:

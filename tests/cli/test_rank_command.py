@@ -150,13 +150,21 @@ def test_what_records_state_cannot_change_the_terminal(tmp_path: Path) -> None:
     assert 20 < done.stdout.count("x") < 60  # folded, and cut
 
 
-def test_a_folder_of_collections_says_how_to_read_them(tmp_path: Path) -> None:
-    (tmp_path / "games.sgfs").write_text(game() + "\n")
-    done = run(tmp_path)
-    assert (
-        done.stderr == f"Error: {tmp_path}: there are no .sgf files in this folder; name its .sgfs files one by one\n"
-    )
-    assert run(tmp_path / "games.sgfs").exit_code == 0
+@pytest.mark.parametrize("name", ["games.sgfs", "GAMES.SGFS"])
+def test_collections_in_a_folder_are_read_line_by_line(tmp_path: Path, name: str) -> None:
+    others = [game("PB[Ann]PW[Bob]"), "(;SZ[9];B[ee", game("PB[Ann]PW[Cid]")]
+    (tmp_path / name).write_text("\n".join(others) + "\n")
+    (tmp_path / "last.txt").write_text("no game")
+    write(tmp_path, single=game("PB[Ann]PW[Dan]"))
+    done = run(tmp_path, "--json", "-")
+    assert {player["player"]: player["games"] for player in json.loads(done.stdout)["players"]} == {
+        "Ann": 3,
+        "Bob": 1,
+        "Cid": 1,
+        "Dan": 1,
+    }
+    assert done.stderr.startswith(f"Error: {tmp_path / name}, line 2")
+    assert done.stderr.count("\n") == 1
 
 
 def test_ctrl_c_shows_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

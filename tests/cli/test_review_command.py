@@ -206,9 +206,9 @@ def test_a_folder_is_reviewed_and_each_game_has_a_picture(tmp_path: Path) -> Non
     folder, curve = tmp_path / "games", tmp_path / "curve.svg"
     folder.mkdir()
     done = review(folder, "--visits", "4")
-    assert (done.returncode, "games: there are no .sgf files in this folder" in done.stderr) == (1, True)
+    assert (done.returncode, "games: there are no .sgf or .sgfs files in this folder" in done.stderr) == (1, True)
     (folder / "a.sgf").write_bytes(GOOD)
-    (folder / "b.SGF").write_bytes(OTHER)
+    (folder / "b.sgfs").write_bytes(OTHER)
     (folder / "notes.txt").write_text("no game")
     done = review(folder, "--visits", "4", "--plot", curve)
     assert (done.returncode, done.stdout.count("accuracy")) == (0, 3)

@@ -17,14 +17,13 @@ import numpy as np
 
 from ...base.errors import UserError, error_text
 from ...base.messages import printable
-from ...sgf import GameRecord, SgfError, read_sgf_games
+from ...sgf import LINES_SUFFIX, RECORD_SUFFIXES, GameRecord, SgfError, read_sgf_games
 from .game_records import Filters, Unusable, read_record
 from .ownership import label_ownership
 from .rows import ILLEGAL_SETUP, LEGAL, find_illegal, new_workspace
 from .samples import GameSet, SampleGame, join, pack
 from .shards import SUFFIX, ShardError, read_notes, read_shard, write_shard
 
-SINGLE, MANY = (".sgf",), (".sgfs",)  # files with one game, and with one game per line
 ARCHIVE = ".zip"
 FILES_PER_SHARD = 500
 NAMED_ERRORS = 1000  # error messages that the notes of a shard keep
@@ -105,8 +104,8 @@ def find_source_files(sources: Sequence[Path]) -> list[SourceFiles]:
             raise SgfError(f"{source}: expected a folder, or a file that ends in .sgf, .sgfs or .zip")
         for path in found:
             files += _members(path) if path.name.lower().endswith(ARCHIVE) else [(path, "")]
-    many = [entry for entry in files if _name(entry).endswith(MANY)]
-    single = [entry for entry in files if not _name(entry).endswith(MANY)]
+    many = [entry for entry in files if _name(entry).endswith(LINES_SUFFIX)]
+    single = [entry for entry in files if not _name(entry).endswith(LINES_SUFFIX)]
     shards = [SourceFiles(_shown(path, member), ((path, member),)) for path, member in many]
     for first in range(0, len(single), FILES_PER_SHARD):
         chosen = tuple(single[first : first + FILES_PER_SHARD])
@@ -120,7 +119,7 @@ def _shown(path: Path, member: str) -> str:
 
 
 def _is_games(name: str) -> bool:
-    return name.lower().endswith((*SINGLE, *MANY, ARCHIVE))
+    return name.lower().endswith((*RECORD_SUFFIXES, ARCHIVE))
 
 
 def _name(entry: tuple[Path, str]) -> str:
@@ -130,7 +129,7 @@ def _name(entry: tuple[Path, str]) -> str:
 def _members(path: Path) -> list[tuple[Path, str]]:
     try:
         with zipfile.ZipFile(path) as archive:
-            names = sorted(name for name in archive.namelist() if name.lower().endswith((*SINGLE, *MANY)))
+            names = sorted(name for name in archive.namelist() if name.lower().endswith(RECORD_SUFFIXES))
     except (zipfile.BadZipFile, NotImplementedError) as error:
         raise SgfError(f"{path}: not a zip archive, or damaged ({error})") from error
     return [(path, name) for name in names]
