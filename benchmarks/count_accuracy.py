@@ -21,7 +21,7 @@ from gtp_engine.network.library import default_network
 from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import SearchRequest
-from gtp_engine.sgf.record import GameRecord, read_sgf
+from gtp_engine.sgf import GameRecord, read_sgf
 
 _SCORE = re.compile(r"([BW])\+([\d.]+)|0|jigo|draw", re.IGNORECASE)
 

@@ -28,7 +28,7 @@ from gtp_engine.play.strength import Strength
 from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import SearchRequest
-from gtp_engine.sgf.record import GameRecord, SgfError, read_sgf
+from gtp_engine.sgf import GameRecord, SgfError, read_sgf
 from gtp_engine.training.data.game_records import Unusable, rank_of, read_record
 from gtp_engine.training.validation import is_held
 

@@ -57,7 +57,7 @@ from gtp_engine.games.elo import wilson_interval
 from gtp_engine.network.library import default_network
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits
-from gtp_engine.sgf.record import GameRecord, read_sgf
+from gtp_engine.sgf import GameRecord, read_sgf
 
 # Half of the change of ownership without which captures are not told.
 _LEAST_CHANGE = LEAST_CHANGE / 2

@@ -13,7 +13,7 @@ from ..base.errors import UserError
 from ..game.coords import BLACK, PASS, WHITE, colour_letter, opponent
 from ..game.game import Move
 from ..sgf import Edit, GameRecord, RecordTree, TreeNode
-from ..sgf.record import escaped
+from ..sgf.values import escaped
 from .engine import Decision, Engine
 from .loading import HUMAN, SavedGame
 from .notes import Notes, read_notes

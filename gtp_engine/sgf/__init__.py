@@ -1,20 +1,12 @@
 """Reading and writing game records in SGF."""
 
-from .record import (
-    LINES_SUFFIX,
-    RECORD_SUFFIXES,
-    GameRecord,
-    RecordNode,
-    SgfError,
-    Writable,
-    analysis_comment,
-    lead_text,
-    read_sgf,
-    read_sgf_games,
-    write_sgf,
-)
+from .comments import analysis_comment, lead_text
+from .errors import SgfError
+from .reading import LINES_SUFFIX, RECORD_SUFFIXES, read_sgf, read_sgf_games
+from .record import GameRecord, RecordNode
 from .tree import Edit, RecordTree, TreeNode, read_tree
 from .values import Properties, read_number, read_text
+from .writing import Writable, write_sgf
 
 __all__ = [
     "LINES_SUFFIX",

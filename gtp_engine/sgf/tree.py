@@ -20,10 +20,14 @@ from ..game.coords import EMPTY, PASS, all_points, colour_letter, opponent, sgf_
 from ..game.game import Game, Move
 from ..game.rules import Rules
 from .charset import decode_sgf
+from .errors import SgfError
+from .game_info import INFO_NAMES, info_of
 from .marks import Marks, read_marks, with_mark
-from .record import GameRecord, SgfError, escaped, read_data, read_nodes, record_of
+from .reading import read_data, read_nodes, record_of
+from .record import GameRecord
 from .syntax import parse_games
-from .values import Properties, read_text
+from .values import Properties, escaped, read_text
+from .writing import file_properties, serialised
 
 _APPLICATION = f"gtp_engine:{__version__}".encode()
 
@@ -368,20 +372,18 @@ class RecordTree:
 
     def to_sgf(self) -> str:
         """Returns the tree as SGF text, FF[4]."""
-        size = str(self.width) if self.width == self.height else f"{self.width}:{self.height}"
-        fixed = {"FF": [b"4"], "GM": [b"1"], "CA": [b"UTF-8"], "SZ": [size.encode()], "AP": [_APPLICATION]}
+        fixed = file_properties(self.width, self.height) | {"AP": [_APPLICATION]}
         tree = sgf_grammar.make_coarse_game_tree(
             self.root,
             lambda node: node.children,
             lambda node: node.properties | fixed if node is self.root else node.properties,
         )
-        text: str = sgf_grammar.serialise_game_tree(tree).decode("utf-8")
-        return text
+        return serialised(tree)
 
     def set_info(self, record: GameRecord) -> None:
         """Takes over the information about the game from a record: players, result, rules, komi, date."""
-        kept = {name: values for name, values in self.root.properties.items() if name not in record.info_names()}
-        self.root.properties = kept | record.info()
+        kept = {name: values for name, values in self.root.properties.items() if name not in INFO_NAMES}
+        self.root.properties = kept | info_of(record)
 
 
 def read_tree(source: str | os.PathLike[str] | bytes) -> RecordTree:

@@ -1,4 +1,4 @@
-"""Parses the values of single SGF properties, more leniently than FF[4] if real files need it.
+"""Reads the values of single SGF properties, more leniently than FF[4] if real files need it, and writes them.
 
 A node's properties are sgfmill's: lists of raw values, in UTF-8, by name. Points are for a board of width x height.
 """
@@ -13,12 +13,17 @@ from ..base.errors import UserError
 from ..base.fields import parse_board_size
 from ..game.coords import BLACK, PASS, WHITE, parse_colour, parse_sgf_point, point_at, xy
 from ..game.game import Move
-from ..game.rules import LARGEST_KOMI
+from ..game.rules import LARGEST_KOMI, RULESETS, Rules, parse_rules, rules_name
 
 # The largest board that SGF's letters can name.
 LARGEST_SIZE = 52
 # Times that one property may name the whole board in rectangles, which FF[4] forbids to overlap at all.
 MOST_REPEATS = 8
+# SGF's own names of rulesets (FF[4], RU) that differ from ours.
+_SGF_RULES = {"chinese": "Chinese", "japanese": "Japanese", "aga": "AGA", "new-zealand": "NZ", "ing": "GOE"}
+# How longer texts in RU begin ("Japanese rules", "Chinese, 3.75 zi").
+_RULES_BY_START = {"jap": "japanese", "chin": "chinese", "kor": "korean", "aga": "aga", "new zealand": "new-zealand"}
+_RULES_BY_START |= {"nz": "new-zealand", "ing": "ing", "goe": "ing", "tromp": "tromp-taylor", "bga": "bga"}
 
 Properties = dict[str, list[bytes]]
 
@@ -128,3 +133,30 @@ def read_player(properties: Properties) -> int | None:
         return parse_colour(read_text(properties, "PL"))
     except UserError:
         return None
+
+
+def read_rules(text: str) -> Rules | None:
+    """Parses RU; None if it is empty or unknown."""
+    text = text.strip()
+    try:
+        return parse_rules(text)
+    except UserError:
+        known = (name for start, name in _RULES_BY_START.items() if text.lower().startswith(start))
+        return RULESETS.get(next(known, ""))
+
+
+def rules_text(rules: Rules) -> str:
+    """Returns the text of RU: SGF's name of a ruleset, our own one if it has none, or else the parts of the rules."""
+    name = rules_name(rules)
+    return rules.to_json() if name is None else _SGF_RULES.get(name, name)
+
+
+def number_text(value: float) -> str:
+    """Returns the text of KM or TM."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def escaped(text: str) -> bytes:
+    """Returns a text as the raw value of a property, in UTF-8."""
+    raw: bytes = sgf_grammar.escape_text(text.encode("utf-8", "replace"))
+    return raw

@@ -1,0 +1,38 @@
+"""The information about a game in the root: which properties have which fields of a record."""
+
+from typing import TYPE_CHECKING
+
+from .values import Properties, escaped, number_text
+
+if TYPE_CHECKING:
+    from .record import GameRecord
+
+# SGF property -> field of GameRecord.
+TEXT_FIELDS = {
+    "PB": "black",
+    "PW": "white",
+    "BR": "black_rank",
+    "WR": "white_rank",
+    "RE": "result",
+    "RU": "rules",
+    "DT": "date",
+    "OT": "overtime",
+    "AP": "application",
+}
+# Further texts about the game (FF[4], "Game info properties"), kept as they are.
+OTHER_TEXTS = ("AN", "BT", "CP", "EV", "GC", "GN", "ON", "PC", "RO", "SO", "US", "WT")
+# The properties that `info_of` sets anew or not at all; further texts stay as they are.
+INFO_NAMES = frozenset({*TEXT_FIELDS, "KM", "HA"})
+
+
+def info_of(record: "GameRecord") -> Properties:
+    """Returns the information about the game as raw properties of the root."""
+    texts = {name: getattr(record, attribute) for name, attribute in TEXT_FIELDS.items()}
+    texts |= {name: text for name, text in record.texts.items() if name in OTHER_TEXTS}
+    if record.komi is not None:
+        texts["KM"] = number_text(record.komi)
+    if record.time_limit is not None:
+        texts["TM"] = number_text(record.time_limit)
+    if record.handicap:
+        texts["HA"] = str(record.handicap)
+    return {name: [escaped(text)] for name, text in texts.items() if text}
