@@ -27,7 +27,14 @@ def shared() -> Path:
 
 
 # Each file is run by one process: a long one that begins last would leave the other processes idle.
-LONG_FILES = ("test_train.py", "test_play.py", "test_review_command.py", "test_network_match.py", "test_cli.py")
+LONG_FILES = (
+    "test_train.py",
+    "test_play.py",
+    "test_saved_games.py",
+    "test_review_command.py",
+    "test_network_match.py",
+    "test_cli.py",
+)
 
 
 SLOW_TIMEOUT = 1200  # seconds; the slowest took 300 s

@@ -1,0 +1,155 @@
+"""Games that `gtp_engine play` saves and continues, in processes of their own with piped input."""
+
+import re
+from pathlib import Path
+
+from piped_game import only_game, play, run
+
+from gtp_engine.game.game import Game
+from gtp_engine.sgf import read_sgf
+
+
+def test_the_end_of_input_saves_and_leaves(tmp_path: Path) -> None:
+    said = play("C3\n", tmp_path)
+    assert re.search(r"white plays [A-E][1-5]  \(\d+\.\d s, your win rate \d+%\)", said)
+    game = read_sgf(only_game(tmp_path)).to_game()
+    assert len(game.moves) == 2
+    assert f"saved to {only_game(tmp_path)}" in said
+
+
+def test_save_to_a_file_of_your_own(tmp_path: Path) -> None:
+    mine, taken = tmp_path / "mine.sgf", tmp_path / "taken.sgf"
+    taken.write_text("precious")
+    said = play(f"C3\nsave {taken}\nsave {mine}\nB2\n", tmp_path / "games")
+    assert f"cannot save to {taken}: " in said
+    assert taken.read_text() == "precious"
+    assert len(read_sgf(mine).to_game().moves) == 4
+
+
+def test_a_folder_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    said = play("C3\nquit\nsave\nsave /nowhere/at.sgf\n" + f"save {tmp_path}/mine.sgf\n", blocked)
+    assert said.count(f"cannot save to {blocked}: ") == 3
+    assert len(read_sgf(tmp_path / "mine.sgf").to_game().moves) == 2
+
+
+def test_a_game_that_cannot_be_saved_stays_on_the_board(tmp_path: Path) -> None:
+    play("D4\n", tmp_path)
+    other = only_game(tmp_path)
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    said = play(f"C3\nnew\nload {other}\nsave {tmp_path}/mine.sgf\nnew\n", blocked)
+    assert said.count("this game would be lost: type save FILE first") == 2
+    assert read_sgf(tmp_path / "mine.sgf").to_game().moves[0].point == Game(5).point("C3")
+
+
+def test_the_record_is_printed_where_it_can_be_saved_nowhere(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    said = play("C3\n", blocked, status=1)
+    record = said[said.index("(;") :].encode()
+    assert len(read_sgf(record).to_game().moves) == 2
+
+
+def test_the_name_of_the_file_tells_board_and_opponent(tmp_path: Path) -> None:
+    for options, label in {
+        (): "5x5-engine",
+        ("--rank", "12k"): "5x5-engine-12k",
+        ("--colour", "both"): "5x5-two-players",
+    }.items():
+        play("C3\n", tmp_path / label, *options)
+        assert re.fullmatch(rf"\d{{4}}-\d\d-\d\d-\d{{6}}-{label}\.sgf", only_game(tmp_path / label).name)
+
+
+def test_the_last_game_goes_on_in_its_file(tmp_path: Path) -> None:
+    options = ("--rules", "japanese", "--komi", "1.5", "--rank", "12k", "--colour", "white", "--comments")
+    first = play("C3\n", tmp_path, *options)
+    path = only_game(tmp_path)
+    before = read_sgf(path)
+    assert re.search(rf"to continue: \S+ -m gtp_engine play \S*{path.name}", first)
+    said = play("undo\nB2\n", tmp_path, "--resume")
+    assert f"continuing {path}" not in said  # only for a person
+    record = read_sgf(only_game(tmp_path))
+    assert (record.komi, record.rules, record.black, record.white) == (1.5, "Japanese", "gtp_engine 12k", "human")
+    assert record.nodes[1].comment == before.nodes[1].comment != ""
+    assert record.moves[0] == before.moves[0]
+    assert [move.colour for move in record.moves] == [1, 2, 1]
+
+
+def test_a_file_goes_on_by_its_name_in_the_folder(tmp_path: Path) -> None:
+    play("C3\n", tmp_path)
+    play("B2\n", tmp_path, only_game(tmp_path).stem)
+    assert len(read_sgf(only_game(tmp_path)).moves) == 4
+
+
+def test_an_earlier_move_of_a_finished_game_goes_on_in_a_new_file(tmp_path: Path) -> None:
+    finished = tmp_path / "finished.sgf"
+    finished.write_text("(;GM[1]SZ[5]KM[3.5]RE[B+R]AB[aa][ee]HA[2];W[cc];B[bb];W[dd])")
+    before = finished.read_text()
+    play("B3\n", tmp_path / "new", str(finished), "--move", "1")
+    record = read_sgf(only_game(tmp_path / "new"))
+    assert (record.komi, record.handicap, record.result, len(record.moves)) == (3.5, 2, "", 3)
+    assert (record.black, record.white) == ("human", "gtp_engine")
+    assert finished.read_text() == before
+
+
+def test_nothing_is_saved_of_a_game_that_was_only_opened(tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text("(;GM[1]SZ[5];B[cc];W[bb])")
+    play("quit\n", tmp_path / "new", str(path))
+    assert not (tmp_path / "new").exists()
+
+
+def test_one_line_for_a_game_that_cannot_go_on(tmp_path: Path) -> None:
+    finished, text = tmp_path / "finished.sgf", tmp_path / "text.sgf"
+    finished.write_text("(;GM[1]SZ[9]RE[W+R];B[cc])")
+    text.write_text("hello")
+    for options, message in {
+        (str(finished),): f"{finished}: the game is finished (W+R); to continue it after move N, 0 to 1, "
+        "add --move N, or in a game type load FILE N; `gtp_engine review` finds the mistakes",
+        (str(text),): f"{text}: no SGF game found",
+        ("nowhere.sgf",): f"no saved game 'nowhere.sgf': no such file, and none in {tmp_path}",
+        (str(finished), "--move", "1"): f"{finished}: the game is on 9x9, not on 5x5; leave out --board-size",
+        (str(finished), "--move", "7"): f"{finished}: there is no move 7, the game has 1 move",
+        ("--resume",): f"no unfinished game in {tmp_path}",
+        ("--move", "3"): "--move needs a saved game: name its FILE, or add --resume",
+        ("--resume", str(finished)): "name a FILE or use --resume, not both",
+        ("--resume", "--handicap", "2"): "--handicap is for new games: a saved game has its own handicap",
+    }.items():
+        ran = run("", tmp_path, *options)
+        assert ran.returncode in (1, 2)
+        assert ran.stderr.decode().splitlines()[-1] == f"Error: {message}"
+
+
+def test_other_games_from_within_a_game(tmp_path: Path) -> None:
+    play("C3\n", tmp_path, "--rank", "24k")
+    old = only_game(tmp_path)
+    lines = f"resume\nrank\nA1\nresume\nnew\nD4\nload\nload {old.name}\neasier\neasier\nrank max\n"
+    said = play(lines, tmp_path)
+    assert "this is the latest unfinished game; type load to see the others" in said
+    assert f"  {old.name}" in said.splitlines()
+    assert f"continuing {old} after 2 moves" in said
+    assert f"continuing {old} after 4 moves" in said
+    for strength in ("at 24k", "at 25k", "at full strength"):
+        assert f"the engine plays {strength} (ranks are 25k to 5d, and max is full strength)" in said
+    assert "this is the lowest rank" in said
+    assert len(read_sgf(old).moves) == 4
+    (other,) = (path for path in tmp_path.glob("*.sgf") if path != old)
+    assert len(read_sgf(other).moves) == 2
+
+
+def test_a_game_that_is_loaded_tells_the_engines_limits(tmp_path: Path) -> None:
+    play("C3\n", tmp_path, "--seconds", "7.5")
+    name = only_game(tmp_path).name
+    said = play(f"load {name}\n", tmp_path, "--visits", "3")
+    assert "after 2 moves; the engine's limit is 7.5 s and 8 visits a move" in said
+
+
+def test_a_finished_game_is_loaded_at_a_move(tmp_path: Path) -> None:
+    finished = tmp_path / "finished game.sgf"
+    finished.write_text("(;GM[1]SZ[5]RE[B+R];B[cc];W[bb];B[dd])")
+    said = play(f"load {finished}\nload {finished} 2\nload {finished} --move 1\n", tmp_path / "games")
+    assert "type load FILE N" in said
+    assert f"continuing {finished} after 2 moves; it will be saved as a new game" in said
+    assert f"continuing {finished} after 1 move; it will be saved as a new game" in said

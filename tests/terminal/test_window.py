@@ -1,0 +1,221 @@
+"""A game in a window: what is drawn where, Ctrl-C and Ctrl-D, and questions."""
+
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from piped_game import PLAY, QUICK, only_game
+from pseudo_terminal import HOME, Terminal
+
+from gtp_engine.sgf import read_sgf
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    """A game on 9x9 where the engine would think for ten minutes."""
+    program = Terminal(*PLAY, "--seconds", "600", "--sgf-dir", str(tmp_path))
+    yield program
+    program.close()
+
+
+def test_control_c_makes_the_engine_move_and_then_leaves(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.expect("black> ")
+    terminal.send("E5\r")
+    terminal.expect("white is thinking")
+    time.sleep(1)
+    terminal.send("\x03")
+    terminal.expect("white plays")
+    terminal.expect("black> ")
+    for answer in ("press Ctrl-C again to save", "saved to"):
+        time.sleep(0.5)  # readline shows its prompt before it looks for signals
+        terminal.send("\x03")
+        terminal.expect(answer)
+    assert terminal.wait() == 130
+    assert len(read_sgf(only_game(tmp_path)).to_game().moves) == 2
+
+
+def test_a_killed_game_is_on_disk(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.expect("black> ")
+    terminal.send("E5\r")
+    terminal.expect("white is thinking")
+    os.kill(terminal.pid, signal.SIGKILL)
+    terminal.wait()
+    assert len(read_sgf(only_game(tmp_path)).to_game().moves) == 1
+
+
+def test_the_score_after_two_passes_is_the_count(tmp_path: Path) -> None:
+    options = ("--colour", "both", "--komi", "2", "--board-size", "5", "--sgf-dir", str(tmp_path))
+    program = Terminal(*PLAY, *options, "--seconds", "1")
+    try:
+        for vertex in ["C3", "C2", "B3", "B2", "D3", "D2", "A3", "A2", "E3", "E2", "pass", "pass"]:
+            program.expect("(black|white)> ")
+            program.send(f"{vertex}\r")
+        program.expect(r"black wins by 3 points \(B\+3\)")
+        program.expect("game over> ")
+        program.send("score\r")
+        program.expect(r"black wins by 3 points \(B\+3\)")
+        assert "about" not in "\n".join(program.window())
+        program.end_input()
+        assert program.wait() == 0
+    finally:
+        program.close()
+
+
+def test_what_is_typed_while_the_engine_thinks_waits_for_the_prompt(terminal: Terminal) -> None:
+    terminal.expect("black> ")
+    terminal.send("E5\r")
+    terminal.expect("white is thinking")
+    time.sleep(1)
+    terminal.send("board\r\x04")
+    time.sleep(0.5)
+    assert "board" not in terminal.unread()
+    terminal.send("\x03")
+    terminal.expect("white plays")
+    assert terminal.wait() == 0  # by Ctrl-D
+
+
+def test_control_d_leaves(terminal: Terminal) -> None:
+    terminal.expect("black> ")
+    terminal.send("\x04")
+    assert terminal.wait() == 0
+
+
+@pytest.fixture
+def quick(tmp_path: Path) -> Iterator[Terminal]:
+    """A quick game on 19x19 in a window of 80 x 24."""
+    options = ("--visits", "2", "--threads", "1", "--seed", "1", "--board-size", "19", "--sgf-dir", str(tmp_path))
+    program = Terminal(*PLAY, *options, rows=24)
+    yield program
+    program.close()
+
+
+def test_all_of_19x19_is_in_a_window_of_80_by_24(quick: Terminal) -> None:
+    quick.expect("black> ")
+    for move in ("T19", "A1", "R3"):
+        quick.send(f"{move}\r")
+        quick.expect("white plays")
+        quick.expect("black> ")
+        window = quick.window()
+        assert len(window) <= 24
+        assert max(map(len, window)) <= 80
+        letters = "A B C D E F G H J K L M N O P Q R S T"
+        assert [window[0].strip(), window[20].strip()] == [letters] * 2
+        for number, row in zip(range(19, 0, -1), window[1:20], strict=True):
+            assert re.match(rf"{number:2} .[┌┬┐├┼┤└┴┘╋●○─()]{{37}}. {number}\b", row), row
+        assert "white plays" in window[21]
+        assert window[22].startswith("black> ")
+    assert window[1][40] == "●"  # T19
+    assert window[19][4] == "●"
+
+
+def test_the_answers_to_a_command_are_below_the_board(quick: Terminal) -> None:
+    quick.expect("black> ")
+    answers = {"back": "you have no move to take back", "5,5": "type E5", "show score": "after each move the score"}
+    for command, answer in answers.items():
+        quick.send(f"{command}\r")
+        quick.expect(answer)
+        quick.expect("black> ")
+        assert quick.window()[1].startswith("19 ")
+        assert answer in quick.window()[21]
+    quick.send("help\r")
+    quick.expect("save the game and exit")
+    quick.expect("black> ")
+    quick.send("\r")
+    quick.expect("black> ")
+    assert quick.window()[21].startswith("black> ")
+
+
+def test_the_table_of_moves_is_next_to_a_board_that_fills_the_window(quick: Terminal) -> None:
+    quick.expect("black> ")
+    quick.send("analyze\r")
+    quick.expect("visits, ")
+    quick.expect("black> ")
+    window = quick.window()
+    assert len(window) <= 24
+    assert any(re.search("move +win rate +score +visits", row) for row in window[:20])
+    assert any(re.search(r"1  [A-T]\d+ +\d+%", row) for row in window[:20])
+    assert window[21].startswith("main line: ")
+
+
+def test_resigning_asks_back_and_can_be_taken_back(quick: Terminal, tmp_path: Path) -> None:
+    quick.expect("black> ")
+    quick.send("Q16\r")
+    quick.expect("white plays")
+    for answer in ("", "n", "what"):
+        quick.send("resign\r")
+        quick.expect(r"resign the game\? \[y/N\] ")
+        quick.send(f"{answer}\r")
+        quick.expect("the game continues")
+    quick.send("resign\r")
+    quick.expect(r"\[y/N\] ")
+    quick.send("y\r")
+    quick.expect(r"white wins by resignation \(W\+R\)")
+    quick.expect("type review, new, undo or quit")
+    quick.expect("game over> ")
+    assert read_sgf(only_game(tmp_path)).result == "W+R"
+    quick.send("D4\r")
+    quick.expect("the game is over; type review, new, undo or quit")
+    quick.send("undo\r")
+    quick.expect("the resignation is taken back")
+    quick.expect("black> ")
+    assert read_sgf(only_game(tmp_path)).result == ""
+    quick.send("D4\r")
+    quick.expect("white plays")
+    quick.end_input()
+    assert quick.wait() == 0
+    assert len(read_sgf(only_game(tmp_path)).moves) == 4
+
+
+def resign_after_a_move(terminal: Terminal) -> None:
+    """Plays a move, resigns, and waits for the prompt after the game."""
+    terminal.expect("black> ")
+    terminal.send("Q16\r")
+    terminal.expect("white plays")
+    terminal.send("resign\r")
+    terminal.expect(r"\[y/N\] ")
+    terminal.send("y\r")
+    terminal.expect("game over> ")
+
+
+def test_a_review_is_offered_after_the_game(quick: Terminal) -> None:
+    resign_after_a_move(quick)
+    quick.send("review\r")
+    quick.expect(r"human - gtp_engine, W\+R")
+    quick.expect(r"moves 1 to 2; ")
+    quick.expect("points lost per move")
+    quick.expect("type review, new, undo or quit")
+    assert "points lost per move" in "\n".join(quick.window())
+    quick.send("undo\r")
+    quick.expect("the resignation is taken back")
+    quick.end_input()
+    assert quick.wait() == 0
+
+
+def test_a_new_game_after_the_last_one(quick: Terminal, tmp_path: Path) -> None:
+    resign_after_a_move(quick)
+    quick.send("new\r")
+    quick.expect("black> ")
+    quick.send("D4\r")
+    quick.expect("white plays")
+    quick.send("quit\r")
+    assert quick.wait() == 0
+    results = sorted(read_sgf(path).result for path in tmp_path.glob("*.sgf"))
+    assert results == ["", "W+R"]
+
+
+def test_without_redrawing_positions_scroll(tmp_path: Path) -> None:
+    program = Terminal(*PLAY, *QUICK, "--sgf-dir", str(tmp_path), "--no-redraw")
+    try:
+        program.expect("black> ")
+        program.send("C3\r")
+        program.expect("white plays")
+        program.end_input()
+        assert program.wait() == 0
+        assert HOME not in program.written
+        assert program.written.count("komi ") == 2
+    finally:
+        program.close()
