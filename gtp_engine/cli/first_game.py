@@ -14,6 +14,7 @@ from .play_options import PlayersOptions
 from .saved_game import saved_game, with_opponent
 
 if TYPE_CHECKING:
+    from ..game.game import Game
     from ..play.engine import Engine
     from ..play.loading import SavedGame
 
@@ -64,28 +65,26 @@ def first_game(
         return FirstGame(_new_engine(search, game, options.handicap), humans, None, search)
     search = with_opponent(context, search, saved)
     humans = humans if is_given(context, "colour") else saved.humans
-    return FirstGame(_engine_with(search, saved), humans, saved, search)
+    return FirstGame(_engine_with(search, saved.game), humans, saved, search)
 
 
 def _new_engine(search: SearchOptions, game: GameOptions, handicap: int | None) -> "Engine":
     """Returns an engine with a new game."""
-    from ..game.handicap import fixed_handicap_points
-    from ..play.engine import Engine
-    from ..play.played_game import HANDICAP_KOMI
-
-    stones = fixed_handicap_points(handicap, game.width, game.height) if handicap else []
-    komi = HANDICAP_KOMI if game.komi is None and handicap else game.komi
-    engine = Engine(engine_settings(search), width=game.width, height=game.height, rules=game.rules, komi=komi)
-    if stones:
-        engine.place_handicap(stones)
-    return engine
-
-
-def _engine_with(search: SearchOptions, saved: "SavedGame") -> "Engine":
-    """Returns an engine with a saved game."""
     from ..play.engine import Engine
 
-    game = saved.game
+    if handicap:
+        from ..play.initial_game import initial_game
+
+        begun = initial_game(game.width, game.height, handicap=handicap, komi=game.komi, rules=game.rules)
+        return _engine_with(search, begun)
+    # No Game yet: on the first start the engine compiles the board on a thread of its own.
+    return Engine(engine_settings(search), width=game.width, height=game.height, rules=game.rules, komi=game.komi)
+
+
+def _engine_with(search: SearchOptions, game: "Game") -> "Engine":
+    """Returns an engine with a game that has begun."""
+    from ..play.engine import Engine
+
     engine = Engine(engine_settings(search), width=game.width, height=game.height, rules=game.rules, komi=game.komi)
     engine.load(game)
     return engine

@@ -23,8 +23,6 @@ from .used_time import UsedTime
 if TYPE_CHECKING:
     from ..game.game import Game
 
-HANDICAP_KOMI = 0.5  # with handicap stones, unless another one is asked for: it only excludes draws
-
 
 class PlayedGame:
     """The game on the engine's board. `load`, `begin` and `restart` put another one in its place.

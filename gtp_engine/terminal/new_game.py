@@ -7,9 +7,8 @@ from ..base.errors import UserError
 from ..base.fields import Range, parse_board_size, parse_number
 from ..game.coords import MAX_SIZE, MIN_SIZE
 from ..game.game import Game
-from ..game.handicap import fixed_handicap_points
 from ..game.rules import LARGEST_KOMI, parse_rules
-from ..play.played_game import HANDICAP_KOMI
+from ..play.initial_game import initial_game
 from ..play.players import COLOURS, parse_humans
 from .words import NEW_GAME
 
@@ -46,12 +45,8 @@ def new_game(text: str, before: Game, humans: frozenset[int]) -> tuple[Game, fro
     komi = wanted.komi
     if komi is None and (width, height, handicap) == (before.width, before.height, before.handicap):
         komi = before.komi
-    elif komi is None and handicap:
-        komi = HANDICAP_KOMI
     rules = before.rules if wanted.rules is None else parse_rules(wanted.rules)
-    game = Game(width, height, rules=rules, komi=komi)
-    if handicap:
-        game.place_handicap(fixed_handicap_points(handicap, width, height))
+    game = initial_game(width, height, handicap=handicap, komi=komi, rules=rules)
     return game, humans if wanted.colour is None else parse_humans(wanted.colour)
 
 

@@ -9,9 +9,8 @@ from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_number, parse_word
 from ..game.coords import MAX_SIZE, MIN_SIZE
 from ..game.game import Game
-from ..game.handicap import fixed_handicap_points
 from ..game.rules import RULESETS
-from ..play.played_game import HANDICAP_KOMI
+from ..play.initial_game import initial_game
 from ..play.players import COLOURS, parse_humans
 from ..play.ranks import Rank, as_rank
 
@@ -92,18 +91,13 @@ def new_game_of(message: Mapping[str, Any]) -> NewGame:
     """
     width, height = (whole_number(message, name, MIN_SIZE, MAX_SIZE) for name in ("width", "height"))
     handicap = whole_number(message, "handicap", 0, 9)
-    stones = fixed_handicap_points(handicap, width, height) if handicap else []
     komi = message.get("komi")
-    if komi is None and handicap:
-        komi = HANDICAP_KOMI
     if komi is not None:
         komi = float(parse_number("komi", komi, Range(), from_text=False))
     seconds = message.get("seconds")
-    game = Game(width, height, rules=parse_word("rules", message.get("rules"), RULESETS), komi=komi)
-    if stones:
-        game.place_handicap(stones)
+    rules = parse_word("rules", message.get("rules"), RULESETS)
     return NewGame(
-        game,
+        initial_game(width, height, handicap=handicap, komi=komi, rules=rules),
         parse_humans(parse_word("colour", message.get("colour"), COLOURS)),
         as_rank(text_of(message, "rank")),
         None if seconds is None else float(parse_number("time", seconds, _SECONDS, from_text=False)),
