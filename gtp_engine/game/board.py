@@ -120,6 +120,17 @@ def clear(board: Board, width: int, height: int) -> None:
 
 
 @njit
+def begin_history(board: Board, to_move: int) -> None:
+    """Makes the position a starting one, with `to_move` to move: the ko, captures and passes before are forgotten."""
+    board["to_move"] = to_move
+    board["ko_point"] = PASS
+    board["passes"] = 0
+    board["move_count"] = 0
+    board["moves_shown"] = 0
+    board["captured_at"][:] = 0
+
+
+@njit
 def copy_board(target: Board, source: Board) -> None:
     """Makes `target` the same position, except for `ladders`, which belongs to the one position it was read for.
 

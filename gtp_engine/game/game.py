@@ -22,6 +22,7 @@ from .board import (
     SIMPLE_KO,
     SITUATIONAL_SUPERKO,
     TERRITORY_SCORING,
+    begin_history,
     is_legal_but_superko,
     new_board,
     repeats,
@@ -319,7 +320,7 @@ class Game:
         board = self.board.copy()
         history_start = self.history_start
         if colour != self.to_move:
-            _forget_history(board, colour)
+            begin_history(board[0], colour)
             history_start = len(self._boards) - 1
         reason = self._refusal(board, point)
         if reason:
@@ -389,7 +390,7 @@ class Game:
         if colour == self.to_move:
             return self.board, self.superko_history()
         board = self.board.copy()
-        _forget_history(board, colour)
+        begin_history(board[0], colour)
         return board, np.array([superko_key(board["hash"][0], colour, _KO_RULES[self._rules.ko])], np.uint64)
 
     def score(self, dead: Iterable[int | str] = ()) -> "Score":
@@ -446,7 +447,7 @@ class Game:
             taken = board["stones"][0, stone.point] == EMPTY
             if taken or board["liberties"][0, board["chain"][0, stone.point]] == 0:
                 raise UserError(f"cannot set up {self._name(stone.point)}: a chain there has no liberty")
-        _forget_history(board, to_move)
+        begin_history(board[0], to_move)
         self.moves, self.setup_stones = [], stones
         self._boards, self._history_starts = [board], [0]
         self._apply_rules()
@@ -470,7 +471,7 @@ class Game:
     def _begin_history(self, colour: int) -> None:
         """Makes it `colour`'s turn in the present position."""
         board = self.board.copy()
-        _forget_history(board, colour)
+        begin_history(board[0], colour)
         self._boards[-1] = board
         self._history_starts[-1] = len(self._boards) - 1
 
@@ -484,13 +485,3 @@ class Game:
         other.setup_stones = list(self.setup_stones)
         other._history_starts = list(self._history_starts)
         return other
-
-
-def _forget_history(board: np.ndarray, to_move: int) -> None:
-    """Makes the position a starting one, with `to_move` to move."""
-    board["to_move"] = to_move
-    board["ko_point"] = PASS
-    board["passes"] = 0
-    board["move_count"] = 0
-    board["moves_shown"] = 0
-    board["captured_at"] = 0

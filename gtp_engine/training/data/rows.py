@@ -20,6 +20,7 @@ from ...game.board import (
     NO_BUTTON,
     SIMPLE_KO,
     Board,
+    begin_history,
     clear,
     is_legal_but_superko,
     mark_superko,
@@ -147,12 +148,7 @@ def _set_turn(board: Board, colour: int) -> bool:
     """Makes `colour` the side to move; returns whether that starts a new history, as in `Game.play`."""
     if board["to_move"] == colour:
         return False
-    board["to_move"] = colour
-    board["ko_point"] = PASS
-    board["passes"] = 0
-    board["move_count"] = 0
-    board["moves_shown"] = 0
-    board["captured_at"][:] = 0
+    begin_history(board, colour)
     return True
 
 
