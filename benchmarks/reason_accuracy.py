@@ -12,11 +12,14 @@ with more visits, and each stated fact is checked with its values:
 - Captured stones, ladders that work and missed ataris: after the one move the stones belong to the captor, and less so
   after the other, by at least half of the change without which nothing is told. The rules prove the line itself.
 - Ladders that fail, and settled points: the stones, or the point, belong to the owner stated.
-- Regions, sente, early passes: the judge sees at least half of the points. Connections: the move played costs points.
+- Connections: the points of the chains change owners by at least half of the change without which nothing is told.
+- Regions, sente, early passes: the judge sees at least half of the points.
 
-Shows every sentence with the verdict, then, also after Ctrl-C, the shares of mistakes with a reason and of sentences
-that fail, with 95 % intervals. "A bigger move elsewhere" counts as a reason, because it says where; a number of points
-alone does not. The loss that the judge finds is shown too: facts may hold even if the judge sees no mistake.
+If the longer search of the review itself doubts the loss, it says only that; these mistakes are counted apart, and how
+often the judge doubts them too. Shows every sentence with the verdict, then, also after Ctrl-C, the shares of mistakes
+with a reason and of sentences that fail, with 95 % intervals. "A bigger move elsewhere" counts as a reason, because it
+says where; a number of points alone does not. The loss that the judge finds is shown too: facts may hold even if the
+judge sees no mistake.
 """
 
 import argparse
@@ -28,12 +31,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gtp_engine.analysis.mistakes import find_mistakes
-from gtp_engine.analysis.reasons.captures import LEAST_CHANGE
-from gtp_engine.analysis.reasons.explain import LEAST_LOSS, LONGER, Explainer
+from gtp_engine.analysis.reasons import captures, connections
+from gtp_engine.analysis.reasons.explain import LONGER, Explainer
 from gtp_engine.analysis.reasons.facts import (
     AtariMissed,
     Captured,
     Connected,
+    Doubtful,
     Fact,
     Filled,
     FilledKind,
@@ -59,8 +63,8 @@ from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits
 from gtp_engine.sgf import GameRecord, read_sgf
 
-# Half of the change of ownership without which captures are not told.
-_LEAST_CHANGE = LEAST_CHANGE / 2
+# Half of the changes of ownership without which captures and connections are not told.
+_LEAST_CAPTURED, _LEAST_CONNECTED = captures.LEAST_CHANGE / 2, connections.LEAST_CHANGE / 2
 
 
 def main() -> None:
@@ -100,7 +104,6 @@ def examine(name: str, game: Game, move: MoveReview, explainers: tuple[Explainer
     facts = explainer.facts(study, move.points_loss)
     if any(isinstance(fact, Sente) for fact in facts):
         judged = examiner.with_threats(judged)
-    tally.confirmed += study.loss >= LEAST_LOSS * move.points_loss
     sentences = [(fact, reason_of(study, fact).text) for fact in facts]
     tally.add(f"{name} move {move.number}", sentences, judged, (move.points_loss, study.loss))
 
@@ -153,7 +156,7 @@ class Tally:
     """Counts mistakes with and without reasons, and sentences that hold or fail."""
 
     def __init__(self) -> None:
-        self.mistakes = self.explained = self.real = self.confirmed = 0
+        self.mistakes = self.explained = self.real = self.doubted = self.doubted_rightly = 0
         self.told: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
 
@@ -167,14 +170,21 @@ class Tally:
             losses: The points that it loses by the review, and by its longer search.
         """
         loss, longer = losses
+        is_real = judged.loss >= loss / 2
+        is_doubted = any(isinstance(fact, Doubtful) for fact, _ in facts)
         self.mistakes += 1
-        self.explained += bool(facts)
-        self.real += judged.loss >= loss / 2
+        self.explained += bool(facts) and not is_doubted
+        self.real += is_real
+        self.doubted += is_doubted
+        self.doubted_rightly += is_doubted and not is_real
         print(
             f"{name}: {loss:.1f} points lost, {longer:.1f} by the longer search, {judged.loss:.1f} by the judge",
             flush=True,
         )
         for fact, text in facts:
+            if is_doubted:
+                print(f"  {text}", flush=True)
+                continue
             kind, right = type(fact).__name__, holds(fact, judged)
             self.told[kind] += 1
             self.failed[kind] += not right
@@ -183,9 +193,9 @@ class Tally:
     def show(self, seconds: float) -> None:
         """Prints the shares."""
         print(f"{self.mistakes} mistakes in {seconds:.0f} s")
-        print(f"the longer search sees at least half of the loss: {share(self.confirmed, self.mistakes)}")
-        print(f"with a reason: {share(self.explained, self.mistakes)}")
-        print(f"with a reason, of those that the longer search sees: {share(self.explained, self.confirmed)}")
+        print(f"doubted by the longer search: {share(self.doubted, self.mistakes)}")
+        print(f"of these, those that the judge doubts too: {share(self.doubted_rightly, self.doubted)}")
+        print(f"with a reason, of the others: {share(self.explained, self.mistakes - self.doubted)}")
         print(f"the judge sees at least half of the loss: {share(self.real, self.mistakes)}")
         total, failed = self.told.total(), self.failed.total()
         print(f"sentences: {total}, that fail: {share(failed, total)}")
@@ -204,13 +214,13 @@ def holds(fact: Fact, judged: Study) -> bool:
                 return better.owned(fact.points) > 0 > played.owned(fact.points)
             return change / 2 >= sign * (fact.better - fact.played) / 2
         case Captured(is_played=False) | Ladder(kind=LadderKind.CATCHES):
-            return change >= _LEAST_CHANGE and better.owned(fact.points) > 0
+            return change >= _LEAST_CAPTURED and better.owned(fact.points) > 0
         case Captured() | AtariMissed() | Ladder(kind=LadderKind.CAUGHT):
-            return change >= _LEAST_CHANGE and played.owned(fact.points) < 0
+            return change >= _LEAST_CAPTURED and played.owned(fact.points) < 0
         case Ladder():
             return played.owned(fact.points) < 0
         case Connected():
-            return judged.loss > 0
+            return change >= _LEAST_CONNECTED
         case Filled():
             owned = better.ownership[cell_of(judged.move, judged.game.width)]
             return bool({FilledKind.OWN: owned > 0.5, FilledKind.OTHERS: owned < -0.5}.get(fact.kind, abs(owned) < 0.5))

@@ -16,6 +16,7 @@ from gtp_engine.analysis.reasons.facts import (
     AtariMissed,
     Captured,
     Connected,
+    Doubtful,
     Fact,
     Filled,
     FilledKind,
@@ -225,9 +226,10 @@ CUT = """
 
 def test_a_cut() -> None:
     game, _ = drawn(CUT)
-    connects, cut = variation(game, ["D4"]), variation(game, ["A1", "D4"])
+    connects, cut = variation(game, ["D4"], rest=0.2), variation(game, ["A1", "D4"])
     about = study(cut, connects)
     assert [(fact.colour, fact.line) for fact in find_connections(about)] == [(BLACK, cut.line)]
+    assert not [*find_connections(study(cut, variation(game, ["D4"], rest=0.1)))]  # it matters to nobody
     assert said(about)[0].startswith("D4 keeps Black's 2 stones at")
     assert not [*find_connections(study(variation(game, ["A1", "D3"]), connects))]  # nobody cuts
     assert not [*find_connections(study(cut, variation(game, ["B1"])))]  # nobody connects
@@ -235,7 +237,7 @@ def test_a_cut() -> None:
 
 def test_a_connection_of_the_opponent() -> None:
     game, _ = drawn(CUT)
-    cuts, lets = variation(game, ["D3"]), variation(game, ["A1", "D3"])
+    cuts, lets = variation(game, ["D3"], rest=0.2), variation(game, ["A1", "D3"])
     about = study(lets, cuts)
     assert [(fact.colour, fact.line) for fact in find_connections(about)] == [(WHITE, cuts.line)]
     assert "cuts White's 2 stones at" in said(about)[0]
@@ -328,6 +330,8 @@ def every_fact() -> list[Fact]:
             for far in (False, True)
         ),
         Sente(line, one, 15.0, 4.0),
+        Doubtful(line, one, 2.0),
+        Doubtful(line, one, 0.2),
     ]
 
 
@@ -385,12 +389,16 @@ def test_a_stopped_search_and_an_illegal_move_explain_nothing() -> None:
     assert Explainer(*search).with_threats(after).better.gain_if_ignored is None
 
 
-def test_nothing_is_said_if_a_longer_search_finds_less_than_half_of_the_loss() -> None:
+def test_only_a_doubt_is_said_if_a_longer_search_finds_much_less_than_the_loss() -> None:
     game, _ = drawn(CORNER)
     about = study(variation(game, ["E4"], {"A3 B3 B2": -0.9}), variation(game, ["B1"], {"A3 B3 B2": 0.9}, lead=5.0))
     explainer = Explainer(UniformEvaluator(8), SearchParameters(), Limits(visits=8), 1)
-    assert len(explainer.facts(about, 9.0)) == 1
-    assert explainer.facts(about, 11.0) == []
+    assert [type(fact) for fact in explainer.facts(about, 6.0)] == [GroupChanged]
+    (doubt,) = explainer.facts(about, 7.0)
+    assert reason_of(about, doubt).text == ("A longer search doubts this: it finds B1 only 5.0 points better than E4.")
+    better_after_all = replace(about, better=replace(about.better, lead=-1.0))
+    (doubt,) = explainer.facts(better_after_all, 7.0)
+    assert reason_of(about, doubt).text == "A longer search does not confirm this: it finds E4 as good as B1."
 
 
 def test_listed_and_large_mistakes_are_explained() -> None:

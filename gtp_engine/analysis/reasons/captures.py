@@ -7,8 +7,9 @@ from .facts import AtariMissed, Captured
 from .variation import Study, Variation, chains_of
 
 # How much more the captor owns the captured stones' points in the line that captures them, in ownership (-1 to 1):
-# without it sacrifices and exchanges, which change nothing, would count as losses.
-LEAST_CHANGE = 0.3
+# without it sacrifices and exchanges, which change nothing, would count as losses. Below it a stronger network refuted
+# most captures of single stones.
+LEAST_CHANGE = 0.8
 
 
 def find_captures(study: Study) -> Iterator[Captured]:

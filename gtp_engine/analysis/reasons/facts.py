@@ -19,6 +19,17 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class Doubtful(Fact):
+    """A loss that a longer search does not confirm; then nothing else is said about the mistake.
+
+    Attributes:
+        lost: The points that the move played costs by the longer search; below 0 if it is the better one.
+    """
+
+    lost: float
+
+
+@dataclass(frozen=True)
 class PassedTooEarly(Fact):
     """A pass while there were points to gain.
 

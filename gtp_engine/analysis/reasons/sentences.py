@@ -8,10 +8,12 @@ import numpy as np
 from ...game.coords import PASS, colour_name, opponent, vertex
 from ...languages.texts import Phrase, Value
 from ..game_review import Reason
+from ..mistakes import LEAST_POINTS
 from .facts import (
     AtariMissed,
     Captured,
     Connected,
+    Doubtful,
     Fact,
     Filled,
     GroupChanged,
@@ -86,6 +88,10 @@ def reason_of(study: Study, fact: Fact) -> Reason:
 def _sentence(writer: _Writer, fact: Fact) -> Phrase:
     player = writer.study.colour
     match fact:
+        case Doubtful():
+            if fact.lost < LEAST_POINTS:
+                return writer.write("notWorse")
+            return writer.write("doubtful", points=f"{fact.lost:.1f}")
         case PassedTooEarly():
             return writer.write("passed", count=round(fact.lost))
         case AtariMissed():
