@@ -90,6 +90,7 @@ def web(
             comments=players.comments,
             saved=first.saved,
             as_record=first.saved is not None and not first.saved.is_own and len(first.humans) == 2,
+            has_clock=True,
         )
         server.run(played, lambda: _show(server, browser))
     finally:

@@ -352,7 +352,7 @@ class GameRecord:
     @staticmethod
     def info_names() -> set[str]:
         """Returns the names of the properties with the information that `info` has; other texts stay as they are."""
-        return {*_TEXT_FIELDS, "KM", "HA"}
+        return {*_TEXT_FIELDS, "KM", "HA", "TM"}
 
     def info(self) -> Properties:
         """Returns the information about the game as raw properties of the root."""

@@ -21,20 +21,20 @@ def engine() -> Iterator[Engine]:
 
 def test_the_time_of_both_players_is_counted_and_saved(engine: Engine, tmp_path: Path) -> None:
     played = PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path)
-    assert played.used.running is None  # nobody has played yet
+    assert played.clock.running is None  # nobody has played yet
     played.play("C3")
-    assert played.used.running == WHITE
+    assert played.clock.running == WHITE
     time.sleep(0.2)
     played.commit(engine.genmove().result(120))
-    assert played.used.running == BLACK
+    assert played.clock.running == BLACK
     time.sleep(0.1)
     played.save()
     assert played.file.path is not None
     used = read_notes(read_tree(played.file.path).root.properties).used
     assert used[WHITE] >= 0.2 and used[BLACK] >= 0.1
     played.resign()
-    assert played.used.running is None
+    assert played.clock.running is None
     played.undo()
-    assert played.used.running == BLACK
+    assert played.clock.running == BLACK
     played.undo()
-    assert played.game.moves == [] and played.used.running is None
+    assert played.game.moves == [] and played.clock.running is None
