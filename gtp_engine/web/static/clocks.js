@@ -41,7 +41,7 @@ export class Clocks {
       if (element.textContent !== said.short) element.textContent = said.short;
       if (element.getAttribute("aria-label") !== said.long) element.setAttribute("aria-label", said.long);
       element.classList.toggle("limited", Boolean(left));
-      element.classList.toggle("urgent", Boolean(left) && left.seconds <= LAST_SECONDS);
+      element.classList.toggle("urgent", Boolean(left) && clock.running === colour && left.seconds <= LAST_SECONDS);
       if (left && clock.running === colour && humans.includes(colour)) shown = {colour, seconds: Math.ceil(left.seconds)};
     }
     this.follow(shown);
@@ -69,7 +69,7 @@ function leftText({seconds, count}, {system}, colour) {
   const time = clockText(Math.ceil(seconds));
   if (count === 0) return {short: time, long: text("timeLeft", {colour, time})};
   const [mark, name] = system === "byoyomi" ? ["×", "periodsLeft"] : ["/", "stonesLeft"];
-  return {short: `${time} ${mark} ${count}`, long: `${text("timeLeft", {colour, time})}, ${text(name, {count})}`};
+  return {short: `${time} ${mark} ${count}`, long: `${text("timeLeft", {colour, time})} · ${text(name, {count})}`};
 }
 
 function usedText(used, thinking, colour) {
