@@ -16,11 +16,11 @@ from ..sgf import Edit, GameRecord, RecordTree, TreeNode
 from ..sgf.record import escaped
 from .clock import NO_LIMIT, TimeSettings
 from .engine import Decision, Engine
-from .game_clock import GameClock, TimeLeft
 from .loading import HUMAN, SavedGame
 from .notes import Notes, read_notes
+from .recorded_clock import RecordedClock
 from .saving import GameFile
-from .time_record import overtime_text, read_time_left, with_time_left
+from .time_record import overtime_text
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -88,7 +88,7 @@ class PlayedGame:
         self.has_content = bool(saved and saved.is_own and saved.game.moves)
         self.time = saved.time if saved and not as_record else time
         limits = self.time if self._has_clock else NO_LIMIT
-        self.clock = GameClock(limits, read_notes(self.tree.root.properties).used)
+        self.clock = RecordedClock(self.tree, limits, read_notes(self.tree.root.properties).used)
         self.engine.clock.settings = limits
         self._results: dict[TreeNode, str] = {}
         self._dead: dict[TreeNode, frozenset[int]] = {}
@@ -96,7 +96,6 @@ class PlayedGame:
         self.file = GameFile(self.folder, self._label(), None if saved is None else self._file_of(saved))
         if not as_record:
             self.tree.allow_undo(self.node)
-        self._begin_turn(self.node, resumes=True)
         self._run_clock()
 
     def _file_of(self, saved: SavedGame) -> Path | None:
@@ -116,38 +115,10 @@ class PlayedGame:
 
     def _run_clock(self) -> None:
         """Has the clock of the player to move run, from the first move to the end of the game, at its last position."""
-        last = self.tree.main_line[-1]
-        if last is not self._timed:
-            self._begin_turn(last)
-        is_playing = last is self.node and last.parent is not None and not (self.result or self.game.is_over)
-        is_running = is_playing and not (self.is_record or self._is_paused)
+        self.clock.follow()
+        is_playing = self.node is self.clock.last and self.node.parent is not None
+        is_running = is_playing and not (self.result or self.game.is_over or self.is_record or self._is_paused)
         self.clock.switch(self.game.to_move if is_running else None)
-
-    def _begin_turn(self, node: TreeNode, *, resumes: bool = False) -> None:
-        """Sets the clocks to what the players have left at the end of the game; if it resumes there, in mid-turn."""
-        self._timed = node
-        if not resumes:
-            self._note_turn(None)
-        self.clock.set_left(read_time_left(each.properties for each in node.path))
-
-    def _note_turn(self, turn: int | None) -> None:
-        """Notes at the end of the game what a player has left in mid-turn, or that nobody's turn has begun there."""
-        if self.clock.settings == NO_LIMIT:
-            return
-        node = self._timed
-        moved = node.move and node.move.colour
-        left = {colour: each for colour, each in read_time_left([node.properties]).items() if colour == moved}
-        if turn is not None and (now := self.clock.left(turn)) is not None:
-            left[turn] = now
-        if (properties := with_time_left(node.properties, left)) != node.properties:
-            node.properties = properties
-
-    def _end_turn(self, colour: int) -> dict[int, TimeLeft]:
-        """Ends the turn of a player who has moved; returns what the player has left, nothing without a limit."""
-        self._note_turn(None)
-        self.clock.end_turn(colour)
-        left = self.clock.left(colour)
-        return {} if left is None else {colour: left}
 
     def genmove(self) -> "Future[Decision]":
         """Has the engine decide its move in the time that it has left; `commit` plays it."""
@@ -216,12 +187,12 @@ class PlayedGame:
         known = next((child for child in self.node.children if child.move == move), None)
         if known is None or not self.is_study:  # a game against the engine is the main line, whatever its file has too
             properties = {"C": [escaped(comment)]} if comment else {}
-            is_last = self.node is self._timed
+            is_last = self.node is self.clock.last
             if is_last:
-                properties = with_time_left(properties, self._end_turn(move.colour))
+                properties |= self.clock.finish_turn(move.colour)
             known = self.tree.add(self.node, properties, move=move, first=not self.is_study)
             if is_last:
-                self._timed = known
+                self.clock.moved()
             self.has_content = True
         self.node = known
         self.tree.follow(known)
@@ -321,7 +292,7 @@ class PlayedGame:
         def revert() -> None:
             self._results.pop(node)
             if how == "T":
-                self._begin_turn(node)
+                self.clock.restart_turn()
 
         if colour in self.humans:
             self.tree.edits.append(Edit(node, revert))
@@ -363,7 +334,8 @@ class PlayedGame:
                 game.time_limit, game.overtime = self.time.main, overtime_text(self.time)
             game.handicap = self.tree.position(self.tree.root).handicap  # of the start, whatever position is shown
             self.tree.set_info(game)
-            self._note_turn(None if self._timed in self._results else self.clock.turn)
+            if self.clock.last not in self._results:
+                self.clock.note_turn()
         root = self.tree.root
         if (properties := self._notes(is_copy=is_copy).added_to(root.properties)) != root.properties:
             root.properties = properties

@@ -10,7 +10,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.play.engine import Engine, EngineSettings
-from gtp_engine.play.game_clock import GameClock
+from gtp_engine.play.recorded_clock import RecordedClock
 from gtp_engine.sgf import read_sgf
 from gtp_engine.web.values import JUDGED_VISITS, Value
 
@@ -205,7 +205,7 @@ def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path) -> None
 
 def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path) -> None:
     desk.send("new", **{**NEW, "colour": "black", "seconds": 7.5})
-    desk.played.clock = GameClock(used={BLACK: 100.0, WHITE: 20.0})
+    desk.played.clock = RecordedClock(desk.played.tree, used={BLACK: 100.0, WHITE: 20.0})
     desk.play("C3")
     desk.wait()
     name = desk.published[-1]["file"].removesuffix(".sgf")

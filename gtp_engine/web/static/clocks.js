@@ -68,8 +68,8 @@ export function leftAfter([seconds, count], spent, {system, period, periods}) {
 function leftText({seconds, count}, {system}, colour) {
   const time = clockText(Math.ceil(seconds));
   if (count === 0) return {short: time, long: text("timeLeft", {colour, time})};
-  const [mark, name] = system === "byoyomi" ? ["×", "periodsLeft"] : ["/", "stonesLeft"];
-  return {short: `${time} ${mark} ${count}`, long: `${text("timeLeft", {colour, time})} · ${text(name, {count})}`};
+  const [short, name] = system === "byoyomi" ? [`${time} (${count})`, "periodsLeft"] : [`${time} / ${count}`, "stonesLeft"];
+  return {short, long: `${text("timeLeft", {colour, time})} · ${text(name, {count})}`};
 }
 
 function usedText(used, thinking, colour) {
