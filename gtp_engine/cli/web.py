@@ -55,8 +55,8 @@ def web(
     a phone in the same network can too: a second address is printed, also as a QR code, whose key opens the page once.
     Ctrl-C ends the program.
 
-    With FILE or --resume a saved game continues with its board, komi, rules, handicap and players and the engine's rank
-    and limits, as with `play`; --rank, and --seconds or --visits, win over those of the file.
+    With FILE or --resume a saved game continues with its board, komi, rules, handicap and players, the engine's rank
+    and limits, as with `play`, and its clocks; --rank, and --seconds or --visits, win over those of the file.
     Another game record, also a finished one, is shown: step through it, analyse it, and play on from any position.
 
     \b
@@ -90,6 +90,7 @@ def web(
             comments=players.comments,
             saved=first.saved,
             as_record=first.saved is not None and not first.saved.is_own and len(first.humans) == 2,
+            has_clock=True,
         )
         server.run(played, lambda: _show(server, browser))
     finally:

@@ -64,6 +64,11 @@ class TimeSettings:
         """Whether overtime periods follow the main time."""
         return self.system in ("byoyomi", "canadian") and self.period > 0 and self.count > 0
 
+    @property
+    def is_playable(self) -> bool:
+        """Whether there is time for a move."""
+        return self.system == "none" or self.main > 0 or self.has_overtime
+
 
 NO_LIMIT = TimeSettings()
 
@@ -234,17 +239,23 @@ class Clock:
         if side.counted is not None:
             side.counted = _after_increment(side, side.counted - seconds)
             side.counted_moves += 1
-        if side.main > seconds or not side.settings.has_overtime:
-            side.main = _after_increment(side, max(side.main - seconds, 0.0))
-        else:
-            overtime, side.main = seconds - side.main, 0.0
-            _charge_overtime(side, overtime)
+        _spend(side, seconds)
+        _end_move(side)
 
-    def remaining(self, colour: int) -> tuple[float, int] | None:
-        """Returns what `colour` has left, seconds and count as in `time_left`; None without a clock."""
-        side = self._sides[colour]
+    def remaining(self, colour: int, spent: float = 0.0) -> tuple[float, int] | None:
+        """Returns what a player has left.
+
+        Args:
+            colour: The player.
+            spent: Seconds of the present move, which are not charged yet.
+
+        Returns:
+            Seconds and count as in `time_left`, 0 seconds if the time is over; None without a clock.
+        """
+        side = replace(self._sides[colour])
         if side.settings.system == "none":
             return None
+        _spend(side, spent)
         in_main = side.main > 0 or not side.settings.has_overtime
         return (side.main, 0) if in_main else (side.period, side.count)
 
@@ -306,20 +317,33 @@ def _after_increment(side: _Side, main: float) -> float:
     return main if side.settings.main_cap is None else min(main, side.settings.main_cap)
 
 
-def _charge_overtime(side: _Side, seconds: float) -> None:
+def _spend(side: _Side, seconds: float) -> None:
+    """Subtracts seconds of a move that goes on."""
     settings = side.settings
-    if settings.system == "canadian":
-        side.period = max(side.period - seconds, 0.0)
+    overtime = max(seconds - side.main, 0.0)
+    side.main = max(side.main - seconds, 0.0)
+    if side.main > 0:
+        return
+    if settings.system == "byoyomi" and settings.has_overtime:
+        while side.count > 0 and overtime >= side.period:
+            overtime -= side.period
+            side.period = settings.period
+            side.count -= 1
+    side.period = max(side.period - overtime, 0.0) if side.count > 0 else 0.0
+
+
+def _end_move(side: _Side) -> None:
+    """Adds what a player gets for a move."""
+    settings = side.settings
+    if side.main > 0 or not settings.has_overtime:
+        side.main = _after_increment(side, side.main)
+    elif settings.system == "byoyomi":
+        # The next move has a full period if this one was not used up.
+        side.period = settings.period if side.count > 0 else 0.0
+    else:
         side.count -= 1
         if side.count <= 0:
             side.period, side.count = settings.period, settings.count
-        return
-    while side.count > 0 and seconds >= side.period:
-        seconds -= side.period
-        side.period = settings.period
-        side.count -= 1
-    # The next move has a full period if this one was not used up.
-    side.period = settings.period if side.count > 0 else 0.0
 
 
 def _measure_lag(side: _Side, reported: float) -> None:

@@ -12,8 +12,10 @@ from ..game.coords import BLACK, WHITE
 from ..game.game import Game
 from ..game.rules import Rules
 from ..sgf import GameRecord, RecordTree, TreeNode, read_tree
+from .clock import NO_LIMIT, TimeSettings
 from .notes import Notes, read_notes
 from .ranks import Rank, as_rank
+from .time_record import read_time_settings
 
 HUMAN = "human"  # the name that `play` gives human players in its records
 _PROGRAM = "gtp_engine"
@@ -62,6 +64,7 @@ class SavedGame:
         date: The date of the record.
         players: The names in the record by colour, "" for none.
         result: The result in the record, "" for none.
+        time: The time limits of a game that is our own; `NO_LIMIT` for other records.
     """
 
     path: Path | None
@@ -75,6 +78,7 @@ class SavedGame:
     date: str
     players: dict[int, str]
     result: str
+    time: TimeSettings = NO_LIMIT
 
     def in_words(self) -> str:
         """Returns a line about what is continued, and whether its file is updated."""
@@ -137,6 +141,7 @@ def open_tree(
     if move is not None:
         node.children.clear()  # the game goes on from there
     game, notes = tree.position(node, rules, komi), read_notes(tree.root.properties)
+    is_own = path is not None and not notes.is_edited and _is_unfinished(record) and node is line[-1]
     return SavedGame(
         path=path,
         game=game,
@@ -144,11 +149,12 @@ def open_tree(
         node=node,
         humans=_humans(record) or frozenset((game.to_move,)),
         opponent=_opponent(record, notes),
-        is_own=path is not None and not notes.is_edited and _is_unfinished(record) and node is line[-1],
+        is_own=is_own,
         is_edited=path is not None and notes.is_edited and node is line[-1],
         date=record.date,
         players={BLACK: record.black, WHITE: record.white},
         result=record.result.strip(),
+        time=read_time_settings(tree.root.properties) if is_own else NO_LIMIT,
     )
 
 

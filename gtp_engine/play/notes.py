@@ -1,8 +1,7 @@
 """What the program notes in the file of a game for itself: private properties of the root, which FF[4] allows.
 
-FF[4] has properties for the time that is left (TM, OT, BL, WL, OB, OW), but none for the time that has been used, and
-none for a limit of one player alone. People play here without a limit, so those properties would state what does not
-hold.
+FF[4] has properties for the time that is left (`time_record`), but none for the time used in a game without a limit,
+and none for a limit of one player alone.
 """
 
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ class Notes:
     """The notes of a game.
 
     Attributes:
-        used: The seconds that each player has used.
+        used: The seconds that each player has used; empty in a game with time limits.
         seconds: The engine's longest time for a move; None if it is not known, or had no limit.
         visits: The largest number of visits for one; None as for `seconds`.
         is_edited: Whether it is somebody's record that is edited here.

@@ -14,13 +14,17 @@ from ..game.coords import BLACK, PASS, WHITE, colour_letter, opponent
 from ..game.game import Move
 from ..sgf import Edit, GameRecord, RecordTree, TreeNode
 from ..sgf.values import escaped
+from .clock import NO_LIMIT, TimeSettings
 from .engine import Decision, Engine
 from .loading import HUMAN, SavedGame
 from .notes import Notes, read_notes
+from .recorded_clock import RecordedClock
 from .saving import GameFile
-from .used_time import UsedTime
+from .time_record import overtime_text
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from ..game.game import Game
 
 
@@ -36,7 +40,8 @@ class PlayedGame:
         tree: The game with its variations and comments.
         node: The node of the engine's position.
         is_record: Whether it is somebody's record that is looked at: players, result and date stay those of the record.
-        used: The time that the players have used.
+        time: The time limits of the game.
+        clock: The clocks of the players; without limits if this program does not show a clock.
         has_content: Whether there is anything to save: something has been played or edited.
     """
 
@@ -49,6 +54,7 @@ class PlayedGame:
         comments: bool = False,
         saved: SavedGame | None = None,
         as_record: bool = False,
+        has_clock: bool = False,
     ) -> None:
         """Begins with the position of the engine.
 
@@ -59,14 +65,17 @@ class PlayedGame:
             comments: Whether to save the engine's win rate, score and main line with its moves.
             saved: The saved game that the engine's position comes from, if any.
             as_record: Whether to look at it as somebody's record (`is_record`).
+            has_clock: Whether players lose on time in games with time limits; otherwise their clocks stand still.
         """
         self.engine = engine
         self.humans = humans
         self.folder = folder
         self._save_comments = comments
+        self._has_clock = has_clock
+        self._is_paused = False
         self._begin(saved, as_record=as_record)
 
-    def _begin(self, saved: SavedGame | None, *, as_record: bool = False) -> None:
+    def _begin(self, saved: SavedGame | None, *, as_record: bool = False, time: TimeSettings = NO_LIMIT) -> None:
         self.saved = saved
         self.tree = RecordTree.of_game(self.game) if saved is None else saved.tree
         self.node = self.tree.main_line[-1] if saved is None else saved.node
@@ -75,7 +84,10 @@ class PlayedGame:
             self.tree.edits.clear()
         self.is_record = as_record
         self.has_content = bool(saved and saved.is_own and saved.game.moves)
-        self.used = UsedTime(read_notes(self.tree.root.properties).used)
+        self.time = saved.time if saved and not as_record else time
+        limits = self.time if self._has_clock else NO_LIMIT
+        self.clock = RecordedClock(self.tree, limits, read_notes(self.tree.root.properties).used)
+        self.engine.clock.settings = limits
         self._results: dict[TreeNode, str] = {}
         self._dead: dict[TreeNode, frozenset[int]] = {}
         self._date = saved.date if saved and saved.is_own else None
@@ -92,10 +104,34 @@ class PlayedGame:
         is_here = saved.path is not None and saved.path.parent.resolve() == self.folder.resolve()
         return saved.path if saved.is_edited and is_here else None
 
+    # Time.
+
+    def pause(self, is_paused: bool) -> None:
+        """Stops the clock, or lets that of the player to move run."""
+        self._is_paused = is_paused
+        self._run_clock()
+
     def _run_clock(self) -> None:
-        """Has the clock of the player to move run, from the first move to the end of the game."""
-        is_running = self.node.parent is not None and not (self.is_record or self.result or self.game.is_over)
-        self.used.switch(self.game.to_move if is_running else None)
+        """Has the clock of the player to move run, from the first move to the end of the game, at its last position."""
+        self.clock.follow()
+        is_playing = self.node is self.clock.last and self.node.parent is not None
+        is_running = is_playing and not (self.result or self.game.is_over or self.is_record or self._is_paused)
+        self.clock.switch(self.game.to_move if is_running else None)
+
+    def genmove(self) -> "Future[Decision]":
+        """Has the engine decide its move in the time that it has left; `commit` plays it."""
+        colour = self.game.to_move
+        if (left := self.clock.left(colour)) is not None:
+            self.engine.clock.time_left(colour, *left)
+        return self.engine.genmove()
+
+    def lose_on_time(self) -> bool:
+        """Ends the game if the time of the player to move is over, and saves it; returns whether it has."""
+        colour = self.clock.running
+        if colour is None or not self.clock.is_out(colour):
+            return False
+        self._lose(colour, "T")
+        return True
 
     @property
     def game(self) -> "Game":
@@ -149,7 +185,12 @@ class PlayedGame:
         known = next((child for child in self.node.children if child.move == move), None)
         if known is None or not self.is_study:  # a game against the engine is the main line, whatever its file has too
             properties = {"C": [escaped(comment)]} if comment else {}
+            is_last = self.node is self.clock.last
+            if is_last:
+                properties |= self.clock.finish_turn(move.colour)
             known = self.tree.add(self.node, properties, move=move, first=not self.is_study)
+            if is_last:
+                self.clock.moved()
             self.has_content = True
         self.node = known
         self.tree.follow(known)
@@ -207,12 +248,12 @@ class PlayedGame:
         """
         if not self.can_undo:
             raise UserError("you have no move to take back")
-        node, result = self.node, self.result
+        node, result, results = self.node, self.result, len(self._results)
         if self.annotation_to_undo is not None:
             self.tree.undo(cast("int", self._last_change))
         else:
             self.show(self._undo_edits())
-        self.has_content = True
+        self.has_content |= not (self.is_record and len(self._results) < results)  # a result is not saved there
         self.save()
         return self.node is node and self.result != result
 
@@ -239,10 +280,20 @@ class PlayedGame:
         """
         if self.result:
             raise UserError("the game is over")
-        node, colour = self.node, colour or self.game.to_move
-        self._results[node] = f"{colour_letter(opponent(colour))}+R"
+        self._lose(colour or self.game.to_move, "R")
+
+    def _lose(self, colour: int, how: str) -> None:
+        """Ends the game by the loss of a player, which a person may undo: "R" by resignation, "T" on time."""
+        node = self.node
+        self._results[node] = f"{colour_letter(opponent(colour))}+{how}"
+
+        def revert() -> None:
+            self._results.pop(node)
+            if how == "T":
+                self.clock.restart_turn()
+
         if colour in self.humans:
-            self.tree.edits.append(Edit(node, lambda: self._results.pop(node)))
+            self.tree.edits.append(Edit(node, revert))
         self._finish()
 
     def count(self, dead: Iterable[int]) -> None:
@@ -277,8 +328,12 @@ class PlayedGame:
                 result=results[-1] if results else "",
                 date=self._date,
             )
+            if self.time != NO_LIMIT:
+                game.time_limit, game.overtime = self.time.main, overtime_text(self.time)
             game.handicap = self.tree.position(self.tree.root).handicap  # of the start, whatever position is shown
             self.tree.set_info(game)
+            if self.clock.last not in self._results:
+                self.clock.note_turn()
         root = self.tree.root
         if (properties := self._notes(is_copy=is_copy).added_to(root.properties)) != root.properties:
             root.properties = properties
@@ -288,11 +343,14 @@ class PlayedGame:
         if self.is_record:
             is_edited = not is_copy and (self.has_content or self.file.path is not None)
             return replace(read_notes(self.tree.root.properties), is_edited=is_edited)
-        used = {colour: self.used.of(colour) for colour in (BLACK, WHITE)}
-        if self.is_study:
-            return Notes(used)
-        limits = self.engine.settings.limits()
-        return Notes(used, limits.seconds, limits.visits)
+        settings = self.engine.settings
+        if self.time == NO_LIMIT:
+            limits = settings.limits()
+            seconds, visits = limits.seconds, limits.visits
+            used = {colour: self.clock.used(colour) for colour in (BLACK, WHITE)}
+        else:  # the moves say what is left, and the engine needs no limit of its own
+            seconds, visits, used = settings.seconds, settings.visits, {}
+        return Notes(used) if self.is_study else Notes(used, seconds, visits)
 
     def save(self) -> bool:
         """Saves the game if there is anything to save; returns False and sets the file's `error` if that fails."""
@@ -307,18 +365,24 @@ class PlayedGame:
         """
         if saved.opponent is not None:
             self.engine.settings = replace(self.engine.settings, rank=saved.opponent.rank)
-            if saved.opponent.has_limits:
+            if saved.opponent.has_limits or saved.time != NO_LIMIT:
                 limits: dict[str, Any] = {"seconds": saved.opponent.seconds, "visits": saved.opponent.visits}
                 self.engine.settings = replace(self.engine.settings, **limits)
         self.engine.load(saved.game)
         self.humans = saved.humans
         self._begin(saved, as_record=as_record)
 
-    def begin(self, game: "Game", humans: frozenset[int]) -> None:
-        """Begins a new game instead of this one, from a position, with people playing these colours."""
+    def begin(self, game: "Game", humans: frozenset[int], time: TimeSettings = NO_LIMIT) -> None:
+        """Begins a new game instead of this one, from a position.
+
+        Args:
+            game: The position.
+            humans: The colours that people play.
+            time: The time limits.
+        """
         self.engine.load(game)
         self.humans = humans
-        self._begin(None)
+        self._begin(None, time=time)
 
     def restart(self) -> None:
         """Begins a new game with the same board, handicap, komi, rules and players."""

@@ -22,7 +22,7 @@ TEXT_FIELDS = {
 # Further texts about the game (FF[4], "Game info properties"), kept as they are.
 OTHER_TEXTS = ("AN", "BT", "CP", "EV", "GC", "GN", "ON", "PC", "RO", "SO", "US", "WT")
 # The properties that `info_of` sets anew or not at all; further texts stay as they are.
-INFO_NAMES = frozenset({*TEXT_FIELDS, "KM", "HA"})
+INFO_NAMES = frozenset({*TEXT_FIELDS, "KM", "HA", "TM"})
 
 
 def info_of(record: "GameRecord") -> Properties:

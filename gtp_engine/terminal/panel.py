@@ -150,5 +150,6 @@ def result_in_words(result: str) -> str:
     if result == "0":
         return "a draw"
     winner, _, margin = result.partition("+")
-    how = "by resignation" if margin == "R" else f"by {margin} point{'' if margin in ('0.5', '1') else 's'}"
+    points = f"by {margin} point{'' if margin in ('0.5', '1') else 's'}"
+    how = {"R": "by resignation", "T": "on time"}.get(margin, points)
     return f"{colour_name(parse_colour(winner))} wins {how}"

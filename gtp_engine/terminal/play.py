@@ -25,6 +25,7 @@ from ..base.system import wait_for
 from ..game.coords import BLACK, WHITE, colour_name, parse_vertex
 from ..game.diagram import Marks
 from ..game.scoring import area_map
+from ..play.clock import NO_LIMIT
 from ..play.engine import Decision, Engine
 from ..play.loading import HUMAN, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
 from ..play.played_game import PlayedGame
@@ -105,12 +106,13 @@ class TerminalGame:
 
     def _continuing(self, saved: SavedGame) -> str:
         """Returns a line about the saved game, with the engine's limits, which the file may have changed."""
+        clock = "" if saved.time == NO_LIMIT else "; the clocks of the game stand still here"
         if len(self._played.humans) == 2:
-            return saved.in_words()
+            return f"{saved.in_words()}{clock}"
         limits = self._engine.settings.limits()
         parts = [] if limits.seconds is None else [f"{limits.seconds:g} s"]
         parts += [] if limits.visits is None else [plural(limits.visits, "visit")]
-        return f"{saved.in_words()}; the engine's limit is {' and '.join(parts)} a move"
+        return f"{saved.in_words()}; the engine's limit is {' and '.join(parts)} a move{clock}"
 
     def run(self) -> bool:
         """Plays until the player quits; without a person at the prompt, until the game ends.

@@ -56,7 +56,7 @@ class Games(Part):
         def begin() -> None:
             engine = self.session.played.engine
             engine.settings = replace(engine.settings, rank=new.rank, seconds=new.seconds, visits=new.visits)
-            self.session.played.begin(new.game, new.humans)
+            self.session.played.begin(new.game, new.humans, new.time)
 
         self._replace(begin)
 
@@ -77,12 +77,12 @@ class Games(Part):
         self._replace(lambda: self.session.played.load(saved, as_record=True))
 
     def _branch(self, _: Message) -> None:
-        """Begins a new game against the engine from the position that is shown."""
-        session = self.session
+        """Begins a new game against the engine from the position that is shown, with the same time limits."""
+        session, time = self.session, self.session.played.time
         game, node, values = session.position().copy(), session.node, session.values
         if game.is_over:
             raise UserError("both players have passed here: choose an earlier position")
-        self._replace(lambda: session.played.begin(game, frozenset((game.to_move,))), forgets=False)
+        self._replace(lambda: session.played.begin(game, frozenset((game.to_move,)), time), forgets=False)
         values.move_to(zip(_positions(node), _positions(session.played.node), strict=False))
         session.publish()
 

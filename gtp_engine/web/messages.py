@@ -10,12 +10,16 @@ from ..base.fields import Range, invalid, parse_number, parse_word
 from ..game.coords import MAX_SIZE, MIN_SIZE
 from ..game.game import Game
 from ..game.rules import RULESETS
+from ..play.clock import NO_LIMIT, TimeSettings, named_settings
 from ..play.initial_game import initial_game
 from ..play.players import COLOURS, parse_humans
 from ..play.ranks import Rank, as_rank
 
 # The page offers less; these bounds only keep a wrong message from starting a search of a week.
 _SECONDS, _VISITS = Range(0, 3600, above=True, noun="number of seconds"), Range(1, 1_000_000, whole=True)
+_SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer")
+_MAIN, _OVERTIME = Range(0, 360_000, noun="number of seconds"), Range(0, 3600, noun="number of seconds")
+_COUNT = Range(0, 1000, whole=True)
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class NewGame:
         rank: The engine's rank; None for full strength.
         seconds: The longest time for a move of the engine; None for no limit but that of the visits.
         visits: The largest number of visits for one; None for no limit.
+        time: The time limits of both players.
     """
 
     game: Game
@@ -35,6 +40,7 @@ class NewGame:
     rank: Rank | None
     seconds: float | None
     visits: int | None
+    time: TimeSettings
 
 
 def parse_message(text: str | bytes) -> dict[str, Any]:
@@ -83,6 +89,26 @@ def visits_of(message: Mapping[str, Any]) -> int | None:
     return None if value is None else int(parse_number("number of visits", value, _VISITS, from_text=False))
 
 
+def time_of(message: Mapping[str, Any]) -> TimeSettings:
+    """Returns the time limits of a message, which names them as `kata-time_settings` does; without any, no limit.
+
+    Raises:
+        UserError: They are invalid, or leave no time at all.
+    """
+    if message.get("time") is None:
+        return NO_LIMIT
+    words = text_of(message, "time").split()
+    parse_word("time system", words[0] if words else "", _SYSTEMS)
+    settings = named_settings(words)
+    parse_number("main time", settings.main, _MAIN)
+    parse_number("overtime period", settings.period, _OVERTIME)
+    parse_number("increment", settings.increment, _OVERTIME)
+    parse_number("count of periods or stones", settings.count, _COUNT)
+    if not settings.is_playable:
+        raise UserError("invalid time: without overtime the main time has to be more than 0")
+    return settings
+
+
 def new_game_of(message: Mapping[str, Any]) -> NewGame:
     """Returns the game that a page wants to begin.
 
@@ -102,4 +128,5 @@ def new_game_of(message: Mapping[str, Any]) -> NewGame:
         as_rank(text_of(message, "rank")),
         None if seconds is None else float(parse_number("time", seconds, _SECONDS, from_text=False)),
         visits_of(message),
+        time_of(message),
     )

@@ -79,11 +79,16 @@ class Reviewing(Part):
         self._published = 0.0
         self.methods = {"review": self._begin, "stop-review": self._stop, "reason": self._line}
 
+    @property
+    def is_running(self) -> bool:
+        """Whether a review goes on."""
+        return self.job is not None and self.job.is_running
+
     def _begin(self, message: Message) -> None:
         from ..analysis.reviewer import Reviewer  # later than the first board
 
         session = self.session
-        if self.job is not None and self.job.is_running:
+        if self.is_running:
             raise UserError("the review is running")
         if not session.is_ready:
             raise UserError("the engine is getting ready: review the game when it is")

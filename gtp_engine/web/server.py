@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tornado.httpserver import HTTPServer
+from tornado.ioloop import PeriodicCallback
 from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
@@ -34,6 +35,7 @@ _IDLE_SECONDS = 30.0  # of a connection between requests; open pages, which are 
 _BODY_SECONDS = 10.0
 _MOST_PAGES = 50
 _PING_SECONDS = 20
+_CLOCK_MILLISECONDS = 100  # between looks at the players' time
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -115,10 +117,14 @@ class Server:
             body_timeout=_BODY_SECONDS,
         )
         server.add_sockets(self._sockets)
+        self.session.watch(False)
+        clock = PeriodicCallback(self.session.check_time, _CLOCK_MILLISECONDS)
+        clock.start()
         opened()
         try:
             await self._stopped.wait()
         finally:
+            clock.stop()
             self.session.close()
             server.stop()
             for page in list(self._pages):
@@ -147,11 +153,13 @@ class Server:
         if len(self._pages) >= _MOST_PAGES:
             return False
         self._pages.add(page)
+        self.session.watch(True)
         return True
 
     def leave(self, page: "_Socket") -> None:
         """Forgets a page that is closed."""
         self._pages.discard(page)
+        self.session.watch(bool(self._pages))
 
 
 def _bind(port: int | None, host: str | None) -> tuple[list[Any], int]:

@@ -71,6 +71,7 @@ class Session:
         values: What has been found about the positions.
         last_report: The search behind the engine's last move.
         problem: What has gone wrong on the engine's side, in one line; None if nothing.
+        is_watched: Whether a page is open.
         games, searches, guessing, reviewing: Parts that keep something, see their modules.
     """
 
@@ -98,6 +99,7 @@ class Session:
         self.values = Values()
         self.last_report: SearchReport | None = None
         self.problem: str | None = None
+        self.is_watched = True
         self._trees = 1  # begun so far
         self.games, self.searches = Games(self), Searches(self)
         self.guessing, self.reviewing = Guessing(self), Reviewing(self)
@@ -153,8 +155,33 @@ class Session:
         return state_of(self)
 
     def publish(self) -> None:
-        """Shows the state on all pages."""
+        """Shows the state on all pages, after the clock has been stopped or started as the state requires."""
+        self.played.pause(not self._is_in_play)
         self._publish(self.state())
+
+    @property
+    def _is_in_play(self) -> bool:
+        """Whether the clock of the player to move may run.
+
+        The engine's does while it looks for its move. A person's stops while no page is open, and while the game is
+        studied: an earlier position is shown, or something is analysed or reviewed.
+        """
+        if not self.played.is_humans_turn:
+            return self.task is not None and self.task.kind == "move" and self.is_ready
+        is_studied = self.searches.analysis_visits is not None or self.reviewing.is_running
+        return self.is_watched and self.is_latest and not is_studied
+
+    def watch(self, is_watched: bool) -> None:
+        """Notes whether any page is open."""
+        if is_watched != self.is_watched:
+            self.is_watched = is_watched
+            self.check_time()
+            self.publish()
+
+    def check_time(self) -> None:
+        """Ends the game if the time of the player to move is over."""
+        if self.played.lose_on_time():
+            self.changed()
 
     def receive(self, message: Mapping[str, Any]) -> Document | None:
         """Does what a page asks for; all pages get the new state.
@@ -168,6 +195,7 @@ class Session:
         Raises:
             UserError: It cannot be done.
         """
+        self.check_time()
         kind = message["type"]
         method = self._methods.get(kind)
         if method is None:
@@ -236,7 +264,7 @@ class Session:
             elif self.searches.has_to_judge():
                 self.searches.judge()
             elif played.result is None and not played.is_humans_turn:
-                self.begin("move", played.engine.genmove(), self._decided)
+                self.begin("move", played.genmove(), self._decided)
             else:
                 self.searches.analyse()
         self.publish()
@@ -271,6 +299,9 @@ class Session:
             self.played.engine.stop()
 
     def _decided(self, decision: Decision) -> None:
+        self.check_time()
+        if self.played.result is not None:
+            return
         before = self.played.node
         self.played.commit(decision)
         self.last_report = decision.report
@@ -298,9 +329,9 @@ class Session:
         winner, _, margin = result.partition("+")
         if not margin:
             return {"winner": None, "by": "draw", "points": 0.0}
-        by = "resignation" if margin == "R" else "points"
+        by = {"R": "resignation", "T": "time"}.get(margin, "points")
         colour = colour_name(BLACK if winner == "B" else WHITE)
-        return {"winner": colour, "by": by, "points": 0.0 if margin == "R" else float(margin)}
+        return {"winner": colour, "by": by, "points": float(margin) if by == "points" else 0.0}
 
     def title(self) -> str:
         """Returns what the file of the game is called when a page downloads it."""

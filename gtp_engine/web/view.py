@@ -122,9 +122,16 @@ def _variation_of(session: "Session") -> dict[str, int]:
 
 
 def _clock_of(session: "Session") -> dict[str, Any]:
-    clocks = session.played.used
-    used = {colour_name(colour): clocks.of(colour) for colour in (BLACK, WHITE)}
-    return {**used, "running": colour_name(clocks.running) if clocks.running else None}
+    """Returns the clocks; what is left of each is seconds and count as in GTP's `time_left`."""
+    clock = session.played.clock
+    return {
+        "running": colour_name(clock.running) if clock.running else None,
+        "system": clock.settings.system,
+        "period": clock.settings.period,
+        "periods": clock.settings.count,
+        "used": {colour_name(colour): clock.used(colour) for colour in (BLACK, WHITE)},
+        "left": {colour_name(colour): clock.left(colour) for colour in (BLACK, WHITE)},
+    }
 
 
 def tree_of(session: "Session") -> dict[str, Any]:

@@ -399,3 +399,25 @@ def test_estimated_ranks_are_a_line_of_the_players_table(language: str) -> None:
     assert unescape(page).count(text("players.rankNote")) == 1
     assert wording(language).rank(None) == "-"
     assert f"{text('players.classNote')} " not in unescape(page)  # Chinese has no space between sentences
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance (WCAG 2.2) of "#rrggbb" or "#rgb"."""
+    digits = colour.removeprefix("#")
+    pairs = re.findall("..", digits if len(digits) == 6 else "".join(2 * digit for digit in digits))
+    parts = [int(pair, 16) / 255 for pair in pairs]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_labels_of_the_graphs_are_readable_on_their_ground_in_light_and_dark() -> None:
+    styles = (FOLDER / "review.css").read_text("utf-8")
+    label = re.search(r"\.graph \.value {.*stroke: var\(--plot\); stroke-width: (\d+)px", styles)
+    assert label and int(label[1]) >= 6  # half of it lies around the letters
+    assert ".graph text { font-size: 11px; fill: var(--ink); }" in styles
+    grounds = re.findall(r"--plot: (#\w+)", styles)
+    inks = re.findall(r"--ink: (#\w+)", styles)
+    assert len(grounds) >= 2 and len(inks) == len(grounds)
+    for ink, ground in zip(inks, grounds, strict=True):
+        lighter, darker = sorted((luminance(ink), luminance(ground)), reverse=True)
+        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (ink, ground)  # WCAG's level AA for text of this size

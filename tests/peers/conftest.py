@@ -18,6 +18,7 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 LIMIT = 60  # seconds; the first start may compile the core
 WEB = [sys.executable, "-m", "gtp_engine", "web", "--no-browser", "--port", "0", "--network", "none", "--threads", "1"]
 SIZES = {1280: 800, 360: 740}
+LISTS = ("size", "colour", "rank", "time", "handicap", "rules")  # of the dialog of a new game; the rest are numbers
 
 
 @pytest.fixture(scope="module")
@@ -100,5 +101,5 @@ def begin(page: Any, **choices: str) -> None:
     page.click("#new")
     for name, value in choices.items():
         field = page.locator(f"#new-dialog [name={name}]")
-        field.fill(value) if name in ("komi", "seconds") else field.select_option(value)
+        field.select_option(value) if name in LISTS else field.fill(value)
     page.click("#new-dialog [type=submit]")

@@ -1,5 +1,6 @@
 """Playing in the browser, with the page of `gtp_engine web` in Chromium."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +203,49 @@ def test_two_people_finish_a_game(page: Any) -> None:
     before = page.inner_text("#status")
     click(page, "G5")
     page.wait_for_function("before => document.querySelector('#status').innerText !== before", arg=before)
+
+
+def test_who_runs_out_of_time_loses(page: Any, tmp_path: Path) -> None:
+    page.click("#settings summary")
+    page.check("#sound")
+    begin(page, size="9", colour="both", time="absolute", minutes="0.1")
+    white = page.locator("[data-colour=white] .clock")
+    expect(white).to_have_text("0:06")
+    click(page, "E5")
+    expect(page.locator("#facts")).to_contain_text("move 1")
+    assert page.get_attribute("[data-colour=white] .clock", "role") == "timer"
+    expect(white).to_have_attribute("aria-label", re.compile(r"White: 0:0[1-5] left"))
+    assert "left" not in page.inner_text("#announcement")  # it had less than ten seconds from the start
+    wait_for_status(page, "Black wins on time")
+    expect(white).to_have_text("0:00")
+    assert int(page.get_attribute("html", "data-knocks")) >= 5  # the stone, and seconds that are heard
+    (file,) = tmp_path.glob("*.sgf")
+    assert read_sgf(file).result == "B+T"
+    page.click("#undo")
+    wait_for_status(page, "White to move")
+
+
+def test_byo_yomi_is_counted_and_stands_while_the_game_is_studied(page: Any) -> None:
+    page.click("#new")
+    for time, shown in (("none", 1), ("absolute", 1), ("byoyomi", 3), ("canadian", 3), ("fischer", 2)):
+        page.select_option("#new-dialog [name=time]", time)
+        expect(page.locator("#new-dialog [data-systems]:visible")).to_have_count(shown)
+    page.keyboard.press("Escape")
+    begin(page, size="9", rank="20k", time="byoyomi", minutes="0", period="300", periods="3")
+    black = page.locator("[data-colour=black] .clock")
+    expect(black).to_have_text("5:00 (3)")
+    play_first_move(page)
+    expect(black).to_have_text(re.compile(r"4:5[0-8] \(3\)"))
+    expect(black).to_have_attribute("aria-label", re.compile("Black: 4:5[0-8] left · 3 periods left"))
+    click(page, "D7")
+    expect(page.locator("#facts")).to_contain_text("move 4")
+    page.click("#previous")
+    wait_for_status(page, "Position after move 3")
+    before = black.inner_text()
+    page.wait_for_timeout(1500)
+    assert black.inner_text() == before
+    page.click("#next")
+    expect(black).not_to_have_text(before)
 
 
 def test_resigning_asks_back(page: Any) -> None:

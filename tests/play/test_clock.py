@@ -251,3 +251,32 @@ def test_moves_to_plan_for():
     assert own_moves_left(361, 0) == pytest.approx(99, abs=1)
     assert own_moves_left(361, 500) == pytest.approx(60, abs=1)
     assert own_moves_left(4, 100) == 5
+
+
+SYSTEMS = st.one_of(
+    st.builds(TimeSettings, st.just("absolute"), st.integers(1, 60)),
+    st.builds(TimeSettings, st.just("byoyomi"), st.integers(0, 60), st.integers(1, 20), st.integers(1, 4)),
+    st.builds(TimeSettings, st.just("canadian"), st.integers(0, 60), st.integers(1, 60), st.integers(1, 4)),
+    st.builds(TimeSettings, st.just("fischer"), st.integers(1, 60), increment=st.integers(0, 9)),
+)
+
+
+@given(system=SYSTEMS, moves=st.lists(st.integers(0, 30), max_size=12))
+@settings(deadline=None)
+def test_the_time_left_in_the_middle_of_a_move_ends_when_the_flag_falls(system, moves):
+    clock, referee = Clock(system), Referee(system)
+    for whole in moves:
+        seconds = whole + 0.37  # which no sum of a few moves makes whole: referees differ about the last instant
+        left = clock.remaining(BLACK, seconds)
+        assert left is not None
+        try:
+            referee.take(seconds)
+        except AssertionError:
+            assert left[0] == 0
+            return
+        assert left[0] > 0
+        clock.charge(BLACK, seconds)
+        after = clock.remaining(BLACK)
+        assert after == (pytest.approx(referee.main), 0) or after == (pytest.approx(referee.period), referee.count)
+        clock.time_left(BLACK, *after)  # as a game is resumed
+        assert clock.remaining(BLACK) == after

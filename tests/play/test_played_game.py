@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.play.clock import TimeSettings
 from gtp_engine.play.engine import Engine, EngineSettings
+from gtp_engine.play.loading import open_game
 from gtp_engine.play.notes import read_notes
 from gtp_engine.play.played_game import PlayedGame
 from gtp_engine.sgf import read_tree
@@ -21,20 +23,46 @@ def engine() -> Iterator[Engine]:
 
 def test_the_time_of_both_players_is_counted_and_saved(engine: Engine, tmp_path: Path) -> None:
     played = PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path)
-    assert played.used.running is None  # nobody has played yet
+    assert played.clock.running is None  # nobody has played yet
     played.play("C3")
-    assert played.used.running == WHITE
+    assert played.clock.running == WHITE
     time.sleep(0.2)
     played.commit(engine.genmove().result(120))
-    assert played.used.running == BLACK
+    assert played.clock.running == BLACK
     time.sleep(0.1)
     played.save()
     assert played.file.path is not None
     used = read_notes(read_tree(played.file.path).root.properties).used
     assert used[WHITE] >= 0.2 and used[BLACK] >= 0.1
     played.resign()
-    assert played.used.running is None
+    assert played.clock.running is None
     played.undo()
-    assert played.used.running == BLACK
+    assert played.clock.running == BLACK
     played.undo()
-    assert played.game.moves == [] and played.used.running is None
+    assert played.game.moves == [] and played.clock.running is None
+
+
+def test_the_clocks_stand_still_in_a_program_that_does_not_show_them(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("gtp_engine.play.game_clock.monotonic", lambda: now)
+    both = frozenset((BLACK, WHITE))
+    played = PlayedGame(engine, humans=both, folder=tmp_path, has_clock=True)
+    played.begin(engine.game, both, TimeSettings("byoyomi", 100.0, 30.0, 3))
+    played.play("C3")
+    now += 90
+    played.save()
+    assert played.file.path is not None
+    played.load(open_game(played.file.path))
+    assert played.clock.left(WHITE) == (10.0, 0)
+
+    terminal = PlayedGame(engine, humans=both, folder=tmp_path)
+    terminal.load(open_game(played.file.path))
+    now += 5000
+    assert not terminal.lose_on_time() and terminal.clock.left(WHITE) is None
+    terminal.play("B2")
+    terminal.play("D4")
+    played.load(open_game(played.file.path))
+    assert (played.clock.left(BLACK), played.clock.left(WHITE)) == ((100.0, 0), (10.0, 0))
+    assert played.time == TimeSettings("byoyomi", 100.0, 30.0, 3)

@@ -144,6 +144,11 @@ def test_a_game_that_is_loaded_tells_the_engines_limits(tmp_path: Path) -> None:
     name = only_game(tmp_path).name
     said = play(f"load {name}\n", tmp_path, "--visits", "3")
     assert "after 2 moves; the engine's limit is 7.5 s and 8 visits a move" in said
+    assert "clocks" not in said
+    path = tmp_path / name
+    path.write_text(path.read_text().replace("GESEC[7.5]GEVIS[8]", "TM[600]OT[5x30 byo-yomi]"))
+    said = play(f"load {name}\n", tmp_path, "--seconds", "2")
+    assert "the engine's limit is 5 s a move; the clocks of the game stand still here" in said
 
 
 def test_a_finished_game_is_loaded_at_a_move(tmp_path: Path) -> None:

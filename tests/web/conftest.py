@@ -24,7 +24,7 @@ class Desk:
         self.calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self.published: list[dict[str, Any]] = []
         self.engine = engine
-        self.played = PlayedGame(engine, humans=humans, folder=folder)
+        self.played = PlayedGame(engine, humans=humans, folder=folder, has_clock=True)
         self.session = Session(self.played, self.published.append, self.calls.put)
 
     def send(self, kind: str, **values: Any) -> dict[str, Any] | None:

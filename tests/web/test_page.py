@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import gtp_engine.web
+from gtp_engine.game.coords import BLACK
 from gtp_engine.languages.texts import LANGUAGES, texts
+from gtp_engine.play.clock import Clock, TimeSettings
 
 STATIC = Path(gtp_engine.web.__file__).parent / "static"
 # The names with a dot are those of the page of a review.
@@ -26,7 +28,7 @@ def test_every_text_is_used_and_every_used_text_exists() -> None:
     used = set(re.findall(r'data-(?:text|label|roledescription)="([\w-]+)"', PAGE))
     assert used <= TEXTS
     quoted = set(re.findall(r'"([\w-]+)"', SCRIPTS)) | used | {"direction"}
-    quoted |= {f"{kind}-{name}" for kind in ("layer", "rules", "tool") for name in quoted}
+    quoted |= {f"{kind}-{name}" for kind in ("layer", "rules", "time", "tool") for name in quoted}
     assert quoted >= TEXTS
 
 
@@ -100,3 +102,34 @@ def test_the_scripts_are_small_and_load_nothing_from_elsewhere() -> None:
     styles = (STATIC / "page.css").read_text("utf-8")
     for text in (PAGE, SCRIPTS.replace("http://www.w3.org/2000/svg", ""), styles):
         assert "http:" not in text and "https:" not in text and "url(" not in text
+
+
+def test_the_page_counts_down_as_the_program_does() -> None:
+    script = """
+        Object.assign(globalThis, {setInterval() {}});
+        const {leftAfter} = await import(process.argv[1]);
+        const systems = [{system: "absolute"}, {system: "byoyomi", period: 30, periods: 3},
+          {system: "canadian", period: 60, periods: 5}, {system: "fischer"}];
+        for (const clock of systems) {
+          for (const spent of [0, 9.5, 10.5, 45, 75, 95, 500]) {
+            const {seconds, count} = leftAfter([10, 0], spent, clock);
+            console.log(`${seconds} ${count}`);
+          }
+        }
+        console.log(Object.values(leftAfter([12, 2], 15, systems[1])).join(" "));"""
+    expected: list[float] = []
+    for settings in (
+        TimeSettings("absolute", 10),
+        TimeSettings("byoyomi", 10, 30, 3),
+        TimeSettings("canadian", 10, 60, 5),
+        TimeSettings("fischer", 10, increment=5),
+    ):
+        for spent in (0, 9.5, 10.5, 45, 75, 95, 500):
+            left = Clock(settings).remaining(BLACK, spent)
+            assert left is not None
+            # When the time is over the program has no period left, and the page shows the last one at 0.
+            expected += left if left[0] or settings.system != "byoyomi" else (0, 1)
+    clock = Clock(TimeSettings("byoyomi", 10, 30, 3))
+    clock.time_left(BLACK, 12, 2)
+    expected += clock.remaining(BLACK, 15) or ()
+    assert list(map(float, run_script(script, "clocks.js"))) == expected

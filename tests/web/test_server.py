@@ -66,7 +66,7 @@ def with_server(
 ) -> None:
     async def run() -> None:
         server = Server(0, host)
-        played = PlayedGame(engine, humans=frozenset((BLACK,)), folder=folder)
+        played = PlayedGame(engine, humans=frozenset((BLACK,)), folder=folder, has_clock=True)
         serving = asyncio.create_task(server.serve(played, lambda: None))
         await asyncio.sleep(0)
         try:
@@ -227,6 +227,38 @@ def test_a_connection_that_sends_nothing_is_closed(
         reader, writer = await asyncio.open_connection("127.0.0.1", browser.server.port)
         assert await asyncio.wait_for(reader.read(), 10) == b""
         writer.close()
+
+    with_server(engine, tmp_path, visit)
+
+
+def test_time_runs_out_between_messages_but_not_while_no_page_is_open(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("gtp_engine.play.game_clock.monotonic", lambda: now)
+
+    async def visit(browser: Browser) -> None:
+        nonlocal now
+        await browser.log_in()
+        session = browser.server.session
+        assert not session.is_watched
+        page = await browser.socket()
+        await read(page, lambda state: state["type"] == "state")
+        new = {"type": "new", "width": 5, "height": 5, "colour": "both", "rank": "max", "handicap": 0}
+        await page.write_message(json.dumps({**new, "rules": "chinese", "time": "absolute 60"}))
+        await page.write_message(json.dumps({"type": "play", "point": "C3", "after": 0}))
+        await read(page, lambda state: state.get("clock", {}).get("running") == "white")
+        now += 10
+        page.close()
+        while session.is_watched:
+            await asyncio.sleep(0.01)
+        now += 1000
+        page = await browser.socket()
+        state = await read(page, lambda state: state["type"] == "state")
+        assert state["clock"]["left"]["white"] == [50.0, 0] and state["result"] is None
+        now += 51
+        state = await read(page, lambda state: state["type"] == "state" and state["isOver"])
+        assert state["result"] == {"winner": "black", "by": "time", "points": 0.0}
 
     with_server(engine, tmp_path, visit)
 

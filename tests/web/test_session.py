@@ -10,7 +10,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.play.engine import Engine, EngineSettings
-from gtp_engine.play.used_time import UsedTime
+from gtp_engine.play.recorded_clock import RecordedClock
 from gtp_engine.sgf import read_sgf
 from gtp_engine.web.values import JUDGED_VISITS, Value
 
@@ -205,7 +205,7 @@ def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path) -> None
 
 def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path) -> None:
     desk.send("new", **{**NEW, "colour": "black", "seconds": 7.5})
-    desk.played.used = UsedTime({BLACK: 100.0, WHITE: 20.0})
+    desk.played.clock = RecordedClock(desk.played.tree, used={BLACK: 100.0, WHITE: 20.0})
     desk.play("C3")
     desk.wait()
     name = desk.published[-1]["file"].removesuffix(".sgf")
@@ -213,13 +213,15 @@ def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path
     engine.settings = EngineSettings(network="uniform", threads=1, seed=1, seconds=3.0)
     engine.load(Game(5, 5))
     again = Desk(engine, tmp_path)
-    assert again.session.state()["clock"] == {"black": 0.0, "white": 0.0, "running": None}
+    clock = again.session.state()["clock"]
+    assert clock["used"] == {"black": 0.0, "white": 0.0} and clock["running"] is None
     again.send("resume", game=name)
     state = again.published[-1]
-    assert 100 <= state["clock"]["black"] < 110 and 20 <= state["clock"]["white"] < 30
+    used = state["clock"]["used"]
+    assert 100 <= used["black"] < 110 and 20 <= used["white"] < 30
     assert (state["seconds"], state["visits"], state["rank"]) == (7.5, 4, "20k")
     again.send("new", **{**NEW, "colour": "black"})
-    assert again.published[-1]["clock"]["white"] == 0.0
+    assert again.published[-1]["clock"]["used"]["white"] == 0.0
 
 
 def test_a_resumed_game_has_the_engines_default_time(desk: Desk, engine: Engine, tmp_path: Path) -> None:

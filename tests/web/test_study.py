@@ -90,6 +90,17 @@ def test_another_move_is_a_variation_and_all_of_it_is_saved(study: Desk, tmp_pat
     assert len(read_tree(file).main_line[2].children) == 3 and state(study)["place"] == 3
 
 
+def test_a_resignation_that_is_taken_back_changes_no_record(study: Desk, tmp_path: Path) -> None:
+    study.send("resign")
+    assert state(study)["result"]["by"] == "resignation"
+    study.send("undo")
+    assert state(study)["result"] is None and state(study)["file"] is None and list(tmp_path.iterdir()) == []
+    play(study, "A1")
+    study.send("resign")
+    study.send("undo")
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 def test_an_edited_record_is_resumed_in_its_file(study: Desk, engine: Engine, tmp_path: Path) -> None:
     assert study.send("games") == {"type": "games", "games": []}
     assert "GEDIT" not in study.session.games.download()
@@ -424,12 +435,12 @@ def test_a_game_without_moves_is_not_reviewed(desk: Desk) -> None:
 
 
 def test_the_clock_of_the_player_to_move_runs_in_a_game_only(desk: Desk) -> None:
-    assert state(desk)["clock"] == {"black": 0.0, "white": 0.0, "running": None}
+    assert state(desk)["clock"]["used"] == {"black": 0.0, "white": 0.0} and state(desk)["clock"]["running"] is None
     desk.play("C3")
     assert state(desk)["clock"]["running"] == "white"
     desk.wait()
-    assert state(desk)["clock"]["running"] == "black" and state(desk)["clock"]["white"] > 0
+    assert state(desk)["clock"]["running"] == "black" and state(desk)["clock"]["used"]["white"] > 0
     desk.send("resign")
     assert state(desk)["clock"]["running"] is None
     desk.send("open", sgf=RECORD)
-    assert state(desk)["clock"] == {"black": 0.0, "white": 0.0, "running": None}
+    assert state(desk)["clock"]["used"] == {"black": 0.0, "white": 0.0} and state(desk)["clock"]["running"] is None

@@ -1,10 +1,12 @@
 // The page: shows the state that the program sends, and sends what the user asks for.
 import {Board} from "./board.js";
+import {Clocks} from "./clocks.js";
 import {Connection} from "./connection.js";
 import {Graph} from "./graph.js";
 import {Review} from "./review.js";
 import {Sound} from "./sound.js";
 import {Study} from "./study.js";
+import {TimeLimits} from "./time_limits.js";
 import {begin, number, percent, text, use} from "./words.js";
 
 const RULES = ["chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor", "ing"];
@@ -13,16 +15,13 @@ const VISITS = [100, 500, 2000, 10000, 50000];
 const USUAL_VISITS = 2000;
 const WEAKEST_KYU = 25, STRONGEST_DAN = 5;
 const LARGEST_FILE = 1 << 20;  // bytes of a record, a tenth of which is a large one
-const CLOCK_STEP = 200;  // milliseconds
 const find = (selector) => document.querySelector(selector);
 const words = {".": "empty", X: "black", O: "white"};
 
 let state = null;
-let received = 0;  // when the state came, for the clock
 let announced = "";
 let line = null;  // the message that asks for the line on the board, of a candidate or of a reason
 let refusal = null;  // why the last thing that the user asked for was refused
-let isConnected = false;
 
 const board = new Board(find("#board"), {
   onPoint: (vertex) => play(vertex),
@@ -33,6 +32,11 @@ const graph = new Graph(find("#graph"), (place) => go(place));
 const study = new Study(send);
 const review = new Review(send, (index) => showLine(index === null ? null : {type: "reason", number: index}));
 const sound = new Sound(find("#sound"));
+const timeLimits = new TimeLimits(find("#new-dialog form"));
+const clocks = new Clocks(document.querySelectorAll(".player"), (seconds, isFirst) => {
+  sound.tick();
+  if (isFirst) announce(text("lastSeconds", {count: seconds}));
+});
 study.onTool = () => state && draw(state.board);
 await begin(find("#language"));
 fillForm();
@@ -42,7 +46,6 @@ function receive(message) {
   if (message.type === "state") {
     const before = state;
     state = message;
-    received = performance.now();
     show(before);
   } else if (message.type === "line") {
     if (line && message.of === nameOf(line)) draw(message.board);
@@ -173,8 +176,9 @@ find("#new-dialog form").addEventListener("submit", (event) => {
     height: Number(chosen.size),
     colour: chosen.colour,
     rank: chosen.rank,
-    seconds: Number(chosen.seconds),
+    seconds: chosen.time === "none" ? Number(chosen.seconds) : null,
     visits: null,
+    time: timeLimits.words(chosen),
     handicap: Number(chosen.handicap),
     komi: chosen.komi === "" ? null : Number(chosen.komi),
     rules: chosen.rules,
@@ -187,7 +191,7 @@ function fillForm() {
   study.fill();
   review.fill();
   const form = find("#new-dialog form");
-  const kept = form.rank.value ? Object.fromEntries(new FormData(form)) : {rank: "12k", seconds: 5, handicap: 0, rules: "chinese"};
+  const kept = form.rank.value ? Object.fromEntries(new FormData(form)) : {rank: "12k", handicap: 0, rules: "chinese"};
   const ranks = Array.from({length: WEAKEST_KYU}, (_, index) => `${WEAKEST_KYU - index}k`);
   ranks.push(...Array.from({length: STRONGEST_DAN}, (_, index) => `${index + 1}d`));
   form.rank.replaceChildren(...ranks.map((name) => new Option(rankName(name), name)), new Option(text("fullStrength"), "max"));
@@ -198,6 +202,7 @@ function fillForm() {
   find("#analysis-visits").replaceChildren(...VISITS.map((count) => new Option(number(count), count, false, count === visits)));
   form.komi.placeholder = text("usual");
   for (const [name, value] of Object.entries(kept)) form[name].value = value;
+  timeLimits.fill();
 }
 
 function showGames(names) {
@@ -292,25 +297,7 @@ function showPlayers() {
     player.querySelector(".captures").textContent = text("captured", {stones: number(state.captures[colour])});
     player.classList.toggle("turn", state.result === null && state.toMove === colour);
   }
-  showClock();
-}
-
-function showClock() {
-  const thinking = isConnected && state && state.task && state.task.kind === "move";
-  for (const player of document.querySelectorAll(".player")) {
-    const since = (performance.now() - received) / 1000, colour = player.dataset.colour;
-    const isThinking = thinking && colour === state.toMove;
-    const move = isThinking ? text("seconds", {seconds: number(state.task.seconds + since, 1)}) : "";
-    const used = state ? state.clock[colour] + (isConnected && state.clock.running === colour ? since : 0) : 0;
-    player.querySelector(".clock").textContent = [move, used ? clockText(used) : ""].filter(Boolean).join(" · ");
-  }
-}
-setInterval(showClock, CLOCK_STEP);
-
-function clockText(seconds) {
-  const whole = Math.floor(seconds), digits = (value) => String(value).padStart(2, "0");
-  const minutes = `${Math.floor(whole / 60) % 60}`, hours = Math.floor(whole / 3600);
-  return hours ? `${hours}:${digits(minutes)}:${digits(whole % 60)}` : `${minutes}:${digits(whole % 60)}`;
+  clocks.show(state);
 }
 
 function showStatus() {
@@ -337,7 +324,8 @@ function statusText() {
 
 function resultText({winner, by, points}) {
   if (by === "draw") return text("draw");
-  return text(by === "resignation" ? "winsByResignation" : "winsByPoints", {colour: text(winner), points: number(points, points % 1 ? 1 : 0)});
+  const names = {resignation: "winsByResignation", time: "winsOnTime", points: "winsByPoints"};
+  return text(names[by], {colour: text(winner), points: number(points, points % 1 ? 1 : 0)});
 }
 
 function showReport() {
@@ -411,11 +399,10 @@ function showProblem() {
 }
 
 function showConnection(isOpen) {
-  isConnected = isOpen;
   if (isOpen) study.askAgain();
   find("#connection").hidden = isOpen;
   find("main").classList.toggle("lost", !isOpen);
-  showClock();
+  clocks.connect(isOpen);
 }
 
 function announce(said) { find("#announcement").textContent = said; }

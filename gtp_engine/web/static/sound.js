@@ -1,6 +1,6 @@
-// Sounds of stones, made here: a short knock for a move, two for stones that are taken.
+// Sounds, made here: a short knock for a move, two for stones that are taken, a higher one for each of the last seconds.
 const STORED = "gtp_engine sound";
-const SECONDS = 0.09, PITCH = 1100;
+const SECONDS = 0.09, PITCH = 1100, TICK_PITCH = 2600;
 
 export class Sound {
   // switched: the checkbox.
@@ -23,13 +23,15 @@ export class Sound {
     if (taken > before.taken) this.knock(1.5 * SECONDS);
   }
 
-  knock(delay = 0) {
+  tick() { this.knock(0, TICK_PITCH); }
+
+  knock(delay = 0, pitch = PITCH) {
     if (!this.switched.checked) return;
     this.audio ||= new AudioContext();
     const start = this.audio.currentTime + delay, tone = this.audio.createOscillator(), loudness = this.audio.createGain();
     tone.type = "triangle";
-    tone.frequency.setValueAtTime(PITCH, start);
-    tone.frequency.exponentialRampToValueAtTime(PITCH / 5, start + SECONDS);
+    tone.frequency.setValueAtTime(pitch, start);
+    tone.frequency.exponentialRampToValueAtTime(pitch / 5, start + SECONDS);
     loudness.gain.setValueAtTime(0.4, start);
     loudness.gain.exponentialRampToValueAtTime(0.001, start + SECONDS);
     tone.connect(loudness).connect(this.audio.destination);

@@ -1,0 +1,80 @@
+"""The time of a game in its record: the system in the root (TM, OT), what was left after moves (BL, WL, OB, OW).
+
+FF[4] leaves the text in OT free; here it has the form that Go servers write: "5x30 byo-yomi", "25/600 Canadian" and
+"10 Fischer". As there, OB and OW are the stones still to play in a Canadian period, or the byo-yomi periods left.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from ..base.fields import Range
+from ..game.coords import BLACK, WHITE
+from ..sgf import Properties, read_number, read_text
+from .clock import NO_LIMIT, TimeSettings
+from .game_clock import TimeLeft
+
+_LEFT = {BLACK: ("BL", "OB"), WHITE: ("WL", "OW")}
+_SECONDS, _COUNT = Range(0), Range(1, whole=True)
+_NUMBER = r"(\d{1,6}(?:\.\d+)?)"
+_OVERTIME = {
+    "byoyomi": re.compile(rf"(\d{{1,4}})x{_NUMBER} byo-yomi", re.IGNORECASE),
+    "canadian": re.compile(rf"(\d{{1,4}})/{_NUMBER} canadian", re.IGNORECASE),
+    "fischer": re.compile(rf"{_NUMBER} fischer", re.IGNORECASE),
+}
+
+
+def overtime_text(settings: TimeSettings) -> str:
+    """Returns the text for OT; "" if there is no overtime."""
+    match settings.system:
+        case "byoyomi":
+            return f"{settings.count}x{settings.period:g} byo-yomi"
+        case "canadian":
+            return f"{settings.count}/{settings.period:g} Canadian"
+        case "fischer":
+            return f"{settings.increment:g} Fischer"
+        case _:
+            return ""
+
+
+def read_time_settings(root: Properties) -> TimeSettings:
+    """Returns the time system in the properties of a root; `NO_LIMIT` for none, and for what is not read here."""
+    main, overtime = read_number(read_text(root, "TM")), read_text(root, "OT").strip()
+    if main is None or main < 0:
+        return NO_LIMIT
+    settings = _with_overtime(main, overtime) if overtime else TimeSettings("absolute", main)
+    return settings if settings.is_playable else NO_LIMIT
+
+
+def _with_overtime(main: float, text: str) -> TimeSettings:
+    found = {system: match for system, form in _OVERTIME.items() if (match := form.fullmatch(text))}
+    for system, match in found.items():
+        if system == "fischer":
+            return TimeSettings(system, main, increment=float(match[1]))
+        return TimeSettings(system, main, float(match[2]), int(match[1]))
+    return NO_LIMIT
+
+
+def with_time_left(properties: Properties, left: Mapping[int, TimeLeft]) -> Properties:
+    """Returns the properties of a node with the times that these players, and no others, have left after it."""
+    timed = {name: values for name, values in properties.items() if name not in _NAMES}
+    for colour, (seconds, count) in left.items():
+        seconds_name, count_name = _LEFT[colour]
+        timed[seconds_name] = [f"{seconds:.2f}".encode()]
+        if count:
+            timed[count_name] = [str(count).encode()]
+    return timed
+
+
+def read_time_left(line: Iterable[Properties]) -> dict[int, TimeLeft]:
+    """Returns what the players have left after a line, by the last node that says it; without those that none names."""
+    left: dict[int, TimeLeft] = {}
+    for properties in line:
+        for colour, (seconds_name, count_name) in _LEFT.items():
+            seconds = read_number(read_text(properties, seconds_name))
+            count = read_number(read_text(properties, count_name))
+            if seconds is not None and seconds in _SECONDS:
+                left[colour] = seconds, int(count) if count is not None and count in _COUNT else 0
+    return left
+
+
+_NAMES = {name for names in _LEFT.values() for name in names}

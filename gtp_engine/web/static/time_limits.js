@@ -1,0 +1,33 @@
+// The time limits in the dialog of a new game: only the fields of the chosen system are shown.
+import {text} from "./words.js";
+
+const SYSTEMS = ["none", "absolute", "byoyomi", "canadian", "fischer"];
+
+export class TimeLimits {
+  // form: of the new game; each label of the limits names the systems that it belongs to.
+  constructor(form) {
+    this.form = form;
+    form.time.addEventListener("change", () => this.show());
+  }
+
+  fill() {
+    const chosen = this.form.time.value || SYSTEMS[0];
+    this.form.time.replaceChildren(...SYSTEMS.map((name) => new Option(text(`time-${name}`), name, false, name === chosen)));
+    this.show();
+  }
+
+  show() {
+    const system = this.form.time.value;
+    for (const label of this.form.querySelectorAll("[data-systems]")) {
+      label.hidden = !label.dataset.systems.split(" ").includes(system);
+      label.querySelector("input").disabled = label.hidden;
+    }
+    this.form.minutes.min = ["byoyomi", "canadian"].includes(system) ? 0 : 0.1;
+  }
+
+  // What the program takes: a system and its numbers in seconds, as in GTP's kata-time_settings.
+  words({time, minutes, period, periods, stonesPeriod, stones, increment}) {
+    const numbers = {byoyomi: [period, periods], canadian: [stonesPeriod, stones], fischer: [increment]}[time] || [];
+    return time === "none" ? time : [time, Math.round(60 * minutes), ...numbers].join(" ");
+  }
+}

@@ -1,0 +1,394 @@
+"""Games with time limits in the browser, by a clock that the tests move."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from web.conftest import Desk
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.game.game import Game
+from gtp_engine.play.clock import NO_LIMIT, TimeSettings
+from gtp_engine.play.engine import Engine
+from gtp_engine.sgf import read_sgf, read_text, read_tree
+
+NEW = {
+    "width": 5,
+    "height": 5,
+    "colour": "black",
+    "rank": "max",
+    "seconds": None,
+    "visits": 4,
+    "handicap": 0,
+    "komi": None,
+    "rules": "japanese",
+}
+
+
+@dataclass
+class Hands:
+    """The time by the clock on the wall."""
+
+    now: float = 1000.0
+
+    def move(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def hands(monkeypatch: pytest.MonkeyPatch) -> Hands:
+    hands = Hands()
+    monkeypatch.setattr("gtp_engine.play.game_clock.monotonic", lambda: hands.now)
+    return hands
+
+
+def begin(desk: Desk, time: str | None, **choices: Any) -> None:
+    desk.send("new", **{**NEW, "time": time, **choices})
+
+
+def answered(desk: Desk, point: str) -> None:
+    """Plays a move, and waits for the engine's."""
+    desk.play(point)
+    desk.wait()
+
+
+def left(desk: Desk, colour: str = "black") -> Any:
+    return desk.session.state()["clock"]["left"][colour]
+
+
+def saved(folder: Path) -> list[dict[str, str]]:
+    """The times in the nodes of the only file."""
+    (file,) = folder.glob("*.sgf")
+    names = ("TM", "OT", "BL", "OB", "WL", "OW")
+    nodes = (node.properties for node in read_tree(file).main_line)
+    return [{name: read_text(node, name) for name in names if name in node} for node in nodes]
+
+
+def test_the_clock_runs_from_the_first_move_on(desk: Desk, hands: Hands) -> None:
+    begin(desk, "absolute 100")
+    hands.move(50)
+    assert left(desk) == left(desk, "white") == (100.0, 0)
+    answered(desk, "C3")
+    assert desk.published[-1]["clock"]["running"] == "black"
+    hands.move(30)
+    assert left(desk) == (70.0, 0)
+    answered(desk, "B2")
+    assert left(desk) == (70.0, 0) and left(desk, "white") == (100.0, 0)
+
+
+def test_who_runs_out_of_time_loses(desk: Desk, hands: Hands, tmp_path: Path) -> None:
+    begin(desk, "absolute 100")
+    answered(desk, "C3")
+    hands.move(99.9)
+    desk.session.check_time()
+    assert desk.published[-1]["result"] is None
+    hands.move(0.2)
+    desk.session.check_time()
+    state = desk.published[-1]
+    assert state["result"] == {"winner": "white", "by": "time", "points": 0.0}
+    assert state["isOver"] and not state["isYourTurn"] and state["clock"]["running"] is None
+    (file,) = tmp_path.glob("*.sgf")
+    assert read_sgf(file).result == "W+T"
+    with pytest.raises(UserError, match="the game is over"):
+        desk.play("B2")
+    desk.send("undo")  # gives the turn again, with the time at its beginning
+    assert desk.published[-1]["result"] is None and left(desk) == (100.0, 0) and len(desk.vertices) == 2
+    assert desk.published[-1]["clock"]["running"] == "black" and read_sgf(file).result == ""
+
+
+def test_a_move_after_the_time_is_over_comes_too_late(desk: Desk, hands: Hands) -> None:
+    begin(desk, "absolute 100")
+    answered(desk, "C3")
+    hands.move(101)
+    with pytest.raises(UserError, match="the game is over"):
+        desk.play("B2")
+    assert desk.published[-1]["result"]["by"] == "time" and len(desk.vertices) == 2
+
+
+def test_the_engine_can_lose_on_time_too(desk: Desk, hands: Hands, tmp_path: Path) -> None:
+    begin(desk, "absolute 100")
+    desk.play("C3")
+    assert desk.session.task is not None and desk.published[-1]["clock"]["running"] == "white"
+    hands.move(101)
+    desk.wait()
+    assert desk.published[-1]["result"] == {"winner": "black", "by": "time", "points": 0.0}
+    assert desk.vertices == ["C3"]
+    (file,) = tmp_path.glob("*.sgf")
+    assert read_sgf(file).result == "B+T"
+    desk.send("undo")
+    assert desk.vertices == [] and desk.published[-1]["result"] is None
+
+
+@pytest.mark.parametrize(
+    ("time", "spent", "then"),
+    [
+        ("absolute 100", [40.0], (60.0, 0)),
+        ("byoyomi 100 30 3", [40.0], (60.0, 0)),
+        ("byoyomi 100 30 3", [40.0, 70.0], (30.0, 3)),  # ten seconds in overtime: a full period comes back
+        ("byoyomi 100 30 3", [40.0, 95.0], (30.0, 2)),
+        ("byoyomi 0 30 3", [65.0], (30.0, 1)),
+        ("canadian 100 60 5", [40.0, 70.0], (50.0, 4)),
+        ("canadian 0 60 2", [10.0, 20.0], (40.0, 1)),  # the first move is the first stone, the second one renews
+        ("fischer 100 10", [40.0], (80.0, 0)),  # the first move adds ten seconds too
+    ],
+)
+def test_time_systems(engine: Engine, tmp_path: Path, hands: Hands, time: str, spent: list[float], then: Any) -> None:
+    desk = Desk(engine, tmp_path, frozenset((BLACK, WHITE)))
+    begin(desk, time, colour="both")
+    points = iter(("A1", "B1", "A2", "B2", "A3", "B3"))
+    desk.play(next(points))
+    desk.play(next(points))
+    for seconds in spent:
+        hands.move(seconds)
+        desk.play(next(points))
+        assert desk.published[-1]["result"] is None
+        desk.play(next(points))  # White, at once
+    assert left(desk) == then
+
+
+def test_periods_go_by_while_nobody_moves(desk: Desk, hands: Hands) -> None:
+    begin(desk, "byoyomi 10 30 2")
+    answered(desk, "C3")
+    hands.move(15)
+    assert left(desk) == (25.0, 2)
+    hands.move(30)
+    assert left(desk) == (25.0, 1)
+    hands.move(26)
+    desk.session.check_time()
+    assert desk.published[-1]["result"]["by"] == "time"
+
+
+def test_the_engine_knows_its_time(desk: Desk, hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    reports: list[tuple[int, float, int]] = []
+    begin(desk, "byoyomi 100 30 3")
+    assert desk.engine.clock.settings == TimeSettings("byoyomi", 100.0, 30.0, 3)
+    monkeypatch.setattr(desk.engine.clock, "time_left", lambda *report: reports.append(report))
+    answered(desk, "C3")
+    desk.play("B2")
+    hands.move(70)
+    desk.wait()
+    answered(desk, "B4")
+    assert reports == [(WHITE, 100.0, 0), (WHITE, 100.0, 0), (WHITE, 30.0, 0)]
+    begin(desk, None)
+    assert desk.engine.clock.settings == NO_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("leave", "come_back"),
+    [
+        (lambda desk: desk.send("go", move=1), lambda desk: desk.send("go", move=2)),
+        (lambda desk: desk.send("analyse", visits=50), lambda desk: desk.send("analyse", visits=None)),
+        (lambda desk: desk.session.watch(False), lambda desk: desk.session.watch(True)),
+    ],
+)
+def test_a_persons_clock_stands_while_nobody_plays(
+    desk: Desk, hands: Hands, leave: Callable[[Desk], object], come_back: Callable[[Desk], object]
+) -> None:
+    begin(desk, "absolute 100")
+    answered(desk, "C3")
+    hands.move(20)
+    leave(desk)
+    assert desk.published[-1]["clock"]["running"] is None
+    hands.move(500)
+    come_back(desk)
+    assert desk.published[-1]["clock"]["running"] == "black" and left(desk) == (80.0, 0)
+    hands.move(30)
+    answered(desk, "B2")
+    assert left(desk) == (50.0, 0)
+
+
+def test_the_clock_stands_during_a_review(desk: Desk, hands: Hands) -> None:
+    begin(desk, "absolute 100")
+    answered(desk, "C3")
+    desk.send("review", visits=1)
+    assert desk.published[-1]["clock"]["running"] is None
+    hands.move(500)
+    desk.wait(lambda: not desk.session.reviewing.is_running)
+    desk.wait(lambda: desk.published[-1]["clock"]["running"] == "black")
+    assert left(desk) == (100.0, 0)
+
+
+def test_the_engines_clock_runs_although_nobody_looks(desk: Desk, hands: Hands) -> None:
+    begin(desk, "absolute 100")
+    answered(desk, "C3")
+    desk.play("B2")
+    desk.send("go", move=0)
+    desk.session.watch(False)
+    assert desk.published[-1]["clock"]["running"] == "white"
+
+
+def test_undo_gives_back_the_time_of_the_moves(desk: Desk, hands: Hands) -> None:
+    begin(desk, "byoyomi 100 30 3")
+    for point, seconds in (("C3", 0), ("B2", 20), ("B4", 110)):
+        hands.move(seconds)
+        answered(desk, point)
+    assert left(desk) == (30.0, 2)
+    hands.move(10)
+    desk.send("undo")
+    assert left(desk) == (80.0, 0)
+    hands.move(10)
+    desk.send("undo")
+    assert left(desk) == (100.0, 0)
+    desk.send("undo")
+    assert desk.vertices == [] and left(desk) == (100.0, 0) and desk.published[-1]["clock"]["running"] is None
+
+
+def test_undo_of_a_comment_leaves_the_time(desk: Desk, hands: Hands) -> None:
+    begin(desk, "absolute 100")
+    answered(desk, "C3")
+    hands.move(10)
+    desk.send("comment", text="mine")
+    hands.move(10)
+    desk.send("undo")
+    assert left(desk) == (80.0, 0)
+
+
+def test_the_file_has_the_time_and_the_game_resumes_with_it(
+    desk: Desk, engine: Engine, hands: Hands, tmp_path: Path
+) -> None:
+    begin(desk, "byoyomi 100 30 3", visits=None, rank="20k")
+    answered(desk, "C3")
+    for point, seconds in (("B2", 40), ("B4", 70)):
+        hands.move(seconds)
+        answered(desk, point)
+    hands.move(12)
+    desk.session.close()  # in the middle of Black's turn
+    engine_time = {"WL": "100.00"}
+    assert saved(tmp_path) == [
+        {"TM": "100", "OT": "3x30 byo-yomi"},
+        {"BL": "100.00"},
+        engine_time,
+        {"BL": "60.00"},
+        engine_time,
+        {"BL": "30.00", "OB": "3"},
+        {**engine_time, "BL": "18.00", "OB": "3"},
+    ]
+    (file,) = tmp_path.glob("*.sgf")
+    root = read_tree(file).root.properties
+    assert not {"GEBT", "GEWT", "GESEC", "GEVIS"} & set(root)
+    engine.load(Game(5, 5))
+    again = Desk(engine, tmp_path)
+    again.send("resume", game=file.stem)
+    state = again.published[-1]
+    assert (state["clock"]["system"], state["clock"]["running"]) == ("byoyomi", "black")
+    assert left(again) == (18.0, 3) and left(again, "white") == (100.0, 0)
+    assert engine.clock.settings == TimeSettings("byoyomi", 100.0, 30.0, 3)
+    assert (engine.settings.seconds, engine.settings.visits) == (None, None)
+    hands.move(8)
+    answered(again, "D4")
+    assert saved(tmp_path)[6:8] == [engine_time, {"BL": "30.00", "OB": "3"}]
+    again.send("undo")
+    assert left(again) == (30.0, 3)  # the turn begins anew
+
+
+@pytest.mark.parametrize(
+    ("time", "texts"),
+    [
+        ("absolute 600", {"TM": "600"}),
+        ("canadian 600 300 25", {"TM": "600", "OT": "25/300 Canadian"}),
+        ("fischer 60 2.5", {"TM": "60", "OT": "2.5 Fischer"}),
+        ("byoyomi 0 30 5", {"TM": "0", "OT": "5x30 byo-yomi"}),
+        (None, {}),
+    ],
+)
+def test_time_systems_survive_a_file(
+    desk: Desk, engine: Engine, tmp_path: Path, time: str | None, texts: dict[str, str]
+) -> None:
+    begin(desk, time)
+    settings = desk.played.time
+    answered(desk, "C3")
+    assert saved(tmp_path)[0] == texts
+    (file,) = tmp_path.glob("*.sgf")
+    begin(desk, "absolute 1")
+    desk.send("resume", game=file.stem)
+    assert desk.played.time == settings
+
+
+def test_an_opened_record_has_no_clock_and_keeps_its_times(desk: Desk, hands: Hands, tmp_path: Path) -> None:
+    begin(desk, "absolute 100")
+    record = "(;GM[1]SZ[5]TM[600]OT[5x30 byo-yomi]PB[Ann]PW[Ben];B[aa]BL[590]WL[600];W[bb]WL[580])"
+    desk.send("open", sgf=record)
+    assert desk.published[-1]["clock"]["system"] == "none"
+    desk.play("C3")
+    hands.move(1000)
+    desk.play("D4")
+    assert saved(tmp_path)[:3] == [
+        {"TM": "600", "OT": "5x30 byo-yomi"},
+        {"BL": "590", "WL": "600"},
+        {"WL": "580"},
+    ]
+    desk.send("branch")
+    assert desk.played.time == NO_LIMIT
+
+
+def test_a_game_from_a_position_has_the_same_limits(desk: Desk, hands: Hands) -> None:
+    begin(desk, "absolute 100")
+    answered(desk, "C3")
+    hands.move(30)
+    answered(desk, "B2")
+    desk.send("go", move=2)
+    desk.send("branch")
+    assert left(desk) == (100.0, 0) and desk.published[-1]["clock"]["running"] == "black"
+
+
+def test_variations_of_two_people_take_no_time(engine: Engine, tmp_path: Path, hands: Hands) -> None:
+    desk = Desk(engine, tmp_path, frozenset((BLACK, WHITE)))
+    begin(desk, "absolute 100", colour="both")
+    for point in ("C3", "B2", "D4"):
+        hands.move(10)
+        desk.play(point)
+    assert (left(desk), left(desk, "white")) == ((90.0, 0), (90.0, 0))
+    hands.move(5)
+    desk.send("go", move=1)
+    desk.play("A1")
+    hands.move(500)
+    assert desk.published[-1]["clock"]["running"] is None
+    desk.send("variation", step=1)
+    desk.send("go", move=3)
+    assert (left(desk), left(desk, "white")) == ((90.0, 0), (85.0, 0))
+    assert desk.published[-1]["clock"]["running"] == "white"
+
+
+def test_time_lost_by_one_of_two_people_is_undone(engine: Engine, tmp_path: Path, hands: Hands) -> None:
+    desk = Desk(engine, tmp_path, frozenset((BLACK, WHITE)))
+    begin(desk, "absolute 100", colour="both")
+    for point in ("C3", "B2"):
+        hands.move(10)
+        desk.play(point)
+    hands.move(60)
+    desk.send("comment", text="it will be close")
+    hands.move(60)
+    desk.session.check_time()
+    assert desk.published[-1]["result"]["winner"] == "white"
+    desk.send("undo")
+    assert desk.published[-1]["result"] is None and left(desk) == (100.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("time", "problem"),
+    [
+        (5, "invalid time"),
+        ("", "invalid time system"),
+        ("sundial 5", "invalid time system 'sundial'"),
+        ("fischer-capped 5 5 5 5", "invalid time system"),
+        ("absolute", "absolute takes"),
+        ("absolute soon", "invalid time 'soon'"),
+        ("absolute -1", "invalid time"),
+        ("absolute nan", "invalid time"),
+        ("absolute 0", "without overtime the main time has to be more than 0"),
+        ("fischer 0 10", "without overtime the main time has to be more than 0"),
+        ("absolute 1e9", "invalid main time"),
+        ("byoyomi 60 1e9 3", "invalid overtime period"),
+        ("byoyomi 60 30 1e9", "invalid count of periods or stones"),
+        ("byoyomi 60 30 1.5", "expected a whole number"),
+        ("fischer 60 1e9", "invalid increment"),
+    ],
+)
+def test_invalid_limits_are_one_clear_line(desk: Desk, time: Any, problem: str) -> None:
+    before = desk.session.state()
+    with pytest.raises(UserError, match=problem) as error:
+        begin(desk, time)
+    assert "\n" not in str(error.value) and desk.session.state() == before
