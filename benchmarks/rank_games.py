@@ -1,4 +1,4 @@
-"""Games between strengths, played in this process by the code that decides the engine's moves, and files of them."""
+"""Plays games between strengths in this process, by the code that decides the engine's moves, and keeps them."""
 
 import hashlib
 import json

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from ..base.errors import UserError, error_text
-from ..base.messages import printable
+from ..base.messages import plural, printable
 
 if TYPE_CHECKING:
     from ..sgf import GameRecord
 
+_MOST_ERRORS = 10  # that are shown of one file
 STANDARD = Path("-")  # standard input or output in place of a file
 RECORDS = click.argument(
     "files",
@@ -25,14 +26,17 @@ RECORDS = click.argument(
 
 def read_records(files: Sequence[Path]) -> "tuple[list[GameRecord], list[str]]":
     """Returns the games of all files, and the errors of those that cannot be read."""
+    from rich.console import Console
+
     records: list[GameRecord] = []
     errors: list[str] = []
-    for place in files:
-        try:
-            for file in _records_in(place):
-                records += _games_of(file, errors)
-        except (UserError, OSError) as error:
-            errors.append(error_text(error))
+    with Console(stderr=True).status("reading the games"):  # shown on terminals only
+        for place in files:
+            try:
+                for file in _records_in(place):
+                    records += _games_of(file, errors)
+            except (UserError, OSError) as error:
+                errors.append(error_text(error))
     return records, errors
 
 
@@ -65,15 +69,19 @@ def _games_of(file: Path, errors: list[str]) -> "list[GameRecord]":
 
 def _read_games(file: Path, errors: list[str]) -> "list[GameRecord]":
     """Does the work of `_games_of`; raises SgfError or OSError if the file or its only game cannot be read."""
-    from ..sgf import read_sgf, read_sgf_games
+    from ..sgf import LINES_SUFFIX, read_sgf, read_sgf_games
 
     # The outputs, in UTF-8, contain the name, which may have bytes of another encoding.
     name = "standard input" if file == STANDARD else str(file).encode(errors="replace").decode()
     data = sys.stdin.buffer.read() if file == STANDARD else file.read_bytes()
     found: list[str] = []
     records = list(read_sgf_games(data, name=name, on_error=lambda error: found.append(str(error))))
+    if name.lower().endswith(LINES_SUFFIX) and not records and len(found) > 1:
+        raise UserError(f"{name}: expected one game per line; if a game has several lines, rename the file to .sgf")
     if len(records) + len(found) > 1:
-        errors += found
+        errors += found[:_MOST_ERRORS]
+        if len(found) > _MOST_ERRORS:
+            errors.append(f"{name}: {plural(len(found) - _MOST_ERRORS, 'more game')} cannot be read")
         return records
     record = read_sgf(data if file == STANDARD else file)
     record.source = name  # without the number of the game

@@ -44,7 +44,8 @@ def show_ranks(players: Sequence[PlayerGames]) -> None:
             "too few moves" if found is None else found.interval(),
         )
     console.print(table)
-    show_rank_note()
+    if any(player.estimate for player in players):
+        show_rank_note()
 
 
 def _shown(text: str) -> Text:

@@ -196,7 +196,8 @@ class Network:
         A network evaluates all boards up to 19x19, but its numbers mean little on sizes that it was not trained on.
 
         Args:
-            games: The games; those of a record are `record.positions()`. Each is copied before the next one is taken.
+            games: The games. For those of a record pass the iterator `record.positions()` itself, not a list of it,
+                whose items are all the same game: each is copied before the next one is taken.
             average: Whether to average over the eight symmetries of the board, which takes eight times as long.
             profile: The players to imitate, such as "rank_5k", for a network that does so.
 

@@ -44,7 +44,9 @@ def test_players_of_the_engine_s_own_ranks_are_found(tmp_path: Path) -> None:
         ["White", "14k"],
         ["White", "20k"],
     ]
-    assert "One game tells little, and people and other programs are rated too low" in " ".join(done.stdout.split())
+    assert "A single game says little, ten make the interval narrow. People and other programs" in " ".join(
+        done.stdout.split()
+    )
 
 
 def test_one_player_from_standard_input_as_json() -> None:
@@ -165,6 +167,16 @@ def test_collections_in_a_folder_are_read_line_by_line(tmp_path: Path, name: str
     }
     assert done.stderr.startswith(f"Error: {tmp_path / name}, line 2")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_file_of_lines_without_games_gives_few_errors(tmp_path: Path) -> None:
+    (tmp_path / "a.sgfs").write_text(game("PB[Ann]PW[Bob]").replace(";", "\n;"))
+    (tmp_path / "b.sgfs").write_text("\n".join([game("PB[Ann]PW[Bob]"), *["no game"] * 300]))
+    done = run(tmp_path)
+    assert f"{tmp_path / 'a.sgfs'}: expected one game per line; if a game has several lines, rename" in done.stderr
+    assert f"{tmp_path / 'b.sgfs'}: 290 more games cannot be read" in done.stderr
+    assert done.stderr.count("\n") == 12
+    assert "Ann" in done.stdout
 
 
 def test_ctrl_c_shows_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -106,7 +106,9 @@ def test_estimated_ranks_are_shown_below_the_table(capsys: pytest.CaptureFixture
     show_game(game_of(MOVES, ranks=ranks), all_moves=False)
     shown = capsys.readouterr().out
     assert "Black plays like the engine at rank 9k (13k to 6k)\nThe rank is the engine's rank whose play" in shown
-    assert "One game tells little, and people and other programs are rated too low" in " ".join(shown.split())
+    assert "A single game says little, ten make the interval narrow. People and other programs" in " ".join(
+        shown.split()
+    )
     assert "White plays like" not in shown
     show_game(game_of(MOVES), all_moves=False)
     assert "plays like" not in capsys.readouterr().out

@@ -26,11 +26,11 @@ from .territory import find_early_pass, find_filled, find_regions_changed
 from .variation import Study, Variation, make_variation, searched_line
 
 # The most costly mistakes are explained: as many as are listed, and all that are large, up to a number that bounds the
-# time. One takes twenty times the visits of a position, so that 12 of them add as much as a first look at 250 moves.
+# time. One takes sixteen times the visits of a position, so that 15 of them add as much as a first look at 250 moves.
 LARGE_LOSS, MOST = 5.0, 30
 # The two lines are searched so many times as long as the positions of the review in its first look. Of the sentences on
 # 31 mistakes of games of 2d to 15k a stronger network refuted 12 % with 3 times, and 5 % with 15 times.
-LONGER = 10
+LONGER = 8
 # If this search finds less than this share of the loss, the two disagree, and there is nothing to explain.
 LEAST_LOSS = 0.75
 # Sentences about one mistake.
