@@ -389,16 +389,16 @@ def test_a_stopped_search_and_an_illegal_move_explain_nothing() -> None:
     assert Explainer(*search).with_threats(after).better.gain_if_ignored is None
 
 
-def test_only_a_doubt_is_said_if_a_longer_search_finds_much_less_than_the_loss() -> None:
+def test_only_a_doubt_is_said_if_a_longer_search_finds_less_than_half_of_the_loss() -> None:
     game, _ = drawn(CORNER)
     about = study(variation(game, ["E4"], {"A3 B3 B2": -0.9}), variation(game, ["B1"], {"A3 B3 B2": 0.9}, lead=5.0))
     explainer = Explainer(UniformEvaluator(8), SearchParameters(), Limits(visits=8), 1)
-    assert [type(fact) for fact in explainer.facts(about, 6.0)] == [GroupChanged]
-    (doubt,) = explainer.facts(about, 7.0)
+    assert [type(fact) for fact in explainer.facts(about, 9.0)] == [GroupChanged]
+    (doubt,) = explainer.facts(about, 11.0)
     assert reason_of(about, doubt).text == ("A longer search doubts this: it finds B1 only 5.0 points better than E4.")
     better_after_all = replace(about, better=replace(about.better, lead=-1.0))
-    (doubt,) = explainer.facts(better_after_all, 7.0)
-    assert reason_of(about, doubt).text == "A longer search does not confirm this: it finds E4 as good as B1."
+    (doubt,) = explainer.facts(better_after_all, 11.0)
+    assert reason_of(about, doubt).text == "A longer search does not confirm this: it does not find B1 better than E4."
 
 
 def test_listed_and_large_mistakes_are_explained() -> None:

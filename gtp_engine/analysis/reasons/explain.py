@@ -32,7 +32,7 @@ LARGE_LOSS, MOST = 5.0, 30
 # 31 mistakes of games of 2d to 15k a stronger network refuted 12 % with 3 times, and 5 % with 15 times.
 LONGER = 8
 # If this search finds less than this share of the loss, the two disagree, and there is nothing to explain.
-LEAST_LOSS = 0.75
+LEAST_LOSS = 0.5
 # Sentences about one mistake.
 _MOST_SENTENCES = 3
 # Of the smaller fact's points: two facts that share so many are about the same.

@@ -90,7 +90,7 @@ def _sentence(writer: _Writer, fact: Fact) -> Phrase:
     match fact:
         case Doubtful():
             if fact.lost < LEAST_POINTS:
-                return writer.write("notWorse")
+                return writer.write("notBetter")
             return writer.write("doubtful", points=f"{fact.lost:.1f}")
         case PassedTooEarly():
             return writer.write("passed", count=round(fact.lost))
