@@ -142,7 +142,7 @@ def test_the_page_counts_down_as_the_program_does() -> None:
 def test_each_of_the_last_seconds_is_told_once() -> None:
     script = """
         let now = 0;
-        Object.assign(globalThis, {setInterval() {}, fetch: async () => ({json: async () => (TEXTS)}), localStorage: {}});
+        Object.assign(globalThis, {setInterval() {}, localStorage: {}, fetch: async () => ({json: () => (TEXTS)})});
         Object.defineProperty(globalThis, "performance", {value: {now: () => 1000 * now}});
         Object.assign(document, {documentElement: {}, querySelectorAll: () => []});
         await (await import(process.argv[1].replace("clocks.js", "words.js"))).use("en");
