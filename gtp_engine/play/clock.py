@@ -324,11 +324,10 @@ def _spend(side: _Side, seconds: float) -> None:
     side.main = max(side.main - seconds, 0.0)
     if side.main > 0:
         return
-    if settings.system == "byoyomi" and settings.has_overtime:
-        if side.count > 0 and overtime >= side.period:
-            others, overtime = divmod(overtime - side.period, settings.period)
-            side.period = settings.period
-            side.count -= int(min(1 + others, side.count))
+    if settings.system == "byoyomi" and settings.has_overtime and overtime >= side.period:
+        others, overtime = divmod(overtime - side.period, settings.period)
+        side.period = settings.period
+        side.count -= int(min(1 + others, side.count))
     side.period = max(side.period - overtime, 0.0) if side.count > 0 else 0.0
 
 
