@@ -104,12 +104,18 @@ def parse_bool(name: str, value: object, *, from_text: bool = True) -> bool:
 def parse_word(name: str, value: object, accepted: Iterable[str]) -> str:
     """Checks that a text is one of the accepted words.
 
+    Args:
+        name: What the value is, for the message.
+        value: The text.
+        accepted: The words, one at least.
+
     Raises:
         UserError: It is not.
     """
     word = str(value).strip()
     if word not in accepted:
-        raise invalid(name, value, " or ".join(accepted))
+        *others, last = accepted
+        raise invalid(name, value, f"{', '.join(others)} or {last}" if others else last)
     return word
 
 

@@ -206,7 +206,7 @@ class Clock:
             colour: The player.
             seconds: The seconds left.
             count: 0 for main time; otherwise the stones for which the seconds are left, or with byo-yomi the periods
-                left including the running one.
+                left including the running one. It means nothing in settings without overtime.
 
         Raises:
             UserError: A number is invalid.
@@ -217,7 +217,7 @@ class Clock:
         side = self._sides[colour]
         if self._settings.system == "none":
             side.settings = TimeSettings("absolute") if count == 0 else TimeSettings("canadian", 0.0, seconds, count)
-        if count > 0:
+        if count > 0 and side.settings.has_overtime:
             side.main, side.period, side.count = 0.0, seconds, count
             return
         side.main, side.period, side.count = seconds, side.settings.period, side.settings.count
@@ -324,11 +324,10 @@ def _spend(side: _Side, seconds: float) -> None:
     side.main = max(side.main - seconds, 0.0)
     if side.main > 0:
         return
-    if settings.system == "byoyomi" and settings.has_overtime:
-        while side.count > 0 and overtime >= side.period:
-            overtime -= side.period
-            side.period = settings.period
-            side.count -= 1
+    if settings.system == "byoyomi" and settings.has_overtime and overtime >= side.period:
+        others, overtime = divmod(overtime - side.period, settings.period)
+        side.period = settings.period
+        side.count -= int(min(1 + others, side.count))
     side.period = max(side.period - overtime, 0.0) if side.count > 0 else 0.0
 
 

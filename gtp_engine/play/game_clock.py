@@ -3,10 +3,32 @@
 from collections.abc import Mapping
 from time import monotonic
 
+from ..base.errors import UserError
+from ..base.fields import Range, parse_number
 from ..game.coords import BLACK, WHITE
 from .clock import NO_LIMIT, Clock, TimeSettings
 
 TimeLeft = tuple[float, int]  # seconds and count, as `Clock.remaining` returns them
+
+# More than any game needs: 100 hours of main time, an hour for a period or an increment, 1,000 periods or stones.
+MAIN_TIME = Range(0, 360_000, noun="number of seconds")
+COUNT = Range(0, 1000, whole=True)
+_OVERTIME = Range(0, 3600, noun="number of seconds")
+
+
+def check_limits(settings: TimeSettings) -> TimeSettings:
+    """Returns time limits that a game between people can have.
+
+    Raises:
+        UserError: A number is too large, or there is no time at all.
+    """
+    parse_number("main time", settings.main, MAIN_TIME)
+    parse_number("overtime period", settings.period, _OVERTIME)
+    parse_number("increment", settings.increment, _OVERTIME)
+    parse_number("count of periods or stones", settings.count, COUNT)
+    if not settings.is_playable:
+        raise UserError("invalid time: the main time must be more than 0 if there is no overtime")
+    return settings
 
 
 class GameClock:

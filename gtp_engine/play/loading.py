@@ -64,7 +64,8 @@ class SavedGame:
         date: The date of the record.
         players: The names in the record by colour, "" for none.
         result: The result in the record, "" for none.
-        time: The time limits of a game that is our own; `NO_LIMIT` for other records.
+        time: The time limits of a game that `play` saved, also if it continues after an earlier move; `NO_LIMIT` for
+            other records.
     """
 
     path: Path | None
@@ -141,7 +142,7 @@ def open_tree(
     if move is not None:
         node.children.clear()  # the game goes on from there
     game, notes = tree.position(node, rules, komi), read_notes(tree.root.properties)
-    is_own = path is not None and not notes.is_edited and _is_unfinished(record) and node is line[-1]
+    is_ours = path is not None and not notes.is_edited and _is_own(record)
     return SavedGame(
         path=path,
         game=game,
@@ -149,12 +150,12 @@ def open_tree(
         node=node,
         humans=_humans(record) or frozenset((game.to_move,)),
         opponent=_opponent(record, notes),
-        is_own=is_own,
+        is_own=is_ours and not is_finished(record) and node is line[-1],
         is_edited=path is not None and notes.is_edited and node is line[-1],
         date=record.date,
         players={BLACK: record.black, WHITE: record.white},
         result=record.result.strip(),
-        time=read_time_settings(tree.root.properties) if is_own else NO_LIMIT,
+        time=read_time_settings(tree.root.properties) if is_ours else NO_LIMIT,
     )
 
 

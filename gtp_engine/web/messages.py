@@ -11,6 +11,7 @@ from ..game.coords import MAX_SIZE, MIN_SIZE
 from ..game.game import Game
 from ..game.rules import RULESETS
 from ..play.clock import NO_LIMIT, TimeSettings, named_settings
+from ..play.game_clock import check_limits
 from ..play.initial_game import initial_game
 from ..play.players import COLOURS, parse_humans
 from ..play.ranks import Rank, as_rank
@@ -18,8 +19,6 @@ from ..play.ranks import Rank, as_rank
 # The page offers less; these bounds only keep a wrong message from starting a search of a week.
 _SECONDS, _VISITS = Range(0, 3600, above=True, noun="number of seconds"), Range(1, 1_000_000, whole=True)
 _SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer")
-_MAIN, _OVERTIME = Range(0, 360_000, noun="number of seconds"), Range(0, 3600, noun="number of seconds")
-_COUNT = Range(0, 1000, whole=True)
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def text_of(message: Mapping[str, Any], name: str) -> str:
     """
     value = message.get(name)
     if not isinstance(value, str):
-        raise invalid(name, value, "a text")
+        raise invalid(name, value, "text")
     return value
 
 
@@ -99,14 +98,7 @@ def time_of(message: Mapping[str, Any]) -> TimeSettings:
         return NO_LIMIT
     words = text_of(message, "time").split()
     parse_word("time system", words[0] if words else "", _SYSTEMS)
-    settings = named_settings(words)
-    parse_number("main time", settings.main, _MAIN)
-    parse_number("overtime period", settings.period, _OVERTIME)
-    parse_number("increment", settings.increment, _OVERTIME)
-    parse_number("count of periods or stones", settings.count, _COUNT)
-    if not settings.is_playable:
-        raise UserError("invalid time: without overtime the main time has to be more than 0")
-    return settings
+    return check_limits(named_settings(words))
 
 
 def new_game_of(message: Mapping[str, Any]) -> NewGame:

@@ -80,6 +80,10 @@ def test_words() -> None:
     assert parse_word("choice", " lcb ", ("visits", "lcb")) == "lcb"
     with pytest.raises(UserError, match="invalid choice 'best': expected visits or lcb"):
         parse_word("choice", "best", ("visits", "lcb"))
+    with pytest.raises(UserError, match=r"invalid choice 'best': expected a, b or c$"):
+        parse_word("choice", "best", {"a": 1, "b": 2, "c": 3})
+    with pytest.raises(UserError, match=r"invalid choice 'best': expected a$"):
+        parse_word("choice", "best", ["a"])
 
 
 @pytest.mark.parametrize(

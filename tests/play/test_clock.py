@@ -209,6 +209,32 @@ def test_time_left_counts_stones_or_periods():
     assert clock.remaining(WHITE) == (600, 0)
 
 
+@pytest.mark.parametrize("words", [["absolute", "600"], ["fischer", "600", "10"]])
+def test_a_count_without_overtime_does_not_end_the_main_time(words):
+    clock = Clock(named_settings(words))
+    clock.time_left(BLACK, 20, 7)
+    assert clock.remaining(BLACK) == (20, 0)
+    assert clock.remaining(BLACK, 5) == (15, 0)
+
+
+def test_a_report_alone_is_the_clock():
+    clock = Clock()
+    clock.time_left(BLACK, 20, 7)
+    assert clock.remaining(BLACK) == (20, 7)
+    clock.time_left(BLACK, 20, 0)
+    assert clock.remaining(BLACK) == (20, 0)
+
+
+def test_any_number_of_periods_is_spent_at_once():
+    clock = Clock(TimeSettings("byoyomi", 0, 1e-300, 10**300))
+    assert clock.remaining(BLACK, 1e9) is not None
+    clock.charge(BLACK, 1e9)
+    clock = Clock(TimeSettings("byoyomi", 10, 0.001, 10**9))
+    assert clock.remaining(BLACK, 10 + 1e9) == (0, 0)
+    seconds, count = clock.remaining(BLACK, 10.0015)
+    assert (seconds, count) == (pytest.approx(0.0005), 10**9 - 1)
+
+
 def test_moves_are_charged_and_a_new_game_restores_the_time():
     clock = Clock(gtp_settings(60, 30, 2))
     clock.charge(BLACK, 50)

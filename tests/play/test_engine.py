@@ -250,7 +250,7 @@ def test_an_engine_that_cannot_start_says_so_with_the_first_search(tmp_path):
         ({"threads": None}, "invalid threads None"),
         ({"seed": -1}, "invalid seed -1"),
         ({"resign_threshold": 2}, "invalid resign_threshold 2"),
-        ({"device": "gpu"}, "invalid device 'gpu': expected auto or cpu"),
+        ({"device": "gpu"}, "invalid device 'gpu': expected auto, cpu"),
         ({"precision": "float8"}, "invalid precision 'float8'"),
         ({"ponder": "yes"}, "invalid ponder 'yes': expected true or false"),
         ({"strict": "no"}, "invalid strict 'no'"),

@@ -9,6 +9,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS, parse_rules
+from gtp_engine.play.clock import NO_LIMIT, TimeSettings
 from gtp_engine.play.loading import Opponent, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
 from gtp_engine.play.ranks import Rank
 from gtp_engine.sgf import GameRecord, write_sgf
@@ -97,6 +98,24 @@ def test_an_earlier_move_is_continued_in_a_new_file(tmp_path: Path) -> None:
     assert comments(opened) == {1: "x"}
     assert not open_game(path, move=3).is_own  # its result stays on disk
     assert open_game(path, move=0).game.moves == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "move", "has_limits"),
+    [
+        ({}, None, True),
+        ({}, 1, True),
+        ({"result": "W+T"}, 1, True),
+        ({"application": "Sabaki"}, 1, False),
+        ({"black": "Ann"}, 1, False),
+    ],
+)
+def test_the_time_limits_of_ones_own_games_are_kept(
+    tmp_path: Path, fields: dict[str, str], move: int | None, has_limits: bool
+) -> None:
+    made = record("C3 E5 G7", time_limit=600, overtime="3x30 byo-yomi", **fields)
+    expected = TimeSettings("byoyomi", 600.0, 30.0, 3) if has_limits else NO_LIMIT
+    assert open_game(saved(tmp_path, made), move=move).time == expected
 
 
 def test_set_up_after_the_first_move_begins_the_game_anew(tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
 """The time of a game in its record."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.play.clock import NO_LIMIT, TimeSettings
 from gtp_engine.play.time_record import overtime_text, read_time_left, read_time_settings, with_time_left
 from gtp_engine.sgf import Properties, read_tree
+from gtp_engine.sgf.values import number_text
 
 
 def root(text: str) -> Properties:
@@ -25,6 +28,19 @@ def test_time_systems_are_written_and_read(settings: TimeSettings) -> None:
     assert read_time_settings(root(f"TM[{settings.main}]OT[{overtime_text(settings)}]")) == settings
 
 
+MAIN, PERIOD, COUNT = st.floats(0, 360_000), st.floats(0, 3600, exclude_min=True), st.integers(1, 1000)
+
+
+@given(
+    st.builds(TimeSettings, st.just("absolute"), MAIN)
+    | st.builds(TimeSettings, st.sampled_from(("byoyomi", "canadian")), MAIN, PERIOD, COUNT)
+    | st.builds(TimeSettings, st.just("fischer"), MAIN, increment=PERIOD)
+)
+def test_every_time_of_a_game_returns_exactly(settings: TimeSettings) -> None:
+    properties = {"TM": [number_text(settings.main).encode()], "OT": [overtime_text(settings).encode()]}
+    assert read_time_settings(properties) == (settings if settings.is_playable else NO_LIMIT)
+
+
 @pytest.mark.parametrize(
     ("text", "settings"),
     [
@@ -36,6 +52,15 @@ def test_time_systems_are_written_and_read(settings: TimeSettings) -> None:
         ("TM[0]", NO_LIMIT),
         ("TM[0]OT[0x30 byo-yomi]", NO_LIMIT),
         ("TM[600]OT[one move a day]", NO_LIMIT),
+        ("TM[600]OT[5x0 byo-yomi]", NO_LIMIT),
+        ("TM[600]OT[0/300 Canadian]", NO_LIMIT),
+        ("TM[1e300]", NO_LIMIT),
+        ("TM[360001]", NO_LIMIT),
+        ("TM[600]OT[1001x30 byo-yomi]", NO_LIMIT),
+        ("TM[600]OT[5x3601 byo-yomi]", NO_LIMIT),
+        ("TM[600]OT[5x1e999 byo-yomi]", NO_LIMIT),
+        ("TM[600]OT[3601 Fischer]", NO_LIMIT),
+        ("TM[360000]OT[1000x3600 byo-yomi]", TimeSettings("byoyomi", 360_000.0, 3600.0, 1000)),
         ("TM[600]OT[25/600 Canadian]", TimeSettings("canadian", 600.0, 600.0, 25)),
         ("TM[1800]OT[ 3X60 Byo-Yomi ]", TimeSettings("byoyomi", 1800.0, 60.0, 3)),
     ],
@@ -48,6 +73,11 @@ def test_the_time_left_is_that_of_the_last_node_that_says_it() -> None:
     line = [root("BL[60]WL[50]"), root("BL[12.5]OB[3]"), root(""), root("WL[-1]OW[2]BL[x]")]
     assert read_time_left(line) == {BLACK: (12.5, 3), WHITE: (50.0, 0)}
     assert read_time_left([root("")]) == {}
+
+
+def test_times_that_no_game_has_are_not_read() -> None:
+    line = [root("BL[60]WL[50]"), root("BL[12.5]OB[1e300]WL[1e300]OW[3]")]
+    assert read_time_left(line) == {BLACK: (12.5, 0), WHITE: (50.0, 0)}
 
 
 def test_times_replace_those_before_and_leave_the_rest() -> None:

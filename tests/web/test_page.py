@@ -116,7 +116,10 @@ def test_the_page_counts_down_as_the_program_does() -> None:
             console.log(`${seconds} ${count}`);
           }
         }
-        console.log(Object.values(leftAfter([12, 2], 15, systems[1])).join(" "));"""
+        for (const [left, spent, clock] of [[[12, 2], 15, systems[1]], [[0, 0], 0, systems[1]], [[0, 0], 3, systems[1]],
+            [[0, 5], 0, systems[2]], [[0, 0], 0, systems[0]], [[5, 1000], 1e9, {...systems[1], period: 1e-9}]]) {
+          console.log(Object.values(leftAfter(left, spent, clock)).join(" "));
+        }"""
     expected: list[float] = []
     for settings in (
         TimeSettings("absolute", 10),
@@ -132,4 +135,40 @@ def test_the_page_counts_down_as_the_program_does() -> None:
     clock = Clock(TimeSettings("byoyomi", 10, 30, 3))
     clock.time_left(BLACK, 12, 2)
     expected += clock.remaining(BLACK, 15) or ()
+    expected += (0, 0, 0, 0, 0, 5, 0, 0, 0, 1)  # a game that was lost on time stays so
     assert list(map(float, run_script(script, "clocks.js"))) == expected
+
+
+def test_each_of_the_last_seconds_is_told_once() -> None:
+    script = """
+        let now = 0;
+        Object.assign(globalThis, {setInterval() {}, localStorage: {}, fetch: async () => ({json: () => (TEXTS)})});
+        Object.defineProperty(globalThis, "performance", {value: {now: () => 1000 * now}});
+        Object.assign(document, {documentElement: {}, querySelectorAll: () => []});
+        await (await import(process.argv[1].replace("clocks.js", "words.js"))).use("en");
+        const {Clocks} = await import(process.argv[1]);
+        const region = element();
+        let ticks = 0;
+        const clocks = new Clocks([{dataset: {colour: "black"}, querySelector: () => clock}], region, () => ticks++);
+        const clock = {...element(), getAttribute() {}, classList: {toggle() {}}};
+        clocks.connect(true);
+        const say = () => { console.log(`${ticks}:${region.textContent.replaceAll(" ", "_")}`); ticks = 0; };
+        const turn = (left, running, system = "byoyomi") => clocks.show({humans: ["black"], toMove: "black",
+          clock: {system, period: 10, periods: 3, used: {}, left: {black: left}, running}});
+        const wait = (seconds) => { for (const end = now + seconds; now < end; now += 0.25) clocks.draw(); };
+        turn([10, 3], "black"); say();  // a turn begins with its last ten seconds
+        wait(2.5); say();
+        turn([8.01, 3], "black"); wait(0.5); say();  // a message corrects the clock a little
+        turn([10, 3], "white"); say();
+        turn([10, 3], "black"); say();
+        wait(12); say();  // the next period
+        turn([12, 0], "white"); turn([12, 0], "black"); say();  // of the main time
+        wait(3); say();
+        turn([9.5, 0], "black", "absolute"); wait(12); say();
+        clocks.connect(false); say();"""
+    script = script.replace("TEXTS", (STATIC.parent.parent / "languages" / "en.json").read_text("utf-8"))
+    first = "10_seconds_left_·_3_periods_left"
+    second = "10_seconds_left_·_2_periods_left"
+    lines = [f"1:{first}", f"2:{first}", f"0:{first}", "0:", f"1:{first}", f"11:{second}"]
+    lines += ["0:", "1:10_seconds_left", "9:", "0:"]
+    assert run_script(script, "clocks.js") == lines

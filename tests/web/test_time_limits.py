@@ -13,6 +13,7 @@ from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.play.clock import NO_LIMIT, TimeSettings
 from gtp_engine.play.engine import Engine
+from gtp_engine.play.loading import open_game
 from gtp_engine.sgf import read_sgf, read_text, read_tree
 
 NEW = {
@@ -307,6 +308,45 @@ def test_time_systems_survive_a_file(
     assert desk.played.time == settings
 
 
+@pytest.mark.parametrize(("move", "times"), [(2, ((100.0, 0), (100.0, 0))), (5, ((30.0, 3), (100.0, 0)))])
+def test_a_game_that_continues_after_an_earlier_move_has_the_times_of_that_move(
+    desk: Desk, engine: Engine, hands: Hands, tmp_path: Path, move: int, times: Any
+) -> None:
+    begin(desk, "byoyomi 100 30 3", visits=None, rank="20k")
+    answered(desk, "C3")
+    for point, seconds in (("B2", 40), ("B4", 70)):
+        hands.move(seconds)
+        answered(desk, point)
+    desk.session.close()
+    (file,) = tmp_path.glob("*.sgf")
+    engine.load(Game(5, 5))
+    again = Desk(engine, tmp_path)
+    again.played.load(open_game(file, move=move))
+    assert again.played.time == engine.clock.settings == TimeSettings("byoyomi", 100.0, 30.0, 3)
+    assert (left(again), left(again, "white")) == times
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ("TM[600]OT[5x0 byo-yomi]", None),
+        ("TM[600]", (20.0, 0)),
+        ("TM[600]OT[10 Fischer]", (20.0, 0)),
+        ("TM[600]OT[3x30 byo-yomi]", (20.0, 2)),
+    ],
+)
+def test_odd_times_in_a_file_do_not_end_the_game(
+    desk: Desk, hands: Hands, tmp_path: Path, times: str, expected: Any
+) -> None:
+    players = "AP[gtp_engine]PB[human]PW[gtp_engine]"
+    (tmp_path / "odd.sgf").write_text(f"(;GM[1]SZ[5]{players}{times};B[aa]BL[20]OB[2];W[bb]WL[590])")
+    desk.send("resume", game="odd")
+    hands.move(0.01)
+    desk.session.check_time()
+    assert desk.published[-1]["result"] is None
+    assert left(desk) == (expected and (pytest.approx(expected[0] - 0.01), expected[1]))
+
+
 def test_an_opened_record_has_no_clock_and_keeps_its_times(desk: Desk, hands: Hands, tmp_path: Path) -> None:
     begin(desk, "absolute 100")
     record = "(;GM[1]SZ[5]TM[600]OT[5x30 byo-yomi]PB[Ann]PW[Ben];B[aa]BL[590]WL[600];W[bb]WL[580])"
@@ -370,16 +410,16 @@ def test_time_lost_by_one_of_two_people_is_undone(engine: Engine, tmp_path: Path
 @pytest.mark.parametrize(
     ("time", "problem"),
     [
-        (5, "invalid time"),
+        (5, "invalid time 5: expected text$"),
         ("", "invalid time system"),
-        ("sundial 5", "invalid time system 'sundial'"),
+        ("sundial 5", "invalid time system 'sundial': expected none, absolute, byoyomi, canadian or fischer$"),
         ("fischer-capped 5 5 5 5", "invalid time system"),
         ("absolute", "absolute takes"),
         ("absolute soon", "invalid time 'soon'"),
         ("absolute -1", "invalid time"),
         ("absolute nan", "invalid time"),
-        ("absolute 0", "without overtime the main time has to be more than 0"),
-        ("fischer 0 10", "without overtime the main time has to be more than 0"),
+        ("absolute 0", "invalid time: the main time must be more than 0 if there is no overtime"),
+        ("fischer 0 10", "invalid time: the main time must be more than 0 if there is no overtime"),
         ("absolute 1e9", "invalid main time"),
         ("byoyomi 60 1e9 3", "invalid overtime period"),
         ("byoyomi 60 30 1e9", "invalid count of periods or stones"),

@@ -6,12 +6,14 @@ const STEP = 200;  // milliseconds
 const LAST_SECONDS = 10;
 
 export class Clocks {
-  // players: the elements with a clock each; onLastSeconds: called with each of a person's last seconds as it begins.
-  constructor(players, onLastSeconds) {
+  // players: the elements with a clock each; announcement: the element that says that a person's last seconds have begun;
+  // onLastSecond: called as each of them begins.
+  constructor(players, announcement, onLastSecond) {
     this.players = players;
-    this.onLastSeconds = onLastSeconds;
+    this.announcement = announcement;
+    this.onLastSecond = onLastSecond;
     this.isConnected = false;
-    this.shown = null;  // whose time was shown as running, and the seconds
+    this.shown = null;  // the person whose time was shown as running, the seconds and the count
     setInterval(() => this.draw(), STEP);
   }
 
@@ -42,34 +44,54 @@ export class Clocks {
       if (element.getAttribute("aria-label") !== said.long) element.setAttribute("aria-label", said.long);
       element.classList.toggle("limited", Boolean(left));
       element.classList.toggle("urgent", Boolean(left) && clock.running === colour && left.seconds <= LAST_SECONDS);
-      if (left && clock.running === colour && humans.includes(colour)) shown = {colour, seconds: Math.ceil(left.seconds)};
+      const isCounted = left && this.isConnected && clock.running === colour && humans.includes(colour);
+      if (isCounted && left.seconds > 0) shown = {colour, seconds: Math.ceil(left.seconds), count: left.count};
     }
-    this.follow(shown);
+    this.follow(shown, clock);
   }
 
-  follow(shown) {
+  // Tells the last seconds of the main time, of a period, or of a turn that begins with no more than these.
+  follow(shown, clock) {
     const before = this.shown;
+    // A message may correct the clock by a fraction of a second: the second that it shows does not begin again.
+    const goesOn = before && shown && before.colour === shown.colour && before.count === shown.count
+      && shown.seconds <= before.seconds + 1;
+    if (goesOn && shown.seconds >= before.seconds) return;
     this.shown = shown;
-    const isNext = before && shown && before.colour === shown.colour && shown.seconds < before.seconds;
-    if (isNext && shown.seconds <= LAST_SECONDS) this.onLastSeconds(shown.seconds, before.seconds > LAST_SECONDS);
+    if (!shown || shown.seconds > LAST_SECONDS) {
+      this.announcement.textContent = "";  // so that the same words are news the next time
+      return;
+    }
+    const isFirst = !goesOn || before.seconds > LAST_SECONDS;
+    if (isFirst) this.announcement.textContent = withCount(text("lastSeconds", {count: shown.seconds}), shown.count, clock);
+    this.onLastSecond();
   }
 }
 
-// Returns what is left after some seconds of the turn, which may use up the main time and periods of byo-yomi.
+// Returns what is left after some seconds of the turn, which may use up the main time and periods of byo-yomi. Without any
+// seconds at the beginning the time is over: the main time never ends there if there is overtime.
 export function leftAfter([seconds, count], spent, {system, period, periods}) {
+  if (seconds <= 0) return {seconds: 0, count};
   seconds -= spent;
   const hasOvertime = system === "byoyomi" || system === "canadian";
   if (seconds <= 0 && hasOvertime && count === 0) [seconds, count] = [seconds + period, periods];
-  while (system === "byoyomi" && seconds <= 0 && count > 1) [seconds, count] = [seconds + period, count - 1];
+  if (system === "byoyomi" && seconds <= 0) {
+    const used = Math.min(Math.floor(-seconds / period) + 1, count - 1);
+    [seconds, count] = [seconds + used * period, count - used];
+  }
   return {seconds: Math.max(0, seconds), count};
 }
 
 // The short text for the eye, and the whole one for a screen reader.
-function leftText({seconds, count}, {system}, colour) {
-  const time = clockText(Math.ceil(seconds));
-  if (count === 0) return {short: time, long: text("timeLeft", {colour, time})};
-  const [short, name] = system === "byoyomi" ? [`${time} (${count})`, "periodsLeft"] : [`${time} / ${count}`, "stonesLeft"];
-  return {short, long: `${text("timeLeft", {colour, time})} · ${text(name, {count})}`};
+function leftText({seconds, count}, clock, colour) {
+  const time = clockText(Math.ceil(seconds)), long = withCount(text("timeLeft", {colour, time}), count, clock);
+  if (count === 0) return {short: time, long};
+  return {short: clock.system === "byoyomi" ? `${time} (${count})` : `${time} / ${count}`, long};
+}
+
+// Adds the periods or stones, if any.
+function withCount(said, count, {system}) {
+  return count === 0 ? said : `${said} · ${text(system === "byoyomi" ? "periodsLeft" : "stonesLeft", {count})}`;
 }
 
 function usedText(used, thinking, colour) {

@@ -33,10 +33,7 @@ const study = new Study(send);
 const review = new Review(send, (index) => showLine(index === null ? null : {type: "reason", number: index}));
 const sound = new Sound(find("#sound"));
 const timeLimits = new TimeLimits(find("#new-dialog form"));
-const clocks = new Clocks(document.querySelectorAll(".player"), (seconds, isFirst) => {
-  sound.tick();
-  if (isFirst) announce(text("lastSeconds", {count: seconds}));
-});
+const clocks = new Clocks(document.querySelectorAll(".player"), find("#last-seconds"), () => sound.tick());
 study.onTool = () => state && draw(state.board);
 await begin(find("#language"));
 fillForm();
