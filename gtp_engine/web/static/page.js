@@ -334,7 +334,7 @@ function showReport() {
   const winrate = text("winRateOf", {colour: text(opinion.toMove), winrate: percent(opinion.winrate)});
   const labels = {hint: "hintIs", score: "estimate", analysis: "analysis"};
   const label = report ? text(labels[report.kind], {move: report.moves.length ? report.moves[0].vertex : ""}) : text("engineThinks");
-  find("#opinion").textContent = [label, lead, winrate, text("visitsDone", {visits: number(opinion.visits)})].join(" · ");
+  find("#opinion").textContent = [label, lead, winrate, text("trust.visits", {count: opinion.visits})].join(" · ");
   const moves = report && report.kind !== "score" ? report.moves : [];
   find("#candidates").hidden = moves.length === 0;
   showCandidates(moves);

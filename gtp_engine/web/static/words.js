@@ -9,14 +9,15 @@ let words = {};
 let language = "en";
 
 // Returns a text with its values put in, such as text("toMove", {colour: "Black"}). One with plural forms has a form for
-// the number `count`; a value may be a text with values itself: {name, values}.
+// the number `count`. A value may be a text with values itself: {name, values}; whole numbers get separators.
 export function text(name, values = {}) {
   let found = words[name];
   if (found === undefined) throw new Error(`no text ${name}`);
   if (typeof found === "object") found = found[new Intl.PluralRules(language).select(values.count)] ?? found.other;
   return found.replace(/\{(\w+)\}/g, (_, key) => {
     const value = values[key];
-    return value?.name ? text(value.name, value.values) : value;
+    if (value?.name) return text(value.name, value.values);
+    return Number.isInteger(value) ? number(value) : value;
   });
 }
 
