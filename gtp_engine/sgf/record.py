@@ -119,7 +119,7 @@ class GameRecord:
                 parse_number(name, value, Range(), from_text=False)
         for name in TEXT_FIELDS.values():
             if not isinstance(text := getattr(self, name), str):
-                raise invalid(name, text, "a text")
+                raise invalid(name, text, "text")
 
     @classmethod
     def from_game(

@@ -129,6 +129,6 @@ def test_fields_of_other_types_are_refused(name: str, value: object) -> None:
 
 
 def test_the_result_of_a_game_is_a_text() -> None:
-    with pytest.raises(UserError, match="invalid result 3: expected a text"):
+    with pytest.raises(UserError, match="invalid result 3: expected text"):
         GameRecord.from_game(Game(5), result=3)  # type: ignore[arg-type]
     assert "RE[W+7]" in GameRecord.from_game(Game(5), result=str(Game(5).score())).to_sgf()
