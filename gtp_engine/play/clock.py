@@ -318,7 +318,7 @@ def _after_increment(side: _Side, main: float) -> float:
 
 
 def _spend(side: _Side, seconds: float) -> None:
-    """Subtracts seconds of a move that goes on."""
+    """Subtracts seconds of a move that is under way."""
     settings = side.settings
     overtime = max(seconds - side.main, 0.0)
     side.main = max(side.main - seconds, 0.0)

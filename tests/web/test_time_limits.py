@@ -247,14 +247,19 @@ def test_undo_of_a_comment_leaves_the_time(desk: Desk, hands: Hands) -> None:
     assert left(desk) == (80.0, 0)
 
 
-def test_the_file_has_the_time_and_the_game_resumes_with_it(
-    desk: Desk, engine: Engine, hands: Hands, tmp_path: Path
-) -> None:
+def play_into_byoyomi(desk: Desk, hands: Hands) -> None:
+    """Plays three of Black's moves, the last of which uses up the main time."""
     begin(desk, "byoyomi 100 30 3", visits=None, rank="20k")
     answered(desk, "C3")
     for point, seconds in (("B2", 40), ("B4", 70)):
         hands.move(seconds)
         answered(desk, point)
+
+
+def test_the_file_has_the_time_and_the_game_resumes_with_it(
+    desk: Desk, engine: Engine, hands: Hands, tmp_path: Path
+) -> None:
+    play_into_byoyomi(desk, hands)
     hands.move(12)
     desk.session.close()  # in the middle of Black's turn
     engine_time = {"WL": "100.00"}
@@ -312,11 +317,7 @@ def test_time_systems_survive_a_file(
 def test_a_game_that_continues_after_an_earlier_move_has_the_times_of_that_move(
     desk: Desk, engine: Engine, hands: Hands, tmp_path: Path, move: int, times: Any
 ) -> None:
-    begin(desk, "byoyomi 100 30 3", visits=None, rank="20k")
-    answered(desk, "C3")
-    for point, seconds in (("B2", 40), ("B4", 70)):
-        hands.move(seconds)
-        answered(desk, point)
+    play_into_byoyomi(desk, hands)
     desk.session.close()
     (file,) = tmp_path.glob("*.sgf")
     engine.load(Game(5, 5))
