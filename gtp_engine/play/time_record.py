@@ -15,6 +15,7 @@ from .clock import NO_LIMIT, TimeSettings
 from .game_clock import COUNT, MAIN_TIME, TimeLeft, check_limits
 
 _LEFT = {BLACK: ("BL", "OB"), WHITE: ("WL", "OW")}
+_NAMES = {name for names in _LEFT.values() for name in names}
 _NUMBER = r"(\d{1,6}(?:\.\d+)?(?:e[-+]?\d+)?)"  # with an exponent too, as `number_text` writes it
 _OVERTIME = {
     "byoyomi": re.compile(rf"(\d{{1,4}})x{_NUMBER} byo-yomi", re.IGNORECASE),
@@ -48,8 +49,10 @@ def read_time_settings(root: Properties) -> TimeSettings:
 
 
 def _with_overtime(main: float, text: str) -> TimeSettings:
-    found = {system: match for system, form in _OVERTIME.items() if (match := form.fullmatch(text))}
-    for system, match in found.items():
+    for system, form in _OVERTIME.items():
+        match = form.fullmatch(text)
+        if match is None:
+            continue
         if system == "fischer":
             return TimeSettings(system, main, increment=float(match[1]))
         settings = TimeSettings(system, main, float(match[2]), int(match[1]))
@@ -81,6 +84,3 @@ def read_time_left(line: Iterable[Properties]) -> dict[int, TimeLeft]:
             if seconds is not None and seconds in MAIN_TIME:
                 left[colour] = seconds, int(count) if count is not None and count in COUNT else 0
     return left
-
-
-_NAMES = {name for names in _LEFT.values() for name in names}
