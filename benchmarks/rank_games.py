@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from fingerprint import WORK, fingerprint
-from versus_gnugo import gnugo
+from versus_gnugo import gnugo, program
 
 from gtp_engine.game.coords import BLACK, PASS, WHITE, colour_letter, opponent
 from gtp_engine.game.game import Game
@@ -25,7 +25,12 @@ from gtp_engine.search.request import SearchRequest
 
 # What decides the moves apart from the network: games of another state of these files are not mixed in.
 PLAYING = tuple(f"play/{name}.py" for name in ("decision", "endgame", "rank_play", "sense", "strength"))
-GNUGO = -1.0  # in place of a strength
+GNUGO, PACHI = -1.0, -2.0  # in place of a strength
+_PACHI = "-t =5000 --nodcnn threads=1"  # 5,000 playouts without a network: 3k on KGS by its README
+PROGRAMS = {
+    GNUGO: ("GNU Go", lambda: gnugo(10)),
+    PACHI: ("Pachi", lambda: f"{program('pachi', 'Pachi')} {_PACHI}"),
+}
 MOVES_PER_POINT = 3
 RESIGN_THRESHOLD, RESIGN_MOVES = 0.05, 3  # as in EngineSettings
 OPENING_MOVES = 2
@@ -77,7 +82,7 @@ class RankGames:
         self.name = network_name(self._path)
         self._parameters = default_parameters(str(self._path))
         self._worker = SearchWorker(str(self._path), 1, seed)
-        self._gnugo: GtpClient | None = None
+        self._programs: dict[float, GtpClient] = {}
 
     def file(self, benchmark: str, about: str) -> Path:
         """Returns the file in `work/` for the games of a benchmark with this network and this state of the code."""
@@ -90,7 +95,7 @@ class RankGames:
 
         Args:
             game: The position at the start; the moves are added to it.
-            black: Black's strength, or `GNUGO`.
+            black: Black's strength, or one of `PROGRAMS`; not both players may be programs.
             white: White's.
 
         Returns:
@@ -99,23 +104,21 @@ class RankGames:
         """
         players, hopeless = {BLACK: black, WHITE: white}, {BLACK: 0, WHITE: 0}
         seconds, moves = {BLACK: 0.0, WHITE: 0.0}, {BLACK: 1, WHITE: 1}
-        if GNUGO in players.values():
-            self._tell_gnugo(game)
+        program = self._program(min(black, white), game)
         resigned = None
         while not game.is_over and resigned is None and len(game.moves) < MOVES_PER_POINT * game.area:
             colour = game.to_move
             started = time.perf_counter()
-            is_gnugo = players[colour] == GNUGO
-            point = self._gnugo_move(game) if is_gnugo else self._move(game, players[colour], hopeless)
+            is_program = players[colour] in PROGRAMS
+            point = _move_of(program, game) if is_program else self._move(game, players[colour], hopeless)
             seconds[colour] += time.perf_counter() - started
             moves[colour] += 1
             if point is None:
                 resigned = colour
                 continue
             game.play(colour, point)
-            if not is_gnugo and GNUGO in players.values():
-                assert self._gnugo is not None
-                self._gnugo.send(f"play {colour_letter(colour)} {game.vertex(point)}")
+            if program is not None and not is_program:
+                program.send(f"play {colour_letter(colour)} {game.vertex(point)}")
         winner = opponent(resigned) if resigned else self._winner(game)
         each = tuple(round(seconds[colour] / moves[colour], 4) for colour in (BLACK, WHITE))
         return {BLACK: 1.0, WHITE: 0.0}.get(winner, 0.5), (each[0], each[1])
@@ -134,21 +137,28 @@ class RankGames:
             return 0
         return self._worker.final_score(SearchRequest(game, parameters=self._parameters)).winner
 
-    def _tell_gnugo(self, game: Game) -> None:
-        if self._gnugo is None:
-            self._gnugo = GtpClient(gnugo(10), timeout=300)
-            self._gnugo.connect()
+    def _program(self, strength: float, game: Game) -> GtpClient | None:
+        """Returns the program that plays in place of a strength, with the position on its board; None if none does."""
+        if strength not in PROGRAMS:
+            return None
+        if strength not in self._programs:
+            self._programs[strength] = GtpClient(PROGRAMS[strength][1](), timeout=300)
+            self._programs[strength].connect()
+        client = self._programs[strength]
         for line in (f"boardsize {game.width}", "clear_board", f"komi {game.komi}"):
-            self._gnugo.send(line)
+            client.send(line)
         for move in game.moves:
-            self._gnugo.send(f"play {colour_letter(move.colour)} {game.vertex(move.point)}")
-
-    def _gnugo_move(self, game: Game) -> int | None:
-        assert self._gnugo is not None
-        vertex = self._gnugo.send(f"genmove {colour_letter(game.to_move)}")
-        return None if vertex.lower() == "resign" else PASS if vertex.lower() == "pass" else game.point(vertex)
+            client.send(f"play {colour_letter(move.colour)} {game.vertex(move.point)}")
+        return client
 
     def close(self) -> None:
         self._worker.close()
-        if self._gnugo is not None:
-            self._gnugo.close()
+        for client in self._programs.values():
+            client.close()
+
+
+def _move_of(program: GtpClient | None, game: Game) -> int | None:
+    """Returns a program's move; None to resign."""
+    assert program is not None
+    vertex = program.send(f"genmove {colour_letter(game.to_move)}")
+    return None if vertex.lower() == "resign" else PASS if vertex.lower() == "pass" else game.point(vertex)

@@ -6,6 +6,7 @@ Every game is played in this process by the code that decides the engine's moves
 
     path     games between neighbouring points of the path from a random mover to the largest search
     gnugo    games against GNU Go 3.8 level 10 near its strength, the anchor of the scale: 8k
+    pachi    games of the table's 3k against Pachi with 5,000 playouts and no network, 3k on KGS: they check the scale
     table    no games: prints the curve and the table for ranks.toml, and the measured ranks of the table that is there
     verify   games between neighbouring ranks, and ranks two apart, of the table in ranks.toml
     handicap games in which a rank takes four stones from the one four ranks above, of the same table
@@ -22,7 +23,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from rank_curve import Curve, Pairing, fit
-from rank_games import GNUGO, GameFile, RankGames, opened_games
+from rank_games import GNUGO, PACHI, PROGRAMS, GameFile, RankGames, opened_games
 
 from gtp_engine.game.game import Game
 from gtp_engine.game.handicap import fixed_handicap_points
@@ -31,7 +32,7 @@ from gtp_engine.network.library import bundled_folder
 from gtp_engine.play.ranks import RANKS, RANKS_FILE, Rank, as_rank, read_ranks
 from gtp_engine.play.strength import Strength
 
-GNUGO_RANK = as_rank("8k")
+GNUGO_RANK, PACHI_RANK = as_rank("8k"), as_rank("3k")
 ELO_PER_RANK = 100
 # Points of the path: a random mover, the policy ever less blurred, its first choice; then searches of 2, 4, 8 visits.
 POLICY = (0.0, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.8, 1.0)
@@ -97,7 +98,7 @@ class Ladder:
 
 
 def _name(strength: float) -> str:
-    return "GNU Go" if strength == GNUGO else f"{strength:g}"
+    return PROGRAMS[strength][0] if strength in PROGRAMS else f"{strength:g}"
 
 
 def _tally(results: list[Result], one: float) -> Tally:
@@ -129,7 +130,7 @@ def curve_of(ladder: Ladder, most_visits: int) -> Curve:
     """Returns the curve that fits all games so far."""
     pairings: dict[tuple[float, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for result in ladder.results:
-        if result.handicap:
+        if result.handicap or PACHI in (result.black, result.white):
             continue
         sums = pairings[result.black, result.white]
         sums[0] += result.points
@@ -147,6 +148,13 @@ def play_gnugo(ladder: Ladder, games: int, most_visits: int) -> None:
         strength = round(curve.strength_at(curve.anchor), 2) if curve.anchor is not None else 0.6
         done = len(ladder.played(strength, GNUGO))
         ladder.play_up_to(done + max(2, part * games // 4 - len(known)), strength, GNUGO)
+
+
+def play_pachi(ladder: Ladder, games: int, strengths: dict[Rank, float]) -> None:
+    """Plays against Pachi at the strength of the rank that it has on KGS."""
+    if PACHI_RANK not in strengths:
+        sys.exit(f"the table has no {PACHI_RANK} of this network on this board")
+    ladder.play_up_to(games, strengths[PACHI_RANK], PACHI)
 
 
 def strengths_of(curve: Curve, anchors: tuple[float, Rank] | None) -> dict[Rank, float]:
@@ -219,10 +227,10 @@ def _anchor(text: str) -> tuple[float, Rank]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=("path", "gnugo", "table", "verify", "handicap"))
+    parser.add_argument("step", choices=("path", "gnugo", "pachi", "table", "verify", "handicap"))
     parser.add_argument("--network", default="b4c32-9x9", help="a file or a name (default: b4c32-9x9)")
     parser.add_argument("--board-size", type=int, default=9, help="default: 9")
-    parser.add_argument("--games", type=int, default=200, help="of each pairing, or against GNU Go (default: 200)")
+    parser.add_argument("--games", type=int, default=200, help="of each pairing, or against a program (default: 200)")
     parser.add_argument("--most-visits", type=int, default=256, help="of the largest search (default: 256)")
     parser.add_argument("--anchor", type=_anchor, metavar="STRENGTH=RANK", help="in place of GNU Go, as in 0.6=8k")
     parser.add_argument("--seed", type=int, default=1)
@@ -233,6 +241,8 @@ def main() -> None:
             play_path(ladder, options.games, options.most_visits)
         elif options.step == "gnugo":
             play_gnugo(ladder, options.games, options.most_visits)
+        elif options.step == "pachi":
+            play_pachi(ladder, options.games, shipped(ladder))
         elif options.step == "verify":
             verify(ladder, options.games, shipped(ladder))
         elif options.step == "handicap":

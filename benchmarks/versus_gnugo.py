@@ -20,13 +20,18 @@ from gtp_engine.games.results import GameResult, MatchResult
 KOMI = {9: 7.0}  # on other boards the usual one
 
 
+def program(command: str, name: str) -> str:
+    """Returns the path of a program that plays Go; ends this one if it is not installed."""
+    # Debian's folder of games isn't on every account's path.
+    found = shutil.which(command, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"]))
+    if found is None:
+        sys.exit(f"{name} is not installed (Debian: apt install {command})")
+    return found
+
+
 def gnugo(level: int) -> str:
     """Returns GNU Go's command line."""
-    # Debian's folder of games isn't on every account's path.
-    program = shutil.which("gnugo", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"]))
-    if program is None:
-        sys.exit("GNU Go is not installed (Debian: apt install gnugo)")
-    return shlex.join([program, "--mode", "gtp", "--chinese-rules", "--level", str(level)])
+    return shlex.join([program("gnugo", "GNU Go"), "--mode", "gtp", "--chinese-rules", "--level", str(level)])
 
 
 def show(result: MatchResult, game: GameResult) -> None:
