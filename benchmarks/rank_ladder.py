@@ -35,7 +35,11 @@ from gtp_engine.play.strength import Strength
 GNUGO_RANK, PACHI_RANK = as_rank("8k"), as_rank("3k")
 ELO_PER_RANK = 100
 # Points of the path: a random mover, the policy ever less blurred, its first choice; then searches of 2, 4, 8 visits.
+# Some 100 Elo lie between them, and on large boards most of it in the middle: more mistakes fit into a game.
 POLICY = (0.0, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.8, 1.0)
+LOW = (0.0, 0.1, 0.15, 0.18, 0.2, 0.22, 0.24, 0.26, 0.28, 0.3, 0.32, 0.34, 0.36, 0.38, 0.4)
+POLICY_ON_LARGE_BOARDS = (*LOW, 0.44, 0.48, 0.52, 0.56, 0.6, 0.7, 0.8, 1.0)
+LARGE_BOARD = 11
 HANDICAP = 4
 
 
@@ -114,14 +118,14 @@ def _in_words(tally: Tally) -> str:
 # The steps.
 
 
-def grid(most_visits: int) -> list[float]:
-    """Returns the points of the path up to a number of visits."""
+def grid(size: int, most_visits: int) -> list[float]:
+    """Returns the points of the path on a board, up to a number of visits."""
     searches = [1.0 + number for number in range(1, 1 + int(np.log2(most_visits)))]
-    return [*POLICY, *searches]
+    return [*(POLICY if size < LARGE_BOARD else POLICY_ON_LARGE_BOARDS), *searches]
 
 
 def play_path(ladder: Ladder, games: int, most_visits: int) -> None:
-    points = grid(most_visits)
+    points = grid(ladder.size, most_visits)
     for one, other in itertools.pairwise(points):
         ladder.play_up_to(games, other, one)
 
@@ -135,7 +139,7 @@ def curve_of(ladder: Ladder, most_visits: int) -> Curve:
         sums = pairings[result.black, result.white]
         sums[0] += result.points
         sums[1] += 1
-    return fit(grid(most_visits), [Pairing(*pair, *sums) for pair, sums in pairings.items()], GNUGO)
+    return fit(grid(ladder.size, most_visits), [Pairing(*pair, *sums) for pair, sums in pairings.items()], GNUGO)
 
 
 def play_gnugo(ladder: Ladder, games: int, most_visits: int) -> None:
