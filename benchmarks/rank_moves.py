@@ -9,8 +9,6 @@ the next one, and for the step `uneven` against the one four ranks above. They a
     check    no games: how well the model in rank_moves.toml estimates ranks from the games of the seed 3
     uneven   plays games between ranks four apart (seed 4), and prints how far the estimates of both are off
     people   no games: estimates of people in game records, by the ranks that the records state: --records FILE
-    losses   no games: how often each rank loses many points by the leads of a stronger network, in --games games of the
-             seed 1: --judge FILE; with --records the same of people
 """
 
 import argparse
@@ -43,7 +41,6 @@ OPENING_MOVES = 2  # which nobody chose
 GAMES_EACH = 10  # from which a rank is to be estimated
 DRAWS = 200  # samples of GAMES_EACH games, and of one game, for each rank
 NEAR = 2  # ranks
-LARGE = (5.0, 10.0, 20.0)  # points, of the step losses
 
 
 @dataclass(frozen=True)
@@ -199,7 +196,7 @@ def people(options: argparse.Namespace, network: Network) -> None:
         raise UserError("the step people needs --records FILE")
     found: dict[Rank, list[np.ndarray]] = defaultdict(list)
     model = need_model(network.name.removesuffix(".bin.gz"), options.board_size, options.board_size)
-    records = itertools.islice(_records(options.records, options.member), options.games)
+    records = itertools.islice(records_of(options.records, options.member), options.games)
     for record in (record for record in records if record.width == record.height == options.board_size):
         if why_unusable(record):
             continue
@@ -208,7 +205,7 @@ def people(options: argparse.Namespace, network: Network) -> None:
         except UserError:
             continue
         for colour, name in ((BLACK, record.black_rank), (WHITE, record.white_rank)):
-            rank = _stated(name)
+            rank = stated_rank(name)
             if rank is not None:
                 found[rank].append(counts[colour])
     if not found:
@@ -226,45 +223,7 @@ def people(options: argparse.Namespace, network: Network) -> None:
         print(f"| {rank} | {len(games)} | {estimate(model, np.sum(games, axis=0))} | {parts} |")
 
 
-def losses(options: argparse.Namespace, network: Network) -> None:
-    """Prints how often players of each rank lose many points."""
-    if options.judge is None:
-        raise UserError("the step losses needs --judge FILE")
-    found: dict[Rank, list[np.ndarray]] = defaultdict(list)
-    games = Games(options.network, options.board_size, FITTED[0])
-    with load_network(options.judge, threads=1) as judge:
-        if options.records is None:
-            for game in games.games:
-                ranks = games.ranks_of(game)
-                if ranks and all(len(found[rank]) < options.games for rank in ranks.values()):
-                    for colour, lost in _points_lost(judge, games.positions_of(game)).items():
-                        found[ranks[colour]].append(lost)
-        else:
-            records = _records(options.records, options.member)
-            for record in itertools.islice(records, options.games):
-                positions = [position.copy() for position in record.positions()]
-                for colour, lost in _points_lost(judge, positions).items():
-                    rank = _stated(record.black_rank if colour == BLACK else record.white_rank)
-                    if rank is not None:
-                        found[rank].append(lost)
-    print("| rank | moves | points lost a move | " + " | ".join(f"{points:g} or more" for points in LARGE) + " |")
-    print("|---" * (3 + len(LARGE)) + "|")
-    for rank, parts in sorted(found.items()):
-        lost = np.concatenate(parts)
-        shares = " | ".join(f"{np.mean(lost >= points):.1%}" for points in LARGE)
-        print(f"| {rank} | {len(lost)} | {lost.clip(0).mean():.2f} | {shares} |")
-
-
-def _points_lost(judge: Network, positions: Sequence[Game]) -> dict[int, np.ndarray]:
-    """Returns by how many points the lead falls with each move of both players, without a search."""
-    leads = [evaluation.lead for evaluation in judge.evaluate(positions)]
-    lost: dict[int, list[float]] = {BLACK: [], WHITE: []}
-    for position, (before, after) in zip(positions[1:], itertools.pairwise(leads), strict=True):
-        lost[position.moves[-1].colour].append(before + after)  # each for the player to move
-    return {colour: np.array(values) for colour, values in lost.items()}
-
-
-def _stated(name: str) -> Rank | None:
+def stated_rank(name: str) -> Rank | None:
     """Returns the rank that a record states, up to 9d; None if it states none."""
     text = name.strip().lower().rstrip("?")
     if len(text) == 2 and text[0].isdigit() and text[1] == "d":
@@ -275,7 +234,7 @@ def _stated(name: str) -> Rank | None:
         return None
 
 
-def _records(file: Path, member: str) -> Iterator[GameRecord]:
+def records_of(file: Path, member: str) -> Iterator[GameRecord]:
     """Yields the games of a ZIP archive's members whose names contain a text, or of an SGF file."""
     if file.suffix == ".zip":
         with zipfile.ZipFile(file) as archive:
@@ -288,20 +247,19 @@ def _records(file: Path, member: str) -> Iterator[GameRecord]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=("play", "table", "check", "uneven", "people", "losses"))
+    parser.add_argument("step", choices=("play", "table", "check", "uneven", "people"))
     parser.add_argument("--network", default="b4c32-9x9", help="a file or a name (default: b4c32-9x9)")
     parser.add_argument("--board-size", type=int, default=9, help="default: 9")
     parser.add_argument("--games", type=int, default=20, help="of each pairing, or records to read (default: 20)")
     parser.add_argument("--seed", type=int, default=FITTED[0], help=f"of the step play (default: {FITTED[0]})")
     parser.add_argument("--records", type=Path, help="an SGF file, or a ZIP archive of files with a game a line")
-    parser.add_argument("--judge", help="the stronger network of the step losses, a file or a name")
     parser.add_argument("--member", default="", help="part of the names of the archive's members to read")
     options = parser.parse_args()
     try:
         if options.step == "play":
             Games(options.network, options.board_size, options.seed).play_up_to(options.games, (0, 1))
             return
-        steps = {"table": show_table, "check": check, "uneven": uneven, "people": people, "losses": losses}
+        steps = {"table": show_table, "check": check, "uneven": uneven, "people": people}
         with load_network(options.network, threads=1) as network:
             steps[options.step](options, network)
     except (UserError, OSError) as error:
