@@ -32,7 +32,7 @@ from gtp_engine.network.library import bundled_folder
 from gtp_engine.play.ranks import RANKS, RANKS_FILE, Rank, as_rank, read_ranks
 from gtp_engine.play.strength import Strength
 
-GNUGO_RANK, PACHI_RANK = as_rank("8k"), as_rank("3k")
+GNUGO_RANK, PACHI_RANK = Rank(1 - 8), Rank(1 - 3)  # 8k and 3k
 ELO_PER_RANK = 100
 # Points of the path: a random mover, the policy ever less blurred, its first choice; then searches of 2, 4, 8 visits.
 # Some 100 Elo lie between them, and on large boards most of it in the middle: more mistakes fit into a game.
@@ -77,7 +77,7 @@ class Ladder:
             game = Game(self.size, komi=0.5)
             game.place_handicap(points)
             self._file.add(replace(self._play(game, weak, strong), handicap=stones))
-        tally = _tally(self.played(weak, strong, stones), weak)
+        tally = tally_of(self.played(weak, strong, stones), weak)
         print(f"{weak:g} with {stones} stones - {strong:g}: {_in_words(tally)}", flush=True)
 
     def play_up_to(self, games: int, one: float, other: float) -> None:
@@ -91,7 +91,7 @@ class Ladder:
             for black, white in ((one, other), (other, one))[number % 2 :]:
                 self._file.add(self._play(opened.copy(), black, white))
                 number += 1
-        print(f"{_name(one)} - {_name(other)}: {_in_words(_tally(self.played(one, other), one))}", flush=True)
+        print(f"{_name(one)} - {_name(other)}: {_in_words(tally_of(self.played(one, other), one))}", flush=True)
 
     def _play(self, game: Game, black: float, white: float) -> Result:
         points, seconds = self._player.play(game, black, white)
@@ -105,7 +105,7 @@ def _name(strength: float) -> str:
     return PROGRAMS[strength][0] if strength in PROGRAMS else f"{strength:g}"
 
 
-def _tally(results: list[Result], one: float) -> Tally:
+def tally_of(results: list[Result], one: float) -> Tally:
     points = [result.points if result.black == one else 1 - result.points for result in results]
     return Tally(points.count(1.0), points.count(0.5), points.count(0.0))
 
@@ -166,7 +166,6 @@ def strengths_of(curve: Curve, anchors: tuple[float, Rank] | None) -> dict[Rank,
     if anchors is not None:
         anchor, rank = curve.elo(anchors[0]), anchors[1]
     else:
-        assert GNUGO_RANK is not None
         if curve.anchor is None:
             sys.exit("no games against GNU Go yet: run the step gnugo, or give an --anchor")
         anchor, rank = curve.anchor, GNUGO_RANK
@@ -215,7 +214,7 @@ def show(ladder: Ladder, curve: Curve, strengths: dict[Rank, float]) -> None:
     for rank, strength in strengths.items():
         below = strengths.get(Rank(rank.number - 1))
         results = [] if below is None else ladder.played(strength, below)
-        tally = _tally(results, strength)
+        tally = tally_of(results, strength)
         low, high = elo_interval(tally)
         measured = f"{elo_difference(tally.score):+.0f} ({low:+.0f} to {high:+.0f})" if results else "not measured"
         print(f"| {rank} | {strength:.3f} | {Strength(strength).visits()} | {measured} | {len(results)} |")
