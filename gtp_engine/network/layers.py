@@ -7,10 +7,11 @@ parameters or buffers.
 
 import math
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from .schema import (
@@ -169,10 +170,11 @@ class BatchNorm(nn.Module):
         if board.mask is None and self.combine is None:
             statistics = self.running_mean, self.running_var
             return functional.batch_norm(x, *statistics, self.weight, self.bias, True, self.momentum, self.epsilon)
-        mask = torch.ones_like(x[:, :1], dtype=torch.float32) if board.mask is None else board.mask
-        mean, variance = self._statistics(x.float(), mask)
-        scale, shift = self._scale_and_shift(mean, variance)
-        return (x * _per_channel(scale) + _per_channel(shift)).to(x.dtype)
+        mask = torch.ones_like(x[:, :1]) if board.mask is None else board.mask.to(x.dtype)
+        scale, shift = self._scale_and_shift(*self._statistics(x, mask))
+        # As a norm with known statistics, since that is one fused operation, forwards and backwards.
+        zero, one = torch.zeros_like(self.running_mean), torch.ones_like(self.running_var)
+        return functional.batch_norm(x, zero, one, scale, shift, eps=0.0)
 
     def scale_and_shift(self) -> tuple[Tensor, Tensor]:
         """Returns scale and shift of each channel by the running statistics: the norm is x * scale + shift."""
@@ -187,9 +189,7 @@ class BatchNorm(nn.Module):
 
     def _statistics(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Returns mean and variance of each channel over the boards, and updates the running ones."""
-        count = mask.sum()
-        mean = (x * mask).sum((0, 2, 3)) / count
-        variance = ((x - _per_channel(mean)).square() * mask).sum((0, 2, 3)) / count
+        count, mean, variance = _Moments.apply(x, mask)
         if self.combine:
             count, mean, variance = self.combine(count, mean, variance)
         with torch.no_grad():
@@ -197,6 +197,34 @@ class BatchNorm(nn.Module):
             # As in torch.nn.BatchNorm2d, the running variance is the unbiased one.
             self.running_var.lerp_(variance * (count / (count - 1)), self.momentum)
         return mean, variance
+
+
+class _Moments(torch.autograd.Function):
+    """Count, mean and variance of x over the points of a mask, [1] and [channels] each, in float32.
+
+    Written out with operations on whole tensors they take more time than all convolutions of a small network.
+    """
+
+    @staticmethod
+    def forward(context: Any, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        zero = torch.zeros(x.shape[1], device=x.device)
+        everywhere, squares = torch.batch_norm_update_stats(x * mask, zero, zero.clone(), 0.0)
+        count = mask.sum(dtype=torch.float32)
+        points = x.numel() / x.shape[1] / count  # of the tensor, for each one on the boards
+        mean = everywhere * points
+        # The variance over the whole tensor, which is 0 off the boards, says what the mean square is.
+        variance = (squares + everywhere.square()) * points - mean.square()
+        context.save_for_backward(x, mask, count, mean)
+        context.mark_non_differentiable(count)
+        return count, mean, variance.clamp_min(0)
+
+    @staticmethod
+    @once_differentiable
+    def backward(context: Any, _: Tensor, of_mean: Tensor, of_variance: Tensor) -> tuple[Tensor, None]:
+        x, mask, count, mean = context.saved_tensors
+        slope = 2 * of_variance / count
+        level = of_mean / count - slope * mean
+        return torch.addcmul(_per_channel(level).to(x.dtype), x, _per_channel(slope).to(x.dtype)) * mask, None
 
 
 def _per_channel(x: Tensor) -> Tensor:

@@ -1,5 +1,7 @@
 """The model: masks, batches, training mode, initialisation, preparation for inference."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from compiled import EACH_WAY, WAYS
@@ -185,3 +187,40 @@ def test_fixed_rope_turns_first_with_rows() -> None:
     angles = torch.atan2(sine, cosine)[0]
     assert torch.allclose(angles[1], torch.tensor([0.0, 0.0, 1.0, 0.1]))  # one column to the right
     assert torch.allclose(angles[3], torch.tensor([1.0, 0.1, 0.0, 0.0]))  # one row down
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_norm_in_training_has_the_statistics_and_gradients_of_the_points_on_the_boards(dtype: torch.dtype) -> None:
+    generator = torch.Generator().manual_seed(1)
+    norm = BatchNorm(BatchNormDesc("norm", 3, 1e-3, has_scale=True, has_bias=True)).train()
+    planes = torch.zeros(4, 1, 5, 5)
+    for number, (width, height) in enumerate(((5, 5), (3, 4), (2, 2), (5, 1))):
+        planes[number, 0, :height, :width] = 1
+    board = Board(planes, full_board=False)
+    x = (torch.randn(4, 3, 5, 5, generator=generator) * torch.tensor([1.0, 3.0, 0.2]).view(1, 3, 1, 1) + 0.7).to(dtype)
+    weights = board.cut(torch.randn(4, 3, 5, 5, generator=generator)).to(dtype)
+    assert norm.weight is not None and norm.bias is not None
+    with torch.no_grad():
+        norm.weight.copy_(torch.tensor([1.0, 0.5, 2.0]))
+        norm.bias.copy_(torch.tensor([0.0, -1.0, 0.3]))
+
+    def gradients(apply: Callable[[Tensor], Tensor], x: Tensor) -> list[Tensor]:
+        x = x.clone().requires_grad_()
+        return list(torch.autograd.grad((apply(x) * weights.to(x.dtype)).sum(), [x, norm.weight, norm.bias]))
+
+    def plainly(x: Tensor) -> Tensor:
+        inside = planes.expand_as(x) > 0
+        parts = []
+        for channel in range(3):
+            points = x[:, channel][inside[:, channel]]
+            normed = (x[:, channel] - points.mean()) / (points.var(correction=0) + norm.epsilon).sqrt()
+            parts.append(normed * norm.weight[channel] + norm.bias[channel])
+        return torch.stack(parts, 1)
+
+    close = {"rtol": 1e-4, "atol": 1e-5} if dtype == torch.float32 else {"rtol": 0.02, "atol": 0.05}
+    torch.testing.assert_close(board.cut(norm(x, board)).double(), board.cut(plainly(x.double())), **close)
+    found, expected = gradients(lambda x: norm(x, board), x), gradients(plainly, x.double())
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one.double(), other.double(), **close)
+    points = x.double()[:, 1][planes[:, 0] > 0]
+    assert norm.running_mean[1].item() == pytest.approx(0.01 * 2 * points.mean().item(), rel=0.02)
