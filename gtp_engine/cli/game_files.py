@@ -1,5 +1,6 @@
 """The game records that commands read: files, folders, collections, and standard input."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,16 +29,28 @@ def read_records(files: Sequence[Path]) -> "tuple[list[GameRecord], list[str]]":
     """Returns the games of all files, and the errors of those that cannot be read."""
     from rich.console import Console
 
+    from ..sgf import RECORD_SUFFIXES
+
     records: list[GameRecord] = []
     errors: list[str] = []
     with Console(stderr=True).status("reading the games"):  # shown on terminals only
         for place in files:
             try:
-                for file in _records_in(place):
+                if not (found := _records_in(place)):
+                    raise UserError(f"{place}: there are no {' or '.join(RECORD_SUFFIXES)} files in this folder")
+                for file in found:
                     records += _games_of(file, errors)
             except (UserError, OSError) as error:
                 errors.append(error_text(error))
     return records, errors
+
+
+def are_read(file: Path, places: Sequence[Path]) -> bool:
+    """Whether a file is one of those that `read_records` reads."""
+    if not file.exists():
+        return False
+    read = (one for place in places if place != STANDARD for one in _records_in(place))
+    return any(os.path.samefile(file, one) for one in read)
 
 
 def show_errors(errors: Sequence[str]) -> None:
@@ -52,10 +65,7 @@ def _records_in(place: Path) -> list[Path]:
         return [place]
     from ..sgf import RECORD_SUFFIXES
 
-    files = sorted(file for file in place.iterdir() if file.suffix.lower() in RECORD_SUFFIXES and file.is_file())
-    if not files:
-        raise UserError(f"{place}: there are no {' or '.join(RECORD_SUFFIXES)} files in this folder")
-    return files
+    return sorted(file for file in place.iterdir() if file.suffix.lower() in RECORD_SUFFIXES and file.is_file())
 
 
 def _games_of(file: Path, errors: list[str]) -> "list[GameRecord]":

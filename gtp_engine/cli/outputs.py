@@ -2,11 +2,17 @@
 
 import os
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
 
+from ..base.errors import UserError
+from ..base.messages import printable
+from .game_files import STANDARD, are_read
 from .shared_options import Decorator
+
+FORCE = click.option("--force", is_flag=True, help="Overwrite existing files.")
 
 
 def output_option(*names: str, text: str, allow_dash: bool = False) -> Decorator:
@@ -27,6 +33,39 @@ def check_place(file: Path) -> None:
         raise FileNotFoundError(f"cannot write {file}: folder {folder} does not exist")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"cannot write {file}: folder {folder} is not writable")
+
+
+def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: bool) -> None:
+    """Checks the files that a command writes about game records before the work begins.
+
+    Args:
+        outputs: The files to write; `STANDARD` for standard output.
+        inputs: The files and folders to read, which are never overwritten.
+        force: Whether other existing files are overwritten.
+
+    Raises:
+        UserError: A file is one of the inputs.
+        OSError: A file exists, or could not be written.
+    """
+    for path in outputs:
+        if path == STANDARD:
+            continue
+        if are_read(path, inputs):
+            raise UserError(f"{path} is one of the files to read; choose another name")
+        if path.exists() and not force:
+            raise FileExistsError(f"{path} already exists; choose another name or add --force")
+        check_place(path)
+
+
+def report_written(file: Path, *, is_page: bool = False, err: bool = False) -> None:
+    """Tells that a file was written.
+
+    Args:
+        file: The file.
+        is_page: Whether it is a page for the browser.
+        err: Whether to tell it on standard error, as something else is written to standard output.
+    """
+    click.echo(f"wrote {printable(str(file))}{'; open it in a browser' if is_page else ''}", err=err)
 
 
 def new_folder(parent: Path, kind: str) -> Path:

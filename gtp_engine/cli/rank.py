@@ -14,7 +14,7 @@ from ..evaluate.choices import AUTO
 from .command import command, options
 from .game_files import RECORDS, STANDARD, read_records, show_errors
 from .name_types import NetworkName
-from .outputs import check_place, output_option
+from .outputs import FORCE, check_outputs, output_option, report_written
 from .shared_options import THREADS
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ _SILENT = 3  # games, which need no progress bar
     THREADS,
     "Output",
     output_option("--json", text="Write the estimates as JSON.", allow_dash=True),
+    FORCE,
 )
 @click.pass_context
 def rank(
@@ -47,6 +48,7 @@ def rank(
     network: str,
     threads: int | None,
     json: Path | None,
+    force: bool,
 ) -> None:
     """Estimate players' ranks from their moves.
 
@@ -67,8 +69,8 @@ def rank(
     from ..analysis.player_ranks import RankEstimator
     from .rank_display import ranks_json, show_left_out, show_ranks
 
-    if json is not None and json != STANDARD:
-        check_place(json)
+    if json is not None:
+        check_outputs([json], files, force=force)
     with RankEstimator(network, threads) as estimator:
         records, errors = read_records(files)
         games = _choose(records, player, errors)
@@ -85,6 +87,8 @@ def rank(
     if not players and not stopped:
         errors += _why_none(estimator, errors)
     show_errors(errors)
+    if json is not None and json != STANDARD:
+        report_written(json)
     if stopped:
         click.echo(f"stopped after {done:,} of {plural(len(games), 'game')}", err=True)
     context.exit(EXIT_INTERRUPTED if stopped else 1 if errors else 0)

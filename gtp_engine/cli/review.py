@@ -16,7 +16,7 @@ from .engine_settings import engine_settings
 from .game_files import STANDARD, read_records, show_errors
 from .options import SearchOptions, search_options
 from .review_options import ReviewOptions, review_options
-from .review_outputs import print_output, save_files
+from .review_outputs import print_output, report_files, save_files
 
 if TYPE_CHECKING:
     from ..analysis.game_review import GameReview
@@ -114,7 +114,7 @@ def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOpt
     from .review_display import show_game, show_total
 
     reviews: list[GameReview] = []
-    failures: list[str] = []
+    results: dict[Path, str] = {}
     shown = STANDARD not in options.outputs(1)
     for number, task in enumerate(tasks, 1):
         name = printable(Path(task.record.source).name) if len(tasks) == 1 else f"game {number} of {len(tasks)}"
@@ -122,17 +122,18 @@ def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOpt
         errors += [error] if error else []
         if review.moves:
             reviews.append(review)
-            failures += save_files(reviews, options, len(tasks))  # first, as the reader of standard output may be gone
+            results |= save_files(reviews, options, len(tasks))  # first, as the reader of standard output may be gone
         if shown and reviewer.stopped:
             click.echo(f"stopped after move {review.moves[-1].number if review.moves else task.numbers.start - 1}")
         if shown and review.moves:
             show_game(review, all_moves=options.all_moves)
         if reviewer.stopped:
             break
-    errors += dict.fromkeys(failures)  # each of them once
+    errors += filter(None, results.values())
     if len(reviews) > 1 and shown:
         show_total(reviews, options.player)
     print_output(reviews, options)
+    report_files(results, options)
 
 
 def _review_game(reviewer: "Reviewer", task: _Task, options: ReviewOptions, name: str) -> "tuple[GameReview, str]":

@@ -12,7 +12,7 @@ from .command import options
 from .game_files import RECORDS, STANDARD
 from .name_types import RulesName
 from .option_types import Komi, MoveRange
-from .outputs import check_place, output_option
+from .outputs import FORCE, check_outputs, output_option
 from .shared_options import LANGUAGE
 
 if TYPE_CHECKING:
@@ -80,11 +80,7 @@ class ReviewOptions:
             if outputs.count(path) > 1:
                 place = "standard output" if path == STANDARD else path
                 raise click.UsageError(f"only one output can go to {place}")
-            if path == STANDARD:
-                continue
-            if path.exists() and not self.force:
-                raise FileExistsError(f"{path} already exists; choose another name or add --force")
-            check_place(path)
+        check_outputs(outputs, self.files, force=self.force)
 
     def pictures(self, games: int) -> list[Path]:
         """Returns the pictures to draw: curve.png for one game, curve-1.png, curve-2.png and so on for several."""
@@ -138,7 +134,7 @@ _OPTIONS = (
     output_option("--csv", text="Write a table of the moves as CSV.", allow_dash=True),
     output_option("--plot", text="Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games."),
     LANGUAGE,
-    click.option("--force", is_flag=True, help="Overwrite existing files."),
+    FORCE,
 )
 
 

@@ -1,6 +1,6 @@
 """The files that `gtp_engine review` writes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,32 +8,45 @@ import click
 
 from ..base.errors import error_text
 from .game_files import STANDARD
+from .outputs import report_written
 from .review_options import ReviewOptions
 
 if TYPE_CHECKING:
     from ..analysis.game_review import GameReview
 
 
-def save_files(reviews: "Sequence[GameReview]", options: ReviewOptions, games: int) -> list[str]:
-    """Writes the requested files, each of them even if another one fails; returns the errors.
+def save_files(reviews: "Sequence[GameReview]", options: ReviewOptions, games: int) -> dict[Path, str]:
+    """Writes the requested files, each of them even if another one fails.
 
     Args:
         reviews: The reviews so far. The last one is new: its picture is drawn.
         options: The files.
         games: The number of games to review.
+
+    Returns:
+        The error of each file, "" if it was written.
     """
     from ..analysis.curve import plot_curve
 
-    errors = []
+    results = {}
     files = _files(options)
     if pictures := options.pictures(games):
         files.append((pictures[len(reviews) - 1], lambda path, reviews: plot_curve(reviews[-1], path)))
     for path, write in files:
         try:
             write(path, reviews)
+            results[path] = ""
         except OSError as error:
-            errors.append(f"cannot save {error_text(error)}")
-    return errors
+            results[path] = f"cannot save {error_text(error)}"
+    return results
+
+
+def report_files(results: Mapping[Path, str], options: ReviewOptions) -> None:
+    """Tells which of the files were written, by the results of `save_files`."""
+    has_output = STANDARD in options.outputs(1)
+    for path, error in results.items():
+        if not error:
+            report_written(path, is_page=path == options.html, err=has_output)
 
 
 def print_output(reviews: "Sequence[GameReview]", options: ReviewOptions) -> None:

@@ -44,11 +44,11 @@ def write_report_of(folder: "RunFolder", file: Path, compare: Sequence[Path]) ->
     """Writes a report of a run and of those that it is compared with."""
     from ..training.report.page import write_report
     from ..training.run_folder import RunFolder
-    from .outputs import check_place
+    from .outputs import check_place, report_written
 
     check_place(file)
     write_report([folder, *map(RunFolder, compare)], file)
-    click.echo(f"wrote {file}")
+    report_written(file, is_page=True)
 
 
 def in_process_group(work: "Callable[[ProcessGroup], None]") -> None:

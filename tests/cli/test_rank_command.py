@@ -72,6 +72,23 @@ def write(folder: Path, **texts: str) -> None:
         (folder / f"{name}.sgf").write_text(text)
 
 
+def test_existing_files_are_kept_and_games_that_are_read_always(tmp_path: Path) -> None:
+    write(tmp_path, a=game(), b=game())
+    record, table = tmp_path / "a.sgf", tmp_path / "table.json"
+    table.write_text("mine")
+    for arguments, message in (
+        ([record, "--json", record], f"{record} is one of the files to read; choose another name"),
+        ([tmp_path, "--json", tmp_path / "b.sgf", "--force"], f"{tmp_path / 'b.sgf'} is one of the files to read"),
+        ([record, "--json", table], f"{table} already exists; choose another name or add --force"),
+    ):
+        done = run(*arguments)
+        assert (done.exit_code, message in done.stderr) == (1, True)
+    assert (record.read_text(), table.read_text()) == (game(), "mine")
+    done = run(record, "--json", table, "--force")
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, f"wrote {table}")
+    assert json.loads(table.read_text())["games"] == 1
+
+
 def test_what_cannot_be_read_is_one_line_each(tmp_path: Path) -> None:
     write(tmp_path, bad="no game", illegal="(;SZ[9];B[aa];W[aa])", turns="(;SZ[9];B[aa];B[bb])")
     write(tmp_path, short="(;SZ[9]PB[Ann]PW[Bob];B[aa];W[bb])")

@@ -52,8 +52,8 @@ def test_summary_list_comments_and_curve_up_to_the_illegal_move(tmp_path: Path) 
     assert done.stderr.splitlines()[-1] == f"Error: {file}: move 4: illegal move: D2 is occupied"
     lines = done.stdout.splitlines()
     assert lines[:2] == ["A - B", "moves 1 to 3; uniform, 4 visits per position"]
-    assert [line[:11].split() for line in lines[-3:]] == [["1", "B", "C3"], ["2", "W", "B4"], ["3", "B", "D2"]]
-    assert lines[-4].startswith("move  played")
+    assert [line[:11].split() for line in lines[-5:-2]] == [["1", "B", "C3"], ["2", "W", "B4"], ["3", "B", "D2"]]
+    assert lines[-6].startswith("move  played")
     assert done.stdout.index("points lost per move") < done.stdout.index("move  played")
     record = read_sgf(out)
     assert record.moves == read_sgf(file).moves
@@ -72,7 +72,8 @@ def test_without_all_there_is_only_the_summary(game: Path) -> None:
 def test_a_page_of_one_game_and_of_several(game: Path, tmp_path: Path) -> None:
     other, page = tmp_path / "other.sgf", tmp_path / "page.html"
     other.write_bytes(OTHER)
-    assert review(game, "--visits", "4", "--html", page).returncode == 0
+    done = review(game, "--visits", "4", "--html", page)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, f"wrote {page}; open it in a browser")
     text = page.read_text()
     assert "<h1><bdi>Ann - Bob</bdi></h1>" in text and 'id="index"' not in text
     refused = review(game, "--visits", "4", "--html", page)
@@ -111,8 +112,9 @@ def test_outputs_are_utf_8_whatever_the_names_and_the_terminal(tmp_path: Path) -
         ("cut.sgf", RECORD[:40], [], "cut.sgf: line 1: the file ends inside a value"),
         ("none.sgf", b"(;SZ[5])", [], "none.sgf: there are no moves to review"),
         ("large.sgf", b"(;SZ[26];B[aa])", [], "cannot play on a board of 26x26"),
-        ("a.sgf", RECORD, ["--sgf-out", "{folder}/a.sgf"], "a.sgf already exists; choose another name"),
-        ("a.sgf", RECORD, ["--json", "{folder}/a.sgf"], "a.sgf already exists; choose another name or add --force"),
+        ("a.sgf", RECORD, ["--sgf-out", "{folder}/a.sgf"], "a.sgf is one of the files to read; choose another name"),
+        ("a.sgf", RECORD, ["--json", "{folder}/a.sgf", "--force"], "a.sgf is one of the files to read; choose another"),
+        ("a.sgf", RECORD, ["--json", __file__], "test_review_command.py already exists; choose another name or add"),
         ("a.sgf", RECORD, ["--plot", "{folder}/b.doc"], "b.doc: the name of a picture must end in .png"),
         ("a.sgf", RECORD, ["--plot", "{folder}/c/b.png"], "/c/b.png: folder {folder}/c does not exist"),
         ("a.sgf", RECORD, ["--moves", "6-"], "a.sgf: there is no move 6, the game has 5"),
@@ -186,6 +188,7 @@ def test_several_files_and_collections(tmp_path: Path, game: Path) -> None:
         f"Error: {bad}: there are no moves to review",
         f"Error: {others}, game 2: move 4: illegal move: D2 is occupied",
     ]
+    assert done.stdout.splitlines()[-2:] == [f"wrote {out}", f"wrote {table}"]
     games = json.loads(table.read_text())["games"]
     assert [(game["black"]["name"], len(game["moves"])) for game in games] == [("Ann", 5), ("Carl", 5), ("A", 3)]
     assert [record.black for record in read_sgf_games(out)] == ["Ann", "Carl", "A"]
@@ -243,9 +246,11 @@ def test_names_that_the_locale_lacks_do_not_end_the_review(tmp_path: Path) -> No
     assert json.loads(data.decode())["games"][0]["black"]["name"] == "呉清源"
 
 
-def test_standard_input_and_output() -> None:
-    done = review("-", "--visits", "4", "--json", "-", input=GOOD.decode())
+def test_standard_input_and_output(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = review("-", "--visits", "4", "--json", "-", "--html", page, input=GOOD.decode())
     (game,) = json.loads(done.stdout)["games"]
+    assert f"wrote {page}; open it in a browser" in done.stderr.splitlines()
     assert (game["file"], len(game["moves"])) == ("standard input", 5)
     done = review("-", "--visits", "4", "--csv", "-", input=GOOD.decode())
     assert [row["move"] for row in csv.DictReader(io.StringIO(done.stdout))] == ["1", "2", "3", "4", "5"]

@@ -130,7 +130,7 @@ def test_a_piece_ends_with_a_measurement_and_a_line_of_results(
         measured = [line["samples"] for line in RunFolder(Path(out)).log() if "validation" in line]
         assert len(measured) == piece + 2 and measured[0] == 0
     report = tmp_path / "report.html"
-    assert run("--out", out, "--report", str(report)).splitlines() == [f"wrote {report}"]
+    assert run("--out", out, "--report", str(report)).splitlines() == [f"wrote {report}; open it in a browser"]
     assert results in report.read_text()
     refused = CliRunner().invoke(main, ["learn", *arguments[:-1], "0"])
     assert refused.exit_code == 2 and "'--minutes': invalid number '0': expected a number above 0" in refused.output
