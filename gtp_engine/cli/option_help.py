@@ -5,7 +5,7 @@ import re
 import click
 
 # Names with one hyphen and several letters are accepted for KataGo's sake, and not shown.
-_KATAGO_STYLE = re.compile(r"-\w[\w-]+, ")
+_KATAGO_STYLE = re.compile(r"(?<!-)-\w[\w-]+, ")
 
 
 def metavar(option: click.Option) -> str | None:

@@ -65,6 +65,7 @@ def test_help_of_every_command_has_examples(name: str) -> None:
     assert done.exit_code == 0
     assert "Examples:" in done.stdout
     assert f"gtp_engine {name}" in done.stdout
+    assert "---" not in done.stdout  # half of an option's name
 
 
 def test_help_and_completion_import_nothing_heavy() -> None:
