@@ -26,12 +26,6 @@ T = TypeVar("T")
 _PATIENCE_SECONDS = 1.0
 
 
-def _report_failure(ready: "Future[None]") -> None:
-    error = None if ready.cancelled() else ready.exception()
-    if error is not None:
-        logger.error(f"cannot load the evaluator: {error_text(error)}")
-
-
 class Identity(NamedTuple):
     """The responses to the commands `name` and `version`."""
 
@@ -66,6 +60,7 @@ class Session:
         self._response_id: int | None = None
         self._is_streaming = False
         self._watched: Future[None] | None = None
+        self._is_closing = False
         self.watch_engine()
 
     @property
@@ -86,7 +81,13 @@ class Session:
         """Logs a failure to load the evaluator that the engine changes to."""
         if self.engine.ready is not self._watched:
             self._watched = self.engine.ready
-            self._watched.add_done_callback(_report_failure)
+            self._watched.add_done_callback(self._report_failure)
+
+    def _report_failure(self, ready: "Future[None]") -> None:
+        """Logs why the evaluator is not loaded, unless that was cut off because the program ends."""
+        error = None if ready.cancelled() else ready.exception()
+        if error is not None and not self._is_closing:
+            logger.error(f"cannot load the evaluator: {error_text(error)}")
 
     def vertex(self, point: int) -> str:
         """Returns GTP's name of a point on the current board."""
@@ -94,6 +95,7 @@ class Session:
 
     def close(self) -> bool:
         """Closes the engine; returns False if its thread is still busy after a moment (most likely compiling)."""
+        self._is_closing = True
         return self.engine.close(_PATIENCE_SECONDS)
 
     # Waiting.

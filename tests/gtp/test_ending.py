@@ -85,6 +85,7 @@ def test_nothing_follows_quit(start: Starter) -> None:
     engine.send("quit", "name")
     assert engine.rest() == ["=", ""]
     assert engine.wait() == 0
+    assert "engine is closed" not in engine.log()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child alone")
