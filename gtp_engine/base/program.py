@@ -17,6 +17,13 @@ def program_line() -> str:
     return _typed(started) if started.stem == NAME else NAME
 
 
+def with_own_program(words: list[str]) -> list[str]:
+    """Returns the words of a command line; its program is this one if it is `gtp_engine`, and that is not found."""
+    if words[:1] == [NAME] and shutil.which(NAME) is None:
+        return [sys.executable, "-m", NAME, *words[1:]]
+    return words
+
+
 def _typed(program: Path) -> str:
     """Returns the name of a program if the shell finds it by that, otherwise its path, as words of a shell."""
     found = shutil.which(program.name)

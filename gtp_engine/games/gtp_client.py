@@ -4,6 +4,7 @@ import contextlib
 import os
 import queue
 import shlex
+import shutil
 import signal
 import subprocess
 import threading
@@ -14,6 +15,7 @@ from typing import IO
 
 from ..base.errors import UserError
 from ..base.lines import read_lines
+from ..base.program import with_own_program
 
 # How long an engine may take to end after `quit` (Sabaki waits as long), and after a termination signal.
 QUIT_SECONDS = 3.0
@@ -59,6 +61,7 @@ class GtpClient:
 
     Args:
         command: The command line. It is split as by a POSIX shell (passed unchanged on Windows); no shell runs it.
+            If it begins with `gtp_engine`, and no program of this name is found, it starts this program again.
         timeout: Seconds that a command may take unless `send` sets another limit.
 
     Attributes:
@@ -158,11 +161,14 @@ class GtpClient:
 
     def _start(self) -> subprocess.Popen[bytes]:
         try:
-            arguments = self.command if os.name == "nt" else shlex.split(self.command)
+            words = self.command.split(maxsplit=1) if os.name == "nt" else shlex.split(self.command)
         except ValueError as error:
             raise EngineStartError(f"engine command {self.command!r}: {error}") from error
-        if not arguments:
+        if not words:
             raise EngineStartError("the engine command is empty")
+        arguments: str | list[str] = with_own_program(words)
+        if os.name == "nt":
+            arguments = " ".join([subprocess.list2cmdline(with_own_program(words[:1])), *words[1:]])
         # In a process group of its own, so that Ctrl-C reaches this program alone, which then ends its engines.
         flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
         pipe = subprocess.PIPE
@@ -177,7 +183,8 @@ class GtpClient:
                 creationflags=flags,
             )
         except (OSError, ValueError) as error:  # ValueError: a NUL in the command
-            reason = getattr(error, "strerror", None) or error
+            is_missing = isinstance(error, FileNotFoundError) and shutil.which(words[0]) is None
+            reason = f"program {words[0]!r} not found" if is_missing else getattr(error, "strerror", None) or error
             raise EngineStartError(f"cannot start engine {self.command!r}: {reason}") from error
 
     def _read_stdout(self) -> None:

@@ -110,7 +110,9 @@ def test_engine_that_ignores_quit_is_ended(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("/nonexistent/engine --mode gtp", "cannot start engine '/nonexistent/engine --mode gtp': .*No such file"),
+        ("/nonexistent/engine --mode gtp", "cannot start engine '/nonexistent/engine --mode gtp': program '/nonexist"),
+        ("gnugoo --mode gtp", "cannot start engine 'gnugoo --mode gtp': program 'gnugoo' not found"),
+        (shlex.quote(__file__), "cannot start engine .*: Permission denied"),
         (command("import sys; sys.exit('no such option: --gpt')"), "exit status 1 at 'name': no such option: --gpt"),
         (command("print('usage: engine gtp')"), "exit status 0 at 'name': usage: engine gtp"),
         ("engine 'gtp", "No closing quotation"),
@@ -121,6 +123,13 @@ def test_engine_that_does_not_start(line: str, message: str) -> None:
     with pytest.raises(EngineStartError, match=message) as caught:
         GtpClient(line).connect()
     assert "\n" not in str(caught.value)
+
+
+def test_this_program_starts_if_its_name_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with GtpClient("gtp_engine gtp --network none --threads 1") as client:
+        assert client.name == "gtp_engine"
+        assert client._process.args[:3] == [sys.executable, "-m", "gtp_engine"]
 
 
 @pytest.mark.peer
