@@ -163,15 +163,18 @@ def find_game(name: str, folder: Path) -> Path:
     """Returns the file that a player names: a path, or the name of a file in the folder, with or without `.sgf`.
 
     Raises:
-        UserError: The file is not found.
+        UserError: The file is not found, or is a folder.
     """
     try:
         path = Path(name).expanduser()
     except RuntimeError:  # there is no such home folder
         path = Path(name)
-    for candidate in (path, folder / path, folder / f"{name}.sgf"):
+    candidates = (path, folder / path, folder / f"{name}.sgf")
+    for candidate in candidates:
         if candidate.is_file():
             return candidate
+    if name and any(candidate.is_dir() for candidate in candidates):
+        raise UserError(f"{name} is a folder: name a file in it")
     raise UserError(f"no saved game {name!r}: no such file, and none in {folder}")
 
 

@@ -1,6 +1,7 @@
 """Saved games that are continued: what is taken from the record, which file they are saved to, what is refused."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -191,6 +192,10 @@ def test_names_of_saved_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert find_game(str(path), Path("nowhere")) == path
     assert find_game("a game.sgf", tmp_path) == find_game("a game", tmp_path) == path
     assert find_game(f"{tmp_path.name}/a game.sgf", Path("nowhere")).samefile(path)
-    for name in ("b", "~nobody-has-this-name/b", "", "."):
+    for name in ("b", "~nobody-has-this-name/b", ""):
         with pytest.raises(UserError, match="no saved game"):
+            find_game(name, tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name in (".", "folder", str(tmp_path / "folder")):
+        with pytest.raises(UserError, match=rf"^{re.escape(name)} is a folder: name a file in it$"):
             find_game(name, tmp_path)
