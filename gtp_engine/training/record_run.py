@@ -50,7 +50,8 @@ class RecordRun(Run):
             return False  # nothing was learned
         held = is_held(games.games["number"])
         if held.all():
-            raise UserError(f"no games to learn from: all {len(held)} are held back for validation")
+            remedy = "ask for more with --teacher and --positions" if records.has_labels else "add more games"
+            raise UserError(f"nothing to learn: {plural(len(held), kind)} read, all held back for validation; {remedy}")
         areas = self.learner.model.config.suicide_areas
         self._samples, self._validation = (
             Samples(games.choose(chosen), searched_share=learn.searched_share, suicide_areas=areas)

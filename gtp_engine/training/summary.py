@@ -80,4 +80,4 @@ def _of_records(settings: RunSettings, lines: Sequence[Mapping[str, Any]]) -> st
         now, before = value_of(last, f"validation.{name}"), value_of(first, f"validation.{name}")
         if now is not None:
             parts.append(f"{title} {now:{form}}" + (f" ({before:{form}} at first)" if last is not first else ""))
-    return f"{head}: on held-back games {', '.join(parts)}"
+    return f"{head}: on held-back games {', '.join(parts)}" if parts else f"{head}; no game was held back to measure it"

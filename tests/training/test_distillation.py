@@ -334,6 +334,18 @@ def test_decided_positions_are_mostly_left_out() -> None:
     assert np.mean([walk.is_kept(sure) for _ in range(2000)]) == pytest.approx(walks.SURE_KEPT, abs=0.05)
 
 
+def test_positions_that_would_all_be_held_back_are_refused_before_labelling(records: Path, tmp_path: Path) -> None:
+    options = [str(records), "--teacher", str(TINY), "--labels", str(tmp_path / "labels"), "--label-only"]
+    for arguments, positions, least in (([], "2,100", "2,101"), (["--board-sizes", "5=1,4=2"], "1,500", "1,501")):
+        done = CliRunner().invoke(main, ["learn", *options, *arguments, "--positions", positions.replace(",", "")])
+        message = (
+            f"all labels for {positions} would be held back for validation; ask for {least} or more with --positions"
+        )
+        assert (done.exit_code, message in done.stderr) == (1, True)
+    assert not (tmp_path / "labels").exists()
+    assert not all(task.is_held for task in tasks_for(2101, labelling.BOARD_SIZES))
+
+
 def test_any_beginning_of_the_tasks_is_a_mixture() -> None:
     tasks = tasks_for(100_000, labelling.BOARD_SIZES)
     assert len(tasks) == len(set(tasks)) and {task.width for task in tasks} == set(range(7, 20))

@@ -143,6 +143,17 @@ def test_no_game_is_an_error(games: Path, tmp_path: Path) -> None:
     assert "no games to learn from: 63 records read (rank: 62, damaged: 1)" in result.output.replace("\n", " ")
 
 
+def test_games_that_are_all_held_back_are_an_error(
+    games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record_run, "is_held", lambda numbers: np.ones(len(numbers), bool))
+    result = CliRunner().invoke(
+        main, ["learn", str(games), "--out", str(tmp_path / "run"), "--board-size", "7", *SMALL]
+    )
+    assert result.exit_code == 1
+    assert "nothing to learn: 1 game read, all held back for validation; add more games" in result.stderr
+
+
 def test_a_file_without_games_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "games.txt"
     file.touch()

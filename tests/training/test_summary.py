@@ -127,6 +127,8 @@ def test_a_summary_of_records_tells_what_the_measurements_say(tmp_path: Path) ->
         "250 of 1,000 (25%) samples learned in 2.5 minutes: on held-back games first choice right 20.0% (1.0% at "
         "first), winner right 62.5% (50.0% at first), policy loss 3.250 (5.900 at first)"
     )
+    folder.write_log(RunState(lines=[{"samples": 250, "seconds": 150.0, "validation": {"positions": 0}}]))
+    assert summary(folder) == "250 of 1,000 (25%) samples learned in 2.5 minutes; no game was held back to measure it"
 
 
 def test_a_report_before_the_first_cycle_is_a_line_that_says_where_the_run_is(tmp_path: Path) -> None:

@@ -147,6 +147,7 @@ def fill_labels(settings: RunSettings, folder: Path, observer: Observer, is_stop
     sizes = {parse_size(name): weight for name, weight in records.label_sizes.items()}
     make_teacher = partial(load_teacher, teacher, machine.device, machine.threads or available_cpus())
     tasks = tasks_for(records.positions, sizes or BOARD_SIZES)
+    _check_some_are_learned(tasks, records.positions, sizes or BOARD_SIZES)
     is_done = make_labels(wanted, folder, tasks, make_teacher, observer, is_stopped)
     if is_done:
         count = sum(int(read_notes(shard_of(folder, task))["labels"]) for task in tasks)
@@ -155,6 +156,16 @@ def fill_labels(settings: RunSettings, folder: Path, observer: Observer, is_stop
             f"has about {TASK_POSITIONS:,}, fewer if its games are short or soon decided"
         )
     return is_done
+
+
+def _check_some_are_learned(tasks: Sequence[Task], positions: int, sizes: Mapping[tuple[int, int], float]) -> None:
+    """Raises UserError if the labels of all tasks would be held back: the first task of each board size is."""
+    if all(task.is_held for task in tasks):
+        least = int(TASK_POSITIONS * sum(sizes.values()) / max(sizes.values())) + 1
+        raise UserError(
+            f"too few positions to learn from: all labels for {positions:,} would be held back for validation; ask for "
+            f"{least:,} or more with --positions"
+        )
 
 
 def open_labels(folder: Path, settings: LabelSettings) -> None:
