@@ -208,7 +208,8 @@ class GameReview:
         """Returns a player's name and rank, or the colour in this language if the record has no name."""
         record, colour = self.record, as_colour(colour)
         name, rank = (record.black, record.black_rank) if colour == BLACK else (record.white, record.white_rank)
-        return " ".join(filter(None, (name or texts(language)(colour_name(colour)), rank)))
+        name = name or texts(language)(colour_name(colour))
+        return f"{name} {rank}" if rank and not name.endswith(f" {rank}") else name  # the engine's names end with it
 
     def judged(self, colour: int | str | None = None, phase: Phase | None = None) -> list[MoveReview]:
         """Returns the judged moves of one player, or of all, in one phase or in all of them."""

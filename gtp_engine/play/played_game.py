@@ -320,6 +320,8 @@ class PlayedGame:
         """
         if not self.is_record:
             names = {colour: HUMAN if colour in self.humans else self.engine.name for colour in (BLACK, WHITE)}
+            rank = self.engine.settings.rank
+            ranks = {colour: "" if colour in self.humans or rank is None else str(rank) for colour in (BLACK, WHITE)}
             results = [self._results[node] for node in self.tree.main_line if node in self._results]
             game = GameRecord.from_game(
                 self.game,
@@ -328,6 +330,7 @@ class PlayedGame:
                 result=results[-1] if results else "",
                 date=self._date,
             )
+            game.black_rank, game.white_rank = ranks[BLACK], ranks[WHITE]
             if self.time != NO_LIMIT:
                 game.time_limit, game.overtime = self.time.main, overtime_text(self.time)
             game.handicap = self.tree.position(self.tree.root).handicap  # of the start, whatever position is shown

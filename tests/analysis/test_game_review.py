@@ -238,6 +238,11 @@ def test_json_holds_moves_mistakes_and_players() -> None:
     assert json.loads(to_json([game_of(moves, player=WHITE)]))["games"][0]["players"].keys() == {"white"}
 
 
+def test_a_rank_that_the_name_ends_with_is_not_repeated() -> None:
+    record = GameRecord(black="gtp_engine 12k", black_rank="12k", white="Ann", white_rank="2k")
+    assert replace(game_of([loss(1, BLACK, D4, E5, 4.0)]), record=record).title == "gtp_engine 12k - Ann 2k"
+
+
 def test_json_holds_the_estimated_ranks() -> None:
     moves = [loss(1, BLACK, D4, E5, 4.0), loss(2, WHITE, F6, F6, 0.0)]
     ranks = {BLACK: RankEstimate(Rank(1), Rank(-2), Rank(4), 30, False, True)}
