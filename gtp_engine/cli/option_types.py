@@ -8,7 +8,7 @@ import click
 from ..base.errors import UserError
 from ..base.fields import Range, parse_board_size, parse_number
 from ..evaluate.choices import LARGEST_BOARD
-from ..play.ranks import STRONGEST, WEAKEST, Rank, as_rank
+from ..play.ranks import STRONGEST, WEAKEST, Rank, parse_rank
 
 SMALLEST, LARGEST = 2, 25
 NO_LEVELS = f"there are no levels any more: use a rank from {WEAKEST} to {STRONGEST}, such as --rank 12k"
@@ -81,7 +81,7 @@ class RankName(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Rank | None":
         try:
-            return as_rank(value)
+            return value if isinstance(value, Rank) else parse_rank(str(value))
         except UserError as error:
             self.fail(str(error), param, ctx)
 

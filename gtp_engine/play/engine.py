@@ -26,7 +26,7 @@ from ..network.library import network_name
 from ..search.parameters import SearchParameters
 from ..search.request import RequestOptions, SearchRequest
 from .clock import Clock
-from .ranks import Rank, as_rank, play_at
+from .ranks import Rank, as_rank, next_rank, play_at
 from .search_thread import SearchThread
 from .settings import EngineSettings
 from .strength import Strength
@@ -349,6 +349,15 @@ class Engine:
         if is_loaded and profile != self.parameters.profile:
             check_profile(*self._evaluator.result(), profile)
         self.settings = settings
+
+    def change_rank(self, step: int) -> None:
+        """Changes the rank by one step, among those that the network reaches on the board.
+
+        Args:
+            step: 1 for the next higher rank, -1 for the next lower one; full strength comes after the highest.
+        """
+        rank = next_rank(as_rank(self.settings.rank), step, self._network, self._width, self._height)
+        self.settings = replace(self.settings, rank=rank)
 
     # Searches.
 

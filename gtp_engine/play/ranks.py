@@ -19,8 +19,7 @@ from .strength import Strength
 RANKS_FILE = "ranks.toml"
 _RANK = re.compile(r"([1-9]\d?) ?([kd])(?:yu|an)?", re.IGNORECASE)
 _WEAKEST_KYU, _STRONGEST_DAN = 25, 5
-# The words for full strength in options, settings and saved games.
-FULL_STRENGTH = ("max", "none", "")
+_FULL_STRENGTH = ("max", "none")
 
 
 @dataclass(frozen=True, order=True)
@@ -32,6 +31,9 @@ class Rank:
     """
 
     number: int
+
+    def __repr__(self) -> str:
+        return f"<Rank {self}>"
 
     def __str__(self) -> str:
         return f"{self.number}d" if self.number > 0 else f"{1 - self.number}k"
@@ -47,25 +49,37 @@ RANKS = tuple(map(Rank, range(WEAKEST.number, STRONGEST.number + 1)))
 
 
 def as_rank(value: object) -> Rank | None:
-    """Returns the rank that a rank or a text names, None for full strength.
+    """Returns the rank that a rank or a text names, None for full strength, which an empty text stands for too.
 
     Raises:
         UserError: It names none.
     """
-    if value is None or (isinstance(value, str) and value.strip().lower() in FULL_STRENGTH):
+    if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    match = _RANK.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match:
-        value = Rank(int(match[1]) if match[2].lower() == "d" else 1 - int(match[1]))
+    if isinstance(value, str):
+        return parse_rank(value)
     if not (isinstance(value, Rank) and WEAKEST <= value <= STRONGEST):
-        raise UserError(f"invalid rank {str(value)!r}: expected {WEAKEST} to {STRONGEST}, such as 12k, or max")
+        raise _invalid(value)
     return value
 
 
-def next_rank(rank: Rank | None, step: int) -> Rank | None:
-    """Returns the rank that is one step higher (1) or lower (-1); full strength, None, comes after the highest."""
-    number = (STRONGEST.number + 1 if rank is None else rank.number) + step
-    return None if number > STRONGEST.number else max(WEAKEST, Rank(number))
+def parse_rank(text: str) -> Rank | None:
+    """Returns the rank that a text names, None for full strength.
+
+    Raises:
+        UserError: It names none.
+    """
+    if text.strip().lower() in _FULL_STRENGTH:
+        return None
+    match = _RANK.fullmatch(text.strip())
+    rank = Rank(int(match[1]) if match[2].lower() == "d" else 1 - int(match[1])) if match else None
+    if rank is None or not WEAKEST <= rank <= STRONGEST:
+        raise _invalid(text)
+    return rank
+
+
+def _invalid(value: object) -> UserError:
+    return UserError(f"invalid rank {str(value)!r}: expected {WEAKEST} to {STRONGEST}, such as 12k, or max")
 
 
 class RankPlay(NamedTuple):
@@ -95,13 +109,9 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
     Raises:
         UserError: `ranks.toml` is invalid.
     """
-    table = read_ranks(bundled_folder() / RANKS_FILE)
-    side = max(width, height)
-    name = _name_of(ROLLOUTS if side > LARGEST_BOARD else network)
-    known = name if name in table else _stand_in(table, width, height)
-    size = min(table[known], key=lambda size: (abs(size - side), -size))
-    strengths = table[known][size]
-    reached = max((one for one in strengths if one <= rank), default=min(strengths))
+    name = _name_of(network, width, height)
+    known, size, strengths = _measured(network, width, height)
+    reached = _reached(rank, strengths)
     notes = []
     if known != name:
         notes.append(f"the ranks of {name} are not measured: it plays with the settings of {known}")
@@ -110,8 +120,43 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
     return RankPlay(Strength(strengths[reached]), "; ".join(notes))
 
 
-def _name_of(network: str) -> str:
-    """Returns the name of an evaluator for users and in the table."""
+def next_rank(rank: Rank | None, step: int, network: str, width: int, height: int) -> Rank | None:
+    """Returns the rank one step from another one, among those that the engine reaches with a network on a board.
+
+    Args:
+        rank: The rank; None for full strength, which comes after the highest one.
+        step: 1 for the next higher rank, -1 for the next lower one.
+        network: As in `play_at`.
+        width: The board's columns.
+        height: The board's rows.
+
+    Raises:
+        UserError: `ranks.toml` is invalid.
+    """
+    strengths = _measured(network, width, height)[2]
+    steps = [*sorted(strengths), None]
+    place = steps.index(None if rank is None else _reached(rank, strengths)) + step
+    return steps[min(max(place, 0), len(steps) - 1)]
+
+
+def _measured(network: str, width: int, height: int) -> tuple[str, int, dict[Rank, float]]:
+    """Returns the measurements for a network and a board: the name of the network, the board's size, the strengths."""
+    table = read_ranks(bundled_folder() / RANKS_FILE)
+    side = max(width, height)
+    name = _name_of(network, width, height)
+    known = name if name in table else _stand_in(table, width, height)
+    size = min(table[known], key=lambda size: (abs(size - side), -size))
+    return known, size, table[known][size]
+
+
+def _reached(rank: Rank, strengths: Mapping[Rank, float]) -> Rank:
+    """Returns the measured rank that stands for a rank: the highest one up to it, or the lowest one."""
+    return max((one for one in strengths if one <= rank), default=min(strengths))
+
+
+def _name_of(network: str, width: int, height: int) -> str:
+    """Returns the name of the evaluator that plays on a board, for users and in the table."""
+    network = ROLLOUTS if max(width, height) > LARGEST_BOARD else network
     if network in WITHOUT_NETWORK:
         return "rollouts" if network == ROLLOUTS else network
     return network_name(Path(network))

@@ -29,7 +29,7 @@ from ..play.clock import NO_LIMIT
 from ..play.engine import Decision, Engine
 from ..play.loading import HUMAN, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
 from ..play.played_game import PlayedGame
-from ..play.ranks import STRONGEST, WEAKEST, as_rank, next_rank
+from ..play.ranks import STRONGEST, WEAKEST
 from ..search.report import SearchReport
 from .board import SIDE_WIDTH, board_view, legend, side_width
 from .new_game import new_game
@@ -295,7 +295,7 @@ class TerminalGame:
     def _command_rank(self, text: str) -> None:
         before = self._engine.settings.rank
         if step := RANK_STEPS.get(text):
-            self._engine.settings = replace(self._engine.settings, rank=next_rank(as_rank(before), step))
+            self._engine.change_rank(step)
         elif text:
             self._engine.settings = replace(self._engine.settings, rank=text)
         rank = self._engine.settings.rank

@@ -106,6 +106,7 @@ def test_help_and_completion_import_nothing_heavy() -> None:
         (["match", "a", "b", "--timeout", "nan"], f"invalid time 'nan': {SECONDS}"),
         (["play", "--rules", "mine"], "unknown rules: 'mine'"),
         (["play", "--rank", "11"], "invalid rank '11': expected 25k to 5d, such as 12k, or max"),
+        (["play", "--rank", ""], "invalid rank '': expected 25k to 5d, such as 12k, or max"),
         (["play", "--rank", "9d"], "invalid rank '9d': expected 25k to 5d"),
         (["play", "--level", "3"], "there are no levels any more: use a rank from 25k to 5d, such as --rank 12k"),
         (["gtp", "--level", "max"], "there are no levels any more: use a rank from 25k to 5d, such as --rank 12k"),

@@ -8,7 +8,18 @@ import pytest
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.network.library import bundled_folder, default_networks, network_name
-from gtp_engine.play.ranks import RANKS, RANKS_FILE, STRONGEST, WEAKEST, Rank, as_rank, next_rank, play_at, read_ranks
+from gtp_engine.play.ranks import (
+    RANKS,
+    RANKS_FILE,
+    STRONGEST,
+    WEAKEST,
+    Rank,
+    as_rank,
+    next_rank,
+    parse_rank,
+    play_at,
+    read_ranks,
+)
 from gtp_engine.play.strength import Strength
 
 
@@ -25,20 +36,25 @@ def test_every_rank_is_named_and_read_again() -> None:
     assert list(RANKS) == sorted(RANKS) and RANKS[0] is not RANKS[-1]
 
 
-@pytest.mark.parametrize("text", ["max", "none", "", "MAX"])
+@pytest.mark.parametrize("text", ["max", "none", "", " ", "MAX"])
 def test_words_for_full_strength(text: str) -> None:
     assert as_rank(text) is None
+
+
+@pytest.mark.parametrize("text", ["", " "])
+def test_what_is_typed_is_not_empty(text: str) -> None:
+    with pytest.raises(UserError, match="invalid rank"):
+        parse_rank(text)
+
+
+def test_a_rank_shows_its_name() -> None:
+    assert repr([as_rank("12k"), as_rank("3d")]) == "[<Rank 12k>, <Rank 3d>]"
 
 
 @pytest.mark.parametrize("value", ["26k", "6d", "0k", "12", "k", "d3", "1p", "12k3", 12, 1.0, True, Rank(6)])
 def test_other_ranks_are_refused(value: object) -> None:
     with pytest.raises(UserError, match=r"invalid rank '.*': expected 25k to 5d, such as 12k, or max"):
         as_rank(value)
-
-
-def test_steps_end_at_the_lowest_rank_and_at_full_strength() -> None:
-    assert [next_rank(rank, 1) for rank in (WEAKEST, Rank(0), STRONGEST, None)] == [Rank(-23), Rank(1), None, None]
-    assert [next_rank(rank, -1) for rank in (None, Rank(1), WEAKEST)] == [STRONGEST, Rank(0), WEAKEST]
 
 
 def test_the_table_has_the_default_networks_and_rises() -> None:
@@ -101,6 +117,16 @@ def test_what_was_not_measured_is_said() -> None:
 @pytest.mark.usefixtures("table")
 def test_between_the_ranks_of_the_table_the_one_below_is_played() -> None:
     assert play_at(as_rank("12k") or WEAKEST, "small", 9, 9).strength == Strength(0.1)
+
+
+@pytest.mark.usefixtures("table")
+@pytest.mark.parametrize(
+    ("rank", "step", "reached"),
+    [("max", -1, "1k"), ("5d", -1, "8k"), ("1k", -1, "8k"), ("12k", -1, "25k"), ("25k", -1, "25k"), ("25k", 1, "8k"),
+     ("2k", 1, "1k"), ("1k", 1, "max"), ("5d", 1, "max"), ("max", 1, "max")],
+)  # fmt: skip
+def test_steps_go_through_the_ranks_that_exist(rank: str, step: int, reached: str) -> None:
+    assert next_rank(as_rank(rank), step, "small", 9, 9) == as_rank(reached)
 
 
 @pytest.mark.parametrize(
