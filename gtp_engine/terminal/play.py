@@ -6,7 +6,7 @@ import re
 import shlex
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -46,7 +46,7 @@ from .panel import (
     territory_marks,
 )
 from .screen import Screen
-from .words import COMMANDS, RANK_STEPS, SHOWN_VALUES, parse_line
+from .words import CHOICES, COMMANDS, RANK_STEPS, SHOWN_VALUES, parse_line
 
 T = TypeVar("T")
 
@@ -102,7 +102,7 @@ class TerminalGame:
     def _begin(self, saved: SavedGame | None) -> None:
         """Prepares for showing a new game, or a saved one."""
         self._is_saved: bool | None = None  # of a finished game
-        self._opening = "type a move such as D4, or help" if saved is None else self._continuing(saved)
+        self._opening = CHOICES if saved is None else self._continuing(saved)
 
     def _continuing(self, saved: SavedGame) -> str:
         """Returns a line about the saved game, with the engine's limits, which the file may have changed."""
@@ -190,7 +190,8 @@ class TerminalGame:
         """Executes one typed line; an error is reported in one line."""
         game = self._engine.game
         try:
-            command, argument = parse_line(line, game.width, game.height)
+            advice = _CHOICES_AFTER_GAME if self._played.result else CHOICES
+            command, argument = parse_line(line, game.width, game.height, advice)
             method: Callable[[str], None] = getattr(self, f"_command_{command}")
             method(argument)
         except (ValueError, OSError) as error:
@@ -336,16 +337,21 @@ class TerminalGame:
         self._load(path, move)
 
     def _list_games(self) -> None:
-        others = (path for path in unfinished_games(self._played.folder) if path != self._played.file.path)
-        paths = list(itertools.islice(others, _LISTED))
+        paths = list(itertools.islice(self._other_games(), _LISTED))
         if not paths:
             raise UserError(f"no unfinished game in {self._played.folder}; for another file, type load FILE")
         self._print("unfinished games, the latest first; type load and one of these names:")
         self._print("\n".join(f"  {path.name}" for path in paths))
 
+    def _other_games(self) -> Iterator[Path]:
+        """Yields the unfinished games in the folder other than this one, the latest first."""
+        return (path for path in unfinished_games(self._played.folder) if path != self._played.file.path)
+
     def _command_resume(self, _: str) -> None:
         if self._engine.game.moves and not self._played.result:
-            raise UserError("this is the latest unfinished game; type load to see the others")
+            if any(self._other_games()):
+                raise UserError("this is the latest unfinished game; type load to see the others")
+            raise UserError("this is the only unfinished game; for another file, type load FILE")
         self._load(latest_unfinished(self._played.folder, other_than=self._played.file.path))
 
     def _load(self, path: Path, move: int | None = None) -> None:

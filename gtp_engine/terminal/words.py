@@ -7,6 +7,7 @@ from ..base.fields import did_you_mean
 from ..game.coords import COLUMNS, PASS, parse_sgf_point, point_at, vertex
 from ..play.ranks import STRONGEST, WEAKEST
 
+CHOICES = "type a move such as D4, or help"
 NEW_GAME = "new 13 handicap 4 komi 0.5 rules japanese white"  # every word is optional
 COMMANDS = {
     "pass": "pass; two passes in a row end the game",
@@ -63,13 +64,14 @@ _TWO_NUMBERS = re.compile(r"\(?(\d{1,2})(?:\s*[,;.:/-]\s*|\s+)(\d{1,2})\)?")
 _SHOWN = 40  # characters of a line that a message quotes
 
 
-def parse_line(line: str, width: int, height: int) -> tuple[str, str]:
+def parse_line(line: str, width: int, height: int, advice: str = CHOICES) -> tuple[str, str]:
     """Returns the command of a typed line and its argument; for a move "play" and the vertex.
 
     Args:
         line: The line, stripped.
         width: The board's columns.
         height: The board's rows.
+        advice: What the error for an unknown command says to type, if there is no better guess.
 
     Raises:
         UserError: The line is not understood; the message names what to type instead.
@@ -87,7 +89,7 @@ def parse_line(line: str, width: int, height: int) -> tuple[str, str]:
     command = _COMMAND_OF.get(word.lower(), word.lower())
     usage = _USAGES.get(command)
     if usage is None:
-        raise _not_understood(line, width, height)
+        raise _not_understood(line, width, height, advice)
     if argument and " " not in usage:
         raise UserError(f"{usage!r} accepts no argument: {argument.strip()[:_SHOWN]!r}")
     return command, argument.strip()
@@ -103,7 +105,7 @@ def _existing(name: str, width: int, height: int) -> str:
     return name
 
 
-def _not_understood(line: str, width: int, height: int) -> UserError:
+def _not_understood(line: str, width: int, height: int, otherwise: str) -> UserError:
     """Returns the error for a line that is no command, with what the player may have meant."""
     if match := _TWO_NUMBERS.fullmatch(line):
         column, row = int(match[1]), int(match[2])
@@ -118,7 +120,7 @@ def _not_understood(line: str, width: int, height: int) -> UserError:
     if advice := _advice(word.lower(), line.partition(" ")[2].strip()):
         return UserError(advice)
     guess = did_you_mean(word.lower(), [*_USAGES, *(name for name in _COMMAND_OF if len(name) > 2)])
-    return UserError(f"unknown command {word[:_SHOWN]!r}; {guess or 'type a move such as D4, or help'}")
+    return UserError(f"unknown command {word[:_SHOWN]!r}; {guess or otherwise}")
 
 
 def _advice(word: str, argument: str) -> str:

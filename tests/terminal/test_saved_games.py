@@ -72,6 +72,7 @@ def test_the_last_game_goes_on_in_its_file(tmp_path: Path) -> None:
     assert f"continuing {path}" not in said  # only for a person
     record = read_sgf(only_game(tmp_path))
     assert (record.komi, record.rules, record.black, record.white) == (1.5, "Japanese", "gtp_engine 12k", "human")
+    assert (record.black_rank, record.white_rank) == ("12k", "")
     assert record.nodes[1].comment == before.nodes[1].comment != ""
     assert record.moves[0] == before.moves[0]
     assert [move.colour for move in record.moves] == [1, 2, 1]
@@ -125,18 +126,27 @@ def test_one_line_for_a_game_that_cannot_go_on(tmp_path: Path) -> None:
 def test_other_games_from_within_a_game(tmp_path: Path) -> None:
     play("C3\n", tmp_path, "--rank", "24k")
     old = only_game(tmp_path)
-    lines = f"resume\nrank\nA1\nresume\nnew\nD4\nload\nload {old.name}\neasier\neasier\nrank max\n"
+    lines = f"resume\nrank\nA1\nresume\nnew\nD4\nresume\nload\nload {old.name}\neasier\neasier\nrank max\n"
     said = play(lines, tmp_path)
-    assert "this is the latest unfinished game; type load to see the others" in said
+    answers = (line for line in said.splitlines() if line.startswith("this is the "))
+    assert [line.partition(";")[0] for line in answers] == [
+        "this is the only unfinished game",
+        "this is the latest unfinished game",
+        "this is the lowest rank",
+    ]
     assert f"  {old.name}" in said.splitlines()
     assert f"continuing {old} after 2 moves" in said
     assert f"continuing {old} after 4 moves" in said
     for strength in ("at 24k", "at 25k", "at full strength"):
         assert f"the engine plays {strength} (ranks are 25k to 5d, and max is full strength)" in said
-    assert "this is the lowest rank" in said
     assert len(read_sgf(old).moves) == 4
     (other,) = (path for path in tmp_path.glob("*.sgf") if path != old)
     assert len(read_sgf(other).moves) == 2
+
+
+def test_steps_begin_at_the_highest_rank_of_the_board(tmp_path: Path) -> None:
+    said = play("easier\nharder\n", tmp_path)
+    assert re.findall(r"the engine plays (at .+) \(", said) == ["at 4d", "at full strength"]
 
 
 def test_a_game_that_is_loaded_tells_the_engines_limits(tmp_path: Path) -> None:

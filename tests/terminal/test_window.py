@@ -159,6 +159,8 @@ def test_resigning_asks_back_and_can_be_taken_back(quick: Terminal, tmp_path: Pa
     assert read_sgf(only_game(tmp_path)).result == "W+R"
     quick.send("D4\r")
     quick.expect("the game is over; type review, new, undo or quit")
+    quick.send("n\r")
+    quick.expect("unknown command 'n'; type review, new, undo or quit")
     quick.send("undo\r")
     quick.expect("the resignation is taken back")
     quick.expect("black> ")
