@@ -319,7 +319,8 @@ class SearchWorker:
         """
         game = request.game
         parameters = request.parameters  # of a search, or with the profile of a network
-        position = (game.width, game.height, game.rules, game.komi, parameters, *game.setup_stones, *game.moves)
+        history = tuple(game.setup_stones), tuple(game.moves), game.history_start, game.is_over
+        position = (game.width, game.height, game.rules, game.komi, parameters, *history)
         if self._ownership is not None and self._ownership[0] == position:
             return self._ownership[1]
         ownerships = [self._ownership_moving_first(request, colour) for colour in (BLACK, WHITE)]
@@ -364,6 +365,7 @@ class SearchWorker:
 
     def clear(self) -> None:
         """Clears the tree and the cache of evaluations."""
+        self._ownership = None
         if self._search is not None:
             self._search.clear()
         if self._evaluator is not None:
@@ -371,7 +373,7 @@ class SearchWorker:
 
     def close(self) -> None:
         """Frees the evaluator's memory."""
-        self._search = None
+        self._search = self._ownership = None
         for evaluator in (self._evaluator, self._large_boards):
             if evaluator is not None:
                 evaluator.close()
