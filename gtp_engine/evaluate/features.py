@@ -422,3 +422,21 @@ def write_legal(boards: np.ndarray, indices: np.ndarray, legal: np.ndarray) -> N
                 banned = board["captured_at"][point] & SUPERKO_FORBIDS
                 legal[row, y * width + x] = not banned and is_legal_but_superko(board, point)
         legal[row, width * height] = True
+
+
+@njit
+def add_legal_to_keys(legal: np.ndarray, keys: np.ndarray) -> None:
+    """Adds the legal moves of positions to their keys, for inputs that do not show them.
+
+    legal: bool [n or more, area + 1], of `write_legal`. keys: uint64 [n], overwritten.
+    """
+    for row in range(len(keys)):
+        key, word = keys[row], np.uint64(0)
+        for move in range(legal.shape[1]):
+            word = word << np.uint64(1) | np.uint64(legal[row, move])
+            if move & 63 == 63:
+                key = (key ^ word) * _KEY_FACTOR
+                key ^= key >> np.uint64(32)
+                word = np.uint64(0)
+        key = (key ^ word) * _KEY_FACTOR
+        keys[row] = key ^ key >> np.uint64(32)
