@@ -396,6 +396,20 @@ def position_of(game: Game, w: Workspace, *, conservative_pass: bool = False) ->
     return position
 
 
+def root_position_of(game: Game, w: Workspace, *, conservative_pass: bool = True) -> np.ndarray:
+    """Returns the game's position as a search evaluates it at its root, where the game goes on.
+
+    Args:
+        game: as in `position_of`.
+        w: the thread's memory.
+        conservative_pass: as in `position_of`; False for evaluators that are no networks.
+    """
+    position = position_of(game, w, conservative_pass=conservative_pass and not game.is_over)
+    if game.is_over:
+        position["passes"] = 0  # a move was requested after the end: play continues
+    return position
+
+
 def mark_earlier_ladders(game: Game, w: Workspace, position: np.ndarray) -> None:
     """Marks in a copy of the game's board (BOARD [1]) the stones that ladders caught one and two moves ago."""
     for ago, mark in ((1, CAUGHT_BEFORE), (2, CAUGHT_TWO_BEFORE)):

@@ -15,7 +15,7 @@ from ..base.warm_up import Step, warm_up
 from ..evaluate.choices import AUTO, UNIFORM, WITHOUT_NETWORK, too_large
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.factory import make_evaluator
-from ..evaluate.features import new_workspace, position_of
+from ..evaluate.features import new_workspace, position_of, root_position_of
 from ..evaluate.human_profile import check_profile
 from ..evaluate.row import EvaluationRow
 from ..game.coords import BLACK, PASS, WHITE, opponent
@@ -207,9 +207,7 @@ class SearchWorker:
         assert parameters is not None
         started = time.perf_counter()
         handle = evaluator.with_options(optimism=parameters.root_policy_optimism, profile=parameters.profile)
-        position = position_of(game, self._workspace)
-        if game.is_over:
-            position["passes"] = 0  # a move was requested after the end: play continues
+        position = root_position_of(game, self._workspace, conservative_pass=evaluator.reads_ladders)
         symmetry = np.zeros(1, int) if deterministic else self.random.integers(SYMMETRIES, size=1)
         row = EvaluationRow(handle.collect(handle.submit(position, np.arange(1), symmetry))[0].copy(), game.area)
         win, loss, no_result = row.value.tolist()

@@ -1,6 +1,7 @@
-"""What a worker keeps of earlier requests."""
+"""What a worker keeps of earlier requests, and a glance compared with a search."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.play.worker import SearchWorker
-from gtp_engine.search.request import SearchRequest
+from gtp_engine.search.parameters import default_parameters
+from gtp_engine.search.request import Limits, SearchRequest
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
 
@@ -26,6 +28,16 @@ def played(moves: str, rules: str = "tromp-taylor") -> Game:
     for name in moves.split():
         game.play(game.to_move, name)
     return game
+
+
+@pytest.mark.parametrize("rules", ["tromp-taylor", "japanese"])
+@pytest.mark.parametrize("moves", ["E5 C3", "E5 pass", "E5 pass pass"])
+def test_a_glance_sees_what_a_search_of_one_visit_sees(worker: SearchWorker, rules: str, moves: str) -> None:
+    parameters = replace(default_parameters(str(TINY)), symmetry="none")
+    request = SearchRequest(played(moves, rules), Limits(visits=1), parameters=parameters)
+    seen, found = worker.glance(request, deterministic=True), worker.search(request)
+    assert np.allclose(seen.priors, found.priors, atol=1e-4)
+    assert (seen.winrate, seen.lead) == (pytest.approx(found.winrate), pytest.approx(found.lead))
 
 
 class Counted:
