@@ -98,6 +98,7 @@ class SearchReport:
         root_evaluation: The evaluation of the root; None if the tree already knew it.
         stones: int8 [height, width] of EMPTY, BLACK and WHITE, the stones at the root; None for an empty board.
         last_move: The point of the move before the root; `PASS` for a pass or at the start of a game.
+        weight: As in `MoveReport`, of the root; 0 for an evaluation without a tree.
     """
 
     width: int
@@ -118,6 +119,7 @@ class SearchReport:
     root_evaluation: EvaluationRow | None = None
     stones: np.ndarray | None = None
     last_move: int = PASS
+    weight: float = 0.0
 
     def __repr__(self) -> str:
         text = f"<SearchReport: {colour_name(self.to_move)} to move, {_values(self)}"

@@ -270,6 +270,17 @@ def test_a_network_says_how_sure_it_is() -> None:
     assert root["rawVarTimeLeft"] == pytest.approx(said["varTimeLeft"], abs=1.5e-3)
 
 
+def test_the_roots_weight_is_that_of_its_evaluations() -> None:
+    evaluator = NetworkEvaluator(NETWORKS / "tiny.bin.gz", precision="float32", device="cpu")
+    query = BASE | {"overrideSettings": {"uncertaintyCoeff": 0.25}, "boardXSize": 9, "boardYSize": 9}
+    one, many = converse(
+        query | {"id": "one", "maxVisits": 1}, query | {"id": "many", "maxVisits": 30}, evaluator=evaluator, slots=1
+    )
+    moves = sum(move["weight"] for move in many["moveInfos"])
+    assert many["rootInfo"]["weight"] == pytest.approx(one["rootInfo"]["weight"] + moves)
+    assert many["rootInfo"]["weight"] != pytest.approx(30, abs=0.5)
+
+
 def test_without_a_network_nobody_says_that() -> None:
     root = converse(BASE | {"id": "a", "maxVisits": 1})[0]["rootInfo"]
     assert [root[name] for name in ("rawStWrError", "rawStScoreError", "rawVarTimeLeft")] == [-0.5, -1, -1]
