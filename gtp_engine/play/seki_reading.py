@@ -90,9 +90,14 @@ def can_capture(game: Game, region: Iterable[int], outside: Iterable[int], defen
     start.to_move = defender
     start.to_move = opponent(defender)  # begins a history, so that no ko is forbidden
     try:
-        return reading.attack_succeeds(start, frozenset(), 0)
+        return reading.attack_succeeds(start, frozenset({_position(start)}), 0)
     except _TooLargeError:
         return None
+
+
+def _position(game: Game) -> bytes:
+    """Returns what a line must not repeat: the stones and the player to move."""
+    return game.stones().tobytes() + bytes([game.to_move])
 
 
 class _Reading:
@@ -112,13 +117,15 @@ class _Reading:
 
         Args:
             game: The position.
-            earlier: The positions on the way here, with the player to move.
+            earlier: The positions from the start to this one (`_position`).
             passes: The passes in a row.
         """
         if passes == 2:
             is_taken = all(game.stone_at(point) != self._defender for point in self._region)
             return is_taken and self._count_elsewhere(game) == self._elsewhere
         key = (game.stones().tobytes(), int(game.board["ko_point"][0]), game.to_move, passes)
+        # The first result found is kept, although it may depend on the line: on which positions it must not repeat. To
+        # read every line on its own would take far too long.
         if key not in self._known:
             if len(self._known) >= _MOST_POSITIONS or len(earlier) >= _LONGEST_LINE:
                 raise _TooLargeError
@@ -134,7 +141,7 @@ class _Reading:
                 after.play(game.to_move, point)
             except IllegalMove:
                 continue
-            position = after.stones().tobytes() + bytes([after.to_move])
+            position = _position(after)
             if point != PASS and position in earlier:
                 continue
             passes_after = passes + 1 if point == PASS else 0
