@@ -308,7 +308,7 @@ def write_inputs(
         key with probability 2^-64.
 
     Raises:
-        UserError: the board is larger than the planes.
+        ValueError: the board is larger than the planes.
     """
     if board["height"] > planes.shape[0] or board["width"] > planes.shape[1]:
         raise ValueError("the board is larger than the network's inputs")

@@ -220,8 +220,9 @@ class SearchReport:
     def policy_target(self) -> np.ndarray:
         """Returns the policy that a network should learn for this position, float32 [area+1] with a sum of 1.
 
-        It is sequential halving's improved policy, or else each move's share of the weight, as in AlphaZero; the priors
-        if no move has a visit.
+        It is sequential halving's improved policy, or else each move's share of the weights by which the move to play
+        is chosen, from which PUCT with a network takes visits that did not prove themselves (KataGo's policy target
+        pruning); the priors if no move has a visit.
         """
         if self.improved_policy is not None:
             return self.improved_policy
