@@ -18,12 +18,14 @@ from gtp_engine.games.openings import random_openings
 from gtp_engine.network.library import find_network, network_name
 from gtp_engine.play.decision import PlayStyle, choose_move
 from gtp_engine.play.endgame import is_hopeless
+from gtp_engine.play.settings import EngineSettings
 from gtp_engine.play.strength import Strength
 from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import SearchRequest
 
-# What decides the moves apart from the network: games of another state of these files are not mixed in.
+# What makes a player of a rank out of a network: games of another state of these files are not mixed in. The search and
+# the evaluation are left out, since most changes there are about speed: after one that is not, begin a new `work/`.
 PLAYING = tuple(f"play/{name}.py" for name in ("decision", "endgame", "rank_play", "sense", "strength"))
 GNUGO, PACHI = -1.0, -2.0  # in place of a strength
 _PACHI = "-t =5000 --nodcnn threads=1"  # 5,000 playouts without a network: 3k on KGS by its README
@@ -32,7 +34,6 @@ PROGRAMS = {
     PACHI: ("Pachi", lambda: f"{program('pachi', 'Pachi')} {_PACHI}"),
 }
 MOVES_PER_POINT = 3
-RESIGN_THRESHOLD, RESIGN_MOVES = 0.05, 3  # as in EngineSettings
 OPENING_MOVES = 2
 
 Kept = TypeVar("Kept")  # the dataclass of a game
@@ -103,7 +104,7 @@ class RankGames:
             of Black and White.
         """
         players, hopeless = {BLACK: black, WHITE: white}, {BLACK: 0, WHITE: 0}
-        seconds, moves = {BLACK: 0.0, WHITE: 0.0}, {BLACK: 1, WHITE: 1}
+        seconds, moves = {BLACK: 0.0, WHITE: 0.0}, {BLACK: 0, WHITE: 0}
         program = self._program(min(black, white), game)
         resigned = None
         while not game.is_over and resigned is None and len(game.moves) < MOVES_PER_POINT * game.area:
@@ -120,16 +121,16 @@ class RankGames:
             if program is not None and not is_program:
                 program.send(f"play {colour_letter(colour)} {game.vertex(point)}")
         winner = opponent(resigned) if resigned else self._winner(game)
-        each = tuple(round(seconds[colour] / moves[colour], 4) for colour in (BLACK, WHITE))
+        each = tuple(round(seconds[colour] / max(1, moves[colour]), 4) for colour in (BLACK, WHITE))
         return {BLACK: 1.0, WHITE: 0.0}.get(winner, 0.5), (each[0], each[1])
 
     def _move(self, game: Game, strength: float, hopeless: dict[int, int]) -> int | None:
         """Returns a move at a strength; None to resign."""
         request = SearchRequest(game, parameters=self._parameters)
         point, report = choose_move(self._worker, request, PlayStyle(Strength(strength)))
-        lost = is_hopeless(game, report, RESIGN_THRESHOLD, Strength(strength))
+        lost = is_hopeless(game, report, EngineSettings.resign_threshold, Strength(strength))
         hopeless[game.to_move] = hopeless[game.to_move] + 1 if lost else 0
-        return None if hopeless[game.to_move] >= RESIGN_MOVES else point
+        return None if hopeless[game.to_move] >= EngineSettings.resign_moves else point
 
     def _winner(self, game: Game) -> int:
         """Returns who has won by the count; 0 for a draw, or a game that was broken off."""

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from rank_moves import FITTED, Games, records_of, stated_rank
 
+from gtp_engine.analysis.rank_evidence import why_unusable
 from gtp_engine.base.errors import UserError, error_text
 from gtp_engine.evaluate.batch import Network, load_network
 from gtp_engine.game.coords import BLACK, WHITE
@@ -49,7 +50,12 @@ def losses_of_people(judge: Network, records: Path, member: str, size: int, coun
     found: dict[Rank, list[np.ndarray]] = defaultdict(list)
     on_board = (record for record in records_of(records, member) if record.width == record.height == size)
     for record in itertools.islice(on_board, count):
-        positions = [position.copy() for position in record.positions()]
+        if why_unusable(record):  # the leads are those of players who move in turns
+            continue
+        try:
+            positions = [position.copy() for position in record.positions()]
+        except UserError:  # an illegal move
+            continue
         for colour, lost in _points_lost(judge, positions).items():
             rank = stated_rank(record.black_rank if colour == BLACK else record.white_rank)
             if rank is not None:

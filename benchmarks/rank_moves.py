@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from rank_games import GameFile, RankGames, opened_games
+from rank_games import OPENING_MOVES, GameFile, RankGames, opened_games
 
 from gtp_engine.analysis.rank_estimate import RankEstimate, RankModel, estimate, fit
 from gtp_engine.analysis.rank_evidence import count_kinds, why_unusable
@@ -37,7 +37,6 @@ from gtp_engine.sgf import GameRecord, read_sgf_games
 
 FITTED, HELD_BACK, UNEVEN = (1, 2), 3, 4  # seeds
 APART = 4  # ranks, in the step uneven
-OPENING_MOVES = 2  # which nobody chose
 GAMES_EACH = 10  # from which a rank is to be estimated
 DRAWS = 200  # samples of GAMES_EACH games, and of one game, for each rank
 NEAR = 2  # ranks
@@ -89,8 +88,8 @@ class Games:
     def ranks_of(self, game: RankGame) -> dict[int, Rank]:
         """Returns the ranks of Black and White in today's table; empty if it has other strengths."""
         names = {strength: rank for rank, strength in self._strengths.items()}
-        found = {BLACK: names.get(game.black), WHITE: names.get(game.white)}
-        return {colour: rank for colour, rank in found.items() if rank is not None}
+        black, white = names.get(game.black), names.get(game.white)
+        return {} if black is None or white is None else {BLACK: black, WHITE: white}
 
     def counts_of(self, network: Network, game: RankGame) -> dict[int, np.ndarray]:
         """Returns the counts of the kinds of both players' moves."""
@@ -138,7 +137,7 @@ def check(options: argparse.Namespace, network: Network) -> None:
     model = need_model(games.name, games.size, games.size)
     random = np.random.default_rng(1)
     print(f"| rank | games | from {GAMES_EACH} games: within {NEAR} ranks | in the interval | ranks in it | ", end="")
-    print("from one game: within 2 ranks | in the interval | ranks in it |\n|---|---|---|---|---|---|---|---|")
+    print(f"from one game: within {NEAR} ranks | in the interval | ranks in it |\n|---|---|---|---|---|---|---|---|")
     every = []
     for rank, counts in evidence([games], network).items():
         rows = [row for each in (GAMES_EACH, 1) for row in _quality(model, rank, counts, each, random)]
@@ -195,7 +194,7 @@ def people(options: argparse.Namespace, network: Network) -> None:
     if options.records is None:
         raise UserError("the step people needs --records FILE")
     found: dict[Rank, list[np.ndarray]] = defaultdict(list)
-    model = need_model(network.name.removesuffix(".bin.gz"), options.board_size, options.board_size)
+    model = need_model(network.name, options.board_size, options.board_size)
     records = itertools.islice(records_of(options.records, options.member), options.games)
     for record in (record for record in records if record.width == record.height == options.board_size):
         if why_unusable(record):

@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def positions_of(archive: Path, member: str, each: int, seed: int) -> Iterator[tuple[Game, int, int]]:
-    """Yields positions of the games that are held back, the rank in dan of the player to move, and his move."""
+    """Yields positions of the games that are held back, the rank in dan of the player to move, and the move played."""
     for record in held_records(archive, member):
         ranks = [rank_of(record.black_rank), rank_of(record.white_rank)]
         if None in ranks:

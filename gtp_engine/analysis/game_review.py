@@ -1,25 +1,21 @@
 """The facts of a reviewed game, in one place: tables, files and pictures only present them."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from html import escape
 
-from ..base.errors import UserError
 from ..base.messages import plural
-from ..game.coords import BLACK, WHITE, as_colour, colour_name, parse_colour
+from ..game.coords import BLACK, WHITE, as_colour, colour_name
 from ..languages.texts import DEFAULT, Phrase, texts
 from ..search.request import Limits
 from ..sgf import GameRecord
-from .mistakes import CLASSES, Mistake, Unit, find_mistakes, loss_class
+from .mistakes import Mistake, Unit, find_mistakes
 from .rank_estimate import RankEstimate
 from .review import MoveReview, black_lead, black_winrate, cost_text
 from .review_drawing import move_svg
 
 BOTH_PLAYERS = (BLACK, WHITE)
-FIRST_CHOICES = 5
 _SHOWN = 3  # mistakes in a notebook
 _BOARD_PIXELS = 330
 
@@ -48,56 +44,6 @@ def phase_of(review: MoveReview) -> Phase:
     """Returns the phase in which a move was played."""
     board = review.before.width, review.before.height
     return max((phase for phase in Phase if phase.first_move(*board) <= review.number), key=lambda phase: phase.value)
-
-
-@dataclass(frozen=True)
-class PlayStatistics:
-    """How well some moves were played.
-
-    Attributes:
-        moves: The number of moves.
-        points_lost: The mean loss of a move, in points.
-        winrate_lost: The mean loss of a move, in win rate, 0 to 1.
-        accuracy: See `accuracy`, 0 to 100.
-        first_choice: How many of the moves were the search's first choice.
-        first_five: How many of them were among its first five.
-        classes: How many of them fall into each class of losses, the good ones first (`mistakes.loss_class`).
-    """
-
-    moves: int
-    points_lost: float
-    winrate_lost: float
-    accuracy: float
-    first_choice: int
-    first_five: int
-    classes: tuple[int, ...]
-
-
-def statistics(moves: Sequence[MoveReview]) -> PlayStatistics:
-    """Returns the statistics of at least one move."""
-    count = len(moves)
-    classes = Counter(loss_class(review.points_loss) for review in moves)
-    return PlayStatistics(
-        moves=count,
-        points_lost=sum(review.points_loss for review in moves) / count,
-        winrate_lost=sum(review.winrate_loss for review in moves) / count,
-        accuracy=accuracy(moves),
-        first_choice=sum(review.move.point == review.best for review in moves),
-        first_five=sum((review.rank or FIRST_CHOICES + 1) <= FIRST_CHOICES for review in moves),
-        classes=tuple(classes[number] for number in range(len(CLASSES) + 1)),
-    )
-
-
-def accuracy(moves: Sequence[MoveReview]) -> float:
-    """Returns the accuracy of at least one move, 0 to 100, by KaTrain's formula (`core/ai.py`, `game_report`).
-
-    It is 100 · 0.75^L, with L the weighted mean of the points lost: no loss is 100, a loss of one point a move 75, of
-    two points 56. The weight of a move is the complexity of its position (`MoveReview.complexity`), or a
-    quarter of the points it lost if that is more; at least 0.05 and at most 1. Obvious moves therefore count little.
-    """
-    weights = [max(0.05, min(1.0, max(review.complexity, review.points_loss / 4))) for review in moves]
-    losses = sum(weight * review.points_loss for weight, review in zip(weights, moves, strict=True))
-    return float(100 * 0.75 ** (losses / sum(weights)))
 
 
 @dataclass(frozen=True)
@@ -243,29 +189,3 @@ class GameReview:
             for mistake in self.mistakes[:_SHOWN]
         ]
         return f"<p>{escape(repr(self)[1:-1])}</p>{''.join(figures)}"
-
-
-def colours_of(record: GameRecord, player: str) -> list[int]:
-    """Returns the colours that a text means: an exact name, else a colour, else every name that contains it."""
-    wanted = player.strip().casefold()
-    names = {BLACK: record.black.strip().casefold(), WHITE: record.white.strip().casefold()}
-    same = [colour for colour, name in names.items() if name == wanted]
-    if len(same) == 1:
-        return same
-    with suppress(UserError):
-        return [parse_colour(wanted)]
-    return [colour for colour, name in names.items() if wanted in name]
-
-
-def player_colour(record: GameRecord, player: str) -> int:
-    """Returns the colour of a player who is given by name, by colour, or by a part of the name, in this order.
-
-    Raises:
-        UserError: Neither player has this name, or both do.
-    """
-    found = colours_of(record, player)
-    if len(found) == 1:
-        return found[0]
-    problem = f"{player!r} may be either player" if found else f"no player {player!r} in this game"
-    players = f"Black is {record.black or 'not named'}, White is {record.white or 'not named'}"
-    raise UserError(f"{record.source}: {problem}: {players}")

@@ -16,7 +16,7 @@ from ..game.coords import BLACK, WHITE, colour_name
 from ..game.game import Game
 from ..network.library import find_network, network_name
 from ..sgf import GameRecord
-from .game_review import colours_of
+from .player_names import colours_of
 from .rank_estimate import RankEstimate, estimate, estimate_as_data
 from .rank_evidence import KINDS, count_kinds, why_unusable
 from .rank_models import check_network, find_model, measured_with, need_model

@@ -8,8 +8,9 @@ from typing import Any
 
 from .. import __version__
 from ..game.coords import colour_name
-from .game_review import BOTH_PLAYERS, GameReview, Phase, phase_of, statistics
+from .game_review import BOTH_PLAYERS, GameReview, Phase, phase_of
 from .mistakes import CLASSES, Mistake
+from .play_statistics import statistics
 from .rank_estimate import estimate_as_data
 from .review import MoveReview
 

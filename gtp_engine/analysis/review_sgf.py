@@ -13,8 +13,9 @@ from ..game.coords import PASS, colour_letter, colour_name, opponent, sgf_point
 from ..game.game import Move
 from ..search.report import SearchReport
 from ..sgf import GameRecord, RecordNode, analysis_comment
-from .game_review import GameReview, Reason, statistics
+from .game_review import GameReview, Reason
 from .mistakes import LISTED, Mistake, loss_class
+from .play_statistics import statistics
 from .review import MoveReview, black_lead, black_winrate
 
 LONGEST_VARIATION = 12  # moves of a better line: those after them have hardly been searched

@@ -94,7 +94,7 @@ class ReviewOptions:
 
     def player_of(self, record: "GameRecord") -> int | None:
         """Returns the colour of --player in a game, as `player_colour` does; None if both players' moves are judged."""
-        from ..analysis.game_review import player_colour
+        from ..analysis.player_names import player_colour
 
         return None if self.player is None else player_colour(record, self.player)
 

@@ -6,8 +6,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ..analysis.game_review import Phase, PlayStatistics, phase_of, statistics
+from ..analysis.game_review import Phase, phase_of
 from ..analysis.mistakes import Mistake, class_label, loss_class
+from ..analysis.play_statistics import PlayStatistics, statistics
 from ..analysis.review import MoveReview, with_minus
 from ..analysis.review_sgf import line_text
 from ..game.coords import colour_letter, colour_name

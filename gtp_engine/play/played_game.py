@@ -173,9 +173,7 @@ class PlayedGame:
             raise UserError("the game is over")
         game = self.game
         point = game.point(point)
-        if not game.is_legal(point) and point != PASS:
-            game.copy().play(game.to_move, point)  # raises the reason, unless it is superko
-            raise UserError(f"illegal move: {game.vertex(point)} repeats an earlier position")
+        check_move(game, point)
         self.engine.play(game.to_move, point)
         self._note_move(self.game.moves[-1])
         self.save()
@@ -396,3 +394,15 @@ class PlayedGame:
         rank = self.engine.settings.rank
         players = "two-players" if len(self.humans) == 2 else "engine" if rank is None else f"engine-{rank}"
         return f"{self.engine.width}x{self.engine.height}-{players}"
+
+
+def check_move(game: "Game", point: int) -> None:
+    """Checks a move of the player to move, or a pass.
+
+    Raises:
+        UserError: The move is illegal, also by superko.
+    """
+    if point == PASS or game.is_legal(point):
+        return
+    game.copy().play(game.to_move, point)  # raises the reason, unless it is superko
+    raise UserError(f"illegal move: {game.vertex(point)} repeats an earlier position")

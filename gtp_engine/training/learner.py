@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from ..base.errors import UserError
 from ..base.fields import parse_word
+from ..base.system import configure_torch
 from ..network.config import NetworkConfig
 from ..network.layers import BatchNorm
 from ..network.model import Model
@@ -31,7 +32,7 @@ RATES = {"adamw": 2e-3, "sgd": 0.05}  # peak learning rates by optimizer, for ba
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 STATE = "learner 1"  # version of `Learner.state`
 MEASURED_SAMPLES = 4096  # enough to measure the batch norms of the network that plays
-_TRIAL_STEPS = 3  # of `learning_speed`
+_TRIAL_STEPS = 3  # of `learning_speed` and `faster_precision`
 
 Measure: TypeAlias = Callable[[RawOutputs[Tensor], Tensors, NetworkConfig], dict[str, Loss]]
 
@@ -273,17 +274,27 @@ def faster_precision(device: torch.device) -> str:
         return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
     if device.type != "cpu":
         return "float32"
+    threads = torch.get_num_threads()
+    configure_torch(1)  # several wait for each other while other programs run, which says nothing about precisions
+    try:
+        seconds = {name: _convolution_seconds(dtype) for name, dtype in PRECISIONS.items()}
+    finally:
+        configure_torch(threads)
+    return min(seconds, key=lambda name: seconds[name])
+
+
+def _convolution_seconds(dtype: torch.dtype) -> float:
+    """Returns how long a convolution takes on the CPU, forwards and backwards."""
     weight = torch.randn(96, 96, 3, 3).contiguous(memory_format=torch.channels_last).requires_grad_()
     x = torch.randn(64, 96, 9, 9).contiguous(memory_format=torch.channels_last)
-    seconds = dict.fromkeys(PRECISIONS, math.inf)
-    for _ in range(4):
-        for name, dtype in PRECISIONS.items():
-            start = time.perf_counter()
-            with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
-                y = nn.functional.conv2d(x, weight, padding=1)
-            y.sum().backward()
-            seconds[name] = min(seconds[name], time.perf_counter() - start)
-    return min(seconds, key=lambda name: seconds[name])
+    seconds = []
+    for _ in range(_TRIAL_STEPS + 1):  # the first step is slower
+        start = time.perf_counter()
+        with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
+            y = nn.functional.conv2d(x, weight, padding=1)
+        y.sum().backward()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
 
 
 def learning_speed(model: Model, settings: LearnerSettings, device: torch.device, batch: Tensors) -> float:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.errors import UserError
 from ..base.fields import parse_word
-from ..game.coords import BLACK, PASS, WHITE
+from ..game.coords import BLACK, WHITE
+from ..play.played_game import check_move
 from ..sgf import TreeNode
 from .part import Message, Part
 
@@ -116,9 +117,7 @@ class Guessing(Part):
         game, following = session.position(), session.node.next
         if following is None or following.move is None:
             raise UserError("the game ends here: there is no move to guess")
-        if point != PASS and not game.is_legal(point):
-            game.copy().play(game.to_move, point)  # raises the reason, unless it is superko
-            raise UserError(f"illegal move: {game.vertex(point)} repeats an earlier position")
+        check_move(game, point)
         value = session.values.get(session.node)
         losses = {} if value is None else value.losses
         guessed, played = game.vertex(point), game.vertex(following.move.point)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..base.errors import EXPECTED, UserError
+from ..base.errors import UserError
 from ..game.coords import PASS, colour_name
 from ..game.drawing import Candidate
 from ..game.rules import Rules
@@ -140,8 +140,6 @@ class Reviewing(Part):
                 reasons[number] = found
                 self._tell(job, done=count, review=replace(review, reasons=dict(reasons)))
             self._tell(job, stage="stopped" if reviewer.stopped else "done")
-        except EXPECTED as error:
-            self._fail(job, error)
         except Exception as error:  # on another thread nobody else would report it
             self._fail(job, error)
         finally:

@@ -11,8 +11,10 @@ import pytest
 from reviews import D4, E5, F6, G7, game_of, loss, review
 
 from gtp_engine.analysis.curve import check_picture, label_rows, plot_curve
-from gtp_engine.analysis.game_review import Phase, accuracy, phase_of, player_colour, statistics
+from gtp_engine.analysis.game_review import Phase, phase_of
 from gtp_engine.analysis.mistakes import class_label, find_mistakes, loss_class
+from gtp_engine.analysis.play_statistics import accuracy, statistics
+from gtp_engine.analysis.player_names import player_colour
 from gtp_engine.analysis.rank_estimate import RankEstimate
 from gtp_engine.analysis.review import MoveReview
 from gtp_engine.analysis.review_data import to_csv, to_json

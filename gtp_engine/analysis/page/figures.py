@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from ...game.coords import BLACK, colour_name
 from ...languages.texts import DEFAULT, texts
-from ..game_review import GameReview, Phase, PlayStatistics, phase_of, statistics
+from ..game_review import GameReview, Phase, phase_of
 from ..mistakes import CLASSES, loss_class
+from ..play_statistics import PlayStatistics, statistics
 from ..rank_estimate import RankEstimate
 from ..review import MoveReview
 

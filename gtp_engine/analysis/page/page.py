@@ -15,8 +15,9 @@ from ...game.coords import BLACK, WHITE
 from ...game.drawing import SVG_STYLE, BoardDrawing, look
 from ...languages.texts import DEFAULT, texts
 from ...network.library import network_name
-from ..game_review import GameReview, Phase, accuracy
+from ..game_review import GameReview, Phase
 from ..mistakes import CLASSES, LEAST_POINTS, LEAST_WINRATE, cost
+from ..play_statistics import accuracy
 from ..reviewer import small_networks
 from .figures import figures_of_game, figures_of_games
 from .graph import graphs
