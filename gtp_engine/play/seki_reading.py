@@ -71,8 +71,9 @@ class _TooLargeError(Exception):
 def can_capture(game: Game, region: Iterable[int], outside: Iterable[int], defender: int) -> bool | None:
     """Returns whether the opponent, moving first, can take all stones of `defender` in a region.
 
-    Both play in the region and on some points outside, and may pass. No line repeats a position. Taking them
-    at the cost of a stone elsewhere does not count.
+    Both play in the region and on some points outside, and may pass. No line repeats a position,
+    except the first: to forbid that too would make a third of the smallest boards too much to be read. Taking them at
+    the cost of a stone elsewhere does not count.
 
     Args:
         game: The game; its present position is read.
@@ -90,14 +91,9 @@ def can_capture(game: Game, region: Iterable[int], outside: Iterable[int], defen
     start.to_move = defender
     start.to_move = opponent(defender)  # begins a history, so that no ko is forbidden
     try:
-        return reading.attack_succeeds(start, frozenset({_position(start)}), 0)
+        return reading.attack_succeeds(start, frozenset(), 0)
     except _TooLargeError:
         return None
-
-
-def _position(game: Game) -> bytes:
-    """Returns what a line must not repeat: the stones and the player to move."""
-    return game.stones().tobytes() + bytes([game.to_move])
 
 
 class _Reading:
@@ -117,7 +113,7 @@ class _Reading:
 
         Args:
             game: The position.
-            earlier: The positions from the start to this one (`_position`).
+            earlier: The positions on the way here, with the player to move.
             passes: The passes in a row.
         """
         if passes == 2:
@@ -141,7 +137,7 @@ class _Reading:
                 after.play(game.to_move, point)
             except IllegalMove:
                 continue
-            position = _position(after)
+            position = after.stones().tobytes() + bytes([after.to_move])
             if point != PASS and position in earlier:
                 continue
             passes_after = passes + 1 if point == PASS else 0

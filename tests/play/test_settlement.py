@@ -7,7 +7,6 @@ from drawn_positions import DEAD_STONES, FINISHED, PRISONERS, SETTLED, game_of
 from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.game.game import Game
 from gtp_engine.game.scoring import area_map, dead_stones, final_score, proven_owners
-from gtp_engine.play import seki_reading
 from gtp_engine.play.endgame import chain_statuses, find_dead
 from gtp_engine.play.seki_reading import can_capture, uncapturable_stones
 from gtp_engine.play.settlement import agreed_dead
@@ -142,21 +141,6 @@ def test_stones_that_can_be_captured_are_dead() -> None:
 def test_small_regions_are_read_to_the_end(drawing: str, names: str, captured: bool) -> None:
     game = game_of(drawing)
     assert can_capture(game, points(game, names), (), BLACK) is captured
-
-
-def test_no_line_returns_to_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    reached: list[bytes] = []
-
-    class Recording(seki_reading._Reading):
-        def attack_succeeds(self, game: Game, earlier: frozenset[bytes], passes: int) -> bool:
-            if not passes:  # a pass may leave the stones as they are
-                reached.append(game.stones().tobytes() + bytes([game.to_move]))
-            return super().attack_succeeds(game, earlier, passes)
-
-    monkeypatch.setattr(seki_reading, "_Reading", Recording)
-    game = game_of("X X X\n. . O", "japanese")
-    assert can_capture(game, points(game, "A1 B1 C1 A2 B2 C2"), (), BLACK) is False
-    assert len(reached) > 100 and reached.count(reached[0]) == 1
 
 
 def test_what_is_too_large_is_not_read() -> None:
