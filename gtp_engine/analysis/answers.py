@@ -127,7 +127,7 @@ class _Perspective:
             "scoreLead": self.points(report.lead),
             "scoreSelfplay": self.points(report.score_mean),
             "scoreStdev": round(report.score_stdev, _DIGITS),
-            "weight": float(report.visits),
+            "weight": report.weight,
             **(self._raw(root) if root is not None else {}),
             **_hashes(game),
         }

@@ -94,6 +94,7 @@ class Conversation:
         self.models = models
         self._human_policy = human_policy
         self._write = write
+        self._write_error: Exception | None = None
         self._seed = seed
         self._scheduler_on = scheduler_on
         self._schedulers: dict[Scheduler, None] = {}  # those in use, in the order of their first query
@@ -116,7 +117,11 @@ class Conversation:
                 self.inbox.wait()
 
     def _send(self, fields: dict[str, Any]) -> None:
-        self._write(json.dumps(fields, sort_keys=True, separators=(",", ":")) + "\n")
+        try:
+            self._write(json.dumps(fields, sort_keys=True, separators=(",", ":")) + "\n")
+        except Exception as error:
+            self._write_error = error
+            raise
 
     # What comes in.
 
@@ -150,10 +155,13 @@ class Conversation:
             return self._enqueue(line, fields)
         except QueryError as error:
             self._send({"error": str(error), "field": error.field, "id": fields["id"]})
-        except EXPECTED:  # the line as a whole is wrong, or the client has gone
+        except _LineError:
             raise
-        except Exception as error:  # a bug: the other queries get their answers
-            logger.error(f"query {fields['id']}: {answer_text(error)}", exc_info=error)
+        except Exception as error:  # whatever it is, the other queries get their answers
+            if error is self._write_error:
+                raise
+            is_bug = not isinstance(error, EXPECTED)
+            logger.error(f"query {fields['id']}: {answer_text(error)}", exc_info=is_bug and error)
             self._send({"error": answer_text(error), "id": fields["id"]})
         return 0
 

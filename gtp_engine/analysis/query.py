@@ -155,8 +155,7 @@ class _Parser:
         wanted = frozenset(name for name in _FLAGS if self._flag(name))
         interval = self._number("reportDuringSearchEvery", 0.001, 1e6, "Must be a number of seconds from 0.001 to 1e6")
         root_moves = self._root_moves()
-        temperature = self.parameters.root_policy_temperature * (1 + _NOISE_TO_TEMPERATURE * self.wide_root_noise)
-        self.parameters = replace(self.parameters, root_policy_temperature=temperature)
+        self._widen_root()
         for name in sorted(self.fields.keys() - _FIELDS):
             self.warnings.append((name, "Unexpected or unused field, do you have a typo?"))
         request = SearchRequest(
@@ -346,6 +345,16 @@ class _Parser:
         temperature = self._number("rootPolicyTemperature", 0.01, 100, "Must be a number from 0.01 to 100.0")
         if temperature is not None:
             self.parameters = replace(self.parameters, root_policy_temperature=temperature)
+
+    def _widen_root(self) -> None:
+        """Adds KataGo's wide root noise to the root's temperature."""
+        temperature, factor = self.parameters.root_policy_temperature, 1 + _NOISE_TO_TEMPERATURE * self.wide_root_noise
+        try:
+            self.parameters = replace(self.parameters, root_policy_temperature=temperature * factor)
+        except UserError:
+            name = "rootPolicyTemperature" if "rootPolicyTemperature" in self.fields else "overrideSettings"
+            text = f"Must be less: wideRootNoise {self.wide_root_noise:g} multiplies {temperature:g} by {factor:g}"
+            raise QueryError(name, f"{text}, and the product must be at most 100") from None
 
     def _root_moves(self) -> RootMoves:
         given = [name for name in ("avoidMoves", "allowMoves") if name in self.fields]

@@ -8,7 +8,7 @@ from ..base.errors import UserError
 from ..evaluate.choices import LARGEST_BOARD, WITHOUT_NETWORK
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.factory import make_evaluator
-from ..evaluate.features import new_workspace, position_of
+from ..evaluate.features import new_workspace, root_position_of
 from ..evaluate.row import EvaluationRow
 from ..game.game import Game
 from ..network.library import find_network
@@ -61,7 +61,7 @@ class Schedulers:
         if self._human is None or max(game.width, game.height) > LARGEST_BOARD:
             return None
         handle = self._human.with_options(profile=profile)
-        rows = handle.collect(handle.submit(position_of(game, new_workspace()), np.arange(1)))
+        rows = handle.collect(handle.submit(root_position_of(game, new_workspace()), np.arange(1)))
         policy: np.ndarray = EvaluationRow(rows[0], game.area).policy.copy()
         return policy
 

@@ -308,7 +308,7 @@ def write_inputs(
         key with probability 2^-64.
 
     Raises:
-        UserError: the board is larger than the planes.
+        ValueError: the board is larger than the planes.
     """
     if board["height"] > planes.shape[0] or board["width"] > planes.shape[1]:
         raise ValueError("the board is larger than the network's inputs")
@@ -396,6 +396,20 @@ def position_of(game: Game, w: Workspace, *, conservative_pass: bool = False) ->
     return position
 
 
+def root_position_of(game: Game, w: Workspace, *, conservative_pass: bool = True) -> np.ndarray:
+    """Returns the game's position as a search evaluates it at its root, where the game goes on.
+
+    Args:
+        game: as in `position_of`.
+        w: the thread's memory.
+        conservative_pass: as in `position_of`; False for evaluators that are no networks.
+    """
+    position = position_of(game, w, conservative_pass=conservative_pass and not game.is_over)
+    if game.is_over:
+        position["passes"] = 0  # a move was requested after the end: play continues
+    return position
+
+
 def mark_earlier_ladders(game: Game, w: Workspace, position: np.ndarray) -> None:
     """Marks in a copy of the game's board (BOARD [1]) the stones that ladders caught one and two moves ago."""
     for ago, mark in ((1, CAUGHT_BEFORE), (2, CAUGHT_TWO_BEFORE)):
@@ -422,3 +436,21 @@ def write_legal(boards: np.ndarray, indices: np.ndarray, legal: np.ndarray) -> N
                 banned = board["captured_at"][point] & SUPERKO_FORBIDS
                 legal[row, y * width + x] = not banned and is_legal_but_superko(board, point)
         legal[row, width * height] = True
+
+
+@njit
+def add_legal_to_keys(legal: np.ndarray, keys: np.ndarray) -> None:
+    """Adds the legal moves of positions to their keys, for inputs that do not show them.
+
+    legal: bool [n or more, area + 1], of `write_legal`. keys: uint64 [n], overwritten.
+    """
+    for row in range(len(keys)):
+        key, word = keys[row], np.uint64(0)
+        for move in range(legal.shape[1]):
+            word = word << np.uint64(1) | np.uint64(legal[row, move])
+            if move & 63 == 63:
+                key = (key ^ word) * _KEY_FACTOR
+                key ^= key >> np.uint64(32)
+                word = np.uint64(0)
+        key = (key ^ word) * _KEY_FACTOR
+        keys[row] = key ^ key >> np.uint64(32)

@@ -22,7 +22,7 @@ from .cache import EvaluationCache
 from .choices import LARGEST_BOARD, too_large
 from .decode import decode_outputs, output_scale
 from .evaluator import ALL_SYMMETRIES
-from .features import NO_LADDERS, new_workspace, write_batch, write_legal
+from .features import NO_LADDERS, add_legal_to_keys, new_workspace, write_batch, write_legal
 from .human_profile import check_profile, metadata_row, parse_profile
 from .learned_rules import code_of, nearest_rules, rules_code, show_batch
 from .row import EvaluationRow, row_columns
@@ -320,13 +320,18 @@ class NetworkEvaluator:
         inputs: Inputs,
         ladders: np.ndarray | None,
     ) -> np.ndarray:
-        """Writes planes, scalars, metadata and ladders of the positions; returns their keys, uint64 [n]."""
+        """Writes planes, scalars, metadata and ladders of the positions; returns their keys, uint64 [n].
+
+        `inputs.legal` is written already.
+        """
         if self.rules:
             boards, indices = self._as_learned(boards, indices)
         keys = np.empty(len(indices), np.uint64)
         caught = NO_LADDERS if ladders is None else ladders
         suicide = self.config.suicide_areas
         write_batch(boards, indices, symmetries, suicide, self._workspace, inputs.planes, inputs.scalars, keys, caught)
+        if self.rules:  # rules that look the same to the network may differ in what is legal, and its policy with them
+            add_legal_to_keys(inputs.legal, keys)
         if inputs.metadata is not None:
             rows, hashes = self._size_of(boards[indices[0]]).metadata(profile)
             colours = boards["to_move"][indices]

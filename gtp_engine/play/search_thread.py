@@ -24,13 +24,15 @@ class SearchThread:
     """Runs jobs one after the other in a daemon thread: an endless search must not keep a program running.
 
     A search gets one of two events when it is requested: `stop_event`, or `pondering_stop`, which is set whenever
-    anything else is requested.
+    anything else is requested. Any thread may stop searches.
     """
 
     def __init__(self, make_worker: "Callable[[], SearchWorker]") -> None:
         """Starts the thread. It calls `make_worker` before its first job."""
-        self.stop_event = threading.Event()
-        self.pondering_stop = threading.Event()
+        self._stop_event = threading.Event()
+        self._pondering_stop = threading.Event()
+        # An event is set and replaced in one step: a search whose event nobody can set any more would never end.
+        self._events = threading.Lock()
         self.is_closed = False
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         # Not a bound method: the thread must not keep this object, and so its engine, alive.
@@ -58,16 +60,30 @@ class SearchThread:
         self._jobs.put(job)
         return future
 
+    @property
+    def stop_event(self) -> threading.Event:
+        """The event that ends a search requested now."""
+        with self._events:
+            return self._stop_event
+
+    @property
+    def pondering_stop(self) -> threading.Event:
+        """The event that ends pondering requested now."""
+        with self._events:
+            return self._pondering_stop
+
     def stop(self) -> None:
         """Ends all searches requested so far, those that wait as soon as they have begun."""
-        self.stop_event.set()
-        self.stop_event = threading.Event()
+        with self._events:
+            self._stop_event.set()
+            self._stop_event = threading.Event()
         self.stop_pondering()
 
     def stop_pondering(self) -> None:
         """Ends all pondering requested so far."""
-        self.pondering_stop.set()
-        self.pondering_stop = threading.Event()
+        with self._events:
+            self._pondering_stop.set()
+            self._pondering_stop = threading.Event()
 
     def close(self, timeout: float | None = None) -> bool:
         """Ends the thread after the jobs that wait; returns whether it has ended after at most `timeout` seconds."""

@@ -71,8 +71,9 @@ class _TooLargeError(Exception):
 def can_capture(game: Game, region: Iterable[int], outside: Iterable[int], defender: int) -> bool | None:
     """Returns whether the opponent, moving first, can take all stones of `defender` in a region.
 
-    Both play in the region and on some points outside, and may pass. No line repeats a position. Taking them
-    at the cost of a stone elsewhere does not count.
+    Both play in the region and on some points outside, and may pass. No line repeats a position,
+    except the first: to forbid that too would make a third of the smallest boards too much to be read. Taking them at
+    the cost of a stone elsewhere does not count.
 
     Args:
         game: The game; its present position is read.
@@ -119,6 +120,8 @@ class _Reading:
             is_taken = all(game.stone_at(point) != self._defender for point in self._region)
             return is_taken and self._count_elsewhere(game) == self._elsewhere
         key = (game.stones().tobytes(), int(game.board["ko_point"][0]), game.to_move, passes)
+        # The first result found is kept, although it may depend on the line: on which positions it must not repeat. To
+        # read every line on its own would take far too long.
         if key not in self._known:
             if len(self._known) >= _MOST_POSITIONS or len(earlier) >= _LONGEST_LINE:
                 raise _TooLargeError

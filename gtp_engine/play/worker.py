@@ -15,7 +15,7 @@ from ..base.warm_up import Step, warm_up
 from ..evaluate.choices import AUTO, UNIFORM, WITHOUT_NETWORK, too_large
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.factory import make_evaluator
-from ..evaluate.features import new_workspace, position_of
+from ..evaluate.features import new_workspace, position_of, root_position_of
 from ..evaluate.human_profile import check_profile
 from ..evaluate.row import EvaluationRow
 from ..game.coords import BLACK, PASS, WHITE, opponent
@@ -207,9 +207,7 @@ class SearchWorker:
         assert parameters is not None
         started = time.perf_counter()
         handle = evaluator.with_options(optimism=parameters.root_policy_optimism, profile=parameters.profile)
-        position = position_of(game, self._workspace)
-        if game.is_over:
-            position["passes"] = 0  # a move was requested after the end: play continues
+        position = root_position_of(game, self._workspace, conservative_pass=evaluator.reads_ladders)
         symmetry = np.zeros(1, int) if deterministic else self.random.integers(SYMMETRIES, size=1)
         row = EvaluationRow(handle.collect(handle.submit(position, np.arange(1), symmetry))[0].copy(), game.area)
         win, loss, no_result = row.value.tolist()
@@ -319,7 +317,8 @@ class SearchWorker:
         """
         game = request.game
         parameters = request.parameters  # of a search, or with the profile of a network
-        position = (game.width, game.height, game.rules, game.komi, parameters, *game.setup_stones, *game.moves)
+        history = tuple(game.setup_stones), tuple(game.moves), game.history_start, game.is_over
+        position = (game.width, game.height, game.rules, game.komi, parameters, *history)
         if self._ownership is not None and self._ownership[0] == position:
             return self._ownership[1]
         ownerships = [self._ownership_moving_first(request, colour) for colour in (BLACK, WHITE)]
@@ -364,6 +363,7 @@ class SearchWorker:
 
     def clear(self) -> None:
         """Clears the tree and the cache of evaluations."""
+        self._ownership = None
         if self._search is not None:
             self._search.clear()
         if self._evaluator is not None:
@@ -371,7 +371,7 @@ class SearchWorker:
 
     def close(self) -> None:
         """Frees the evaluator's memory."""
-        self._search = None
+        self._search = self._ownership = None
         for evaluator in (self._evaluator, self._large_boards):
             if evaluator is not None:
                 evaluator.close()

@@ -179,7 +179,10 @@ class GameTree:
         return larger
 
     def root_knows_ownership(self) -> bool:
-        """Returns whether the root's ownership is known, and thus that of all nodes below it."""
+        """Returns whether the root's ownership is known, and thus that of all nodes below it that were evaluated.
+
+        Finished games that were counted instead have none.
+        """
         tree = self._tree
         return tree is not None and len(tree.ownership) > 0 and tree.ownership[self.root, 0] != OWNERSHIP_UNKNOWN
 

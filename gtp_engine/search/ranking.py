@@ -50,7 +50,7 @@ def make_report(search: "ActiveSearch", seconds: float) -> SearchReport:
         to_move=game.to_move,
         visits=search.tree.visits,
         new_visits=search.new_visits,
-        **{name: whole[name].item() for name in _MEANS},
+        **{name: whole[name].item() for name in (*_MEANS, "weight")},
         moves=_rank_moves(search, children, found, ownerships),
         priors=priors,
         ownership=mean_ownership(totals.sum(0), counts.sum(), shape) if request.needs_ownership else None,

@@ -98,6 +98,7 @@ class SearchReport:
         root_evaluation: The evaluation of the root; None if the tree already knew it.
         stones: int8 [height, width] of EMPTY, BLACK and WHITE, the stones at the root; None for an empty board.
         last_move: The point of the move before the root; `PASS` for a pass or at the start of a game.
+        weight: As in `MoveReport`, of the root; 0 for an evaluation without a tree.
     """
 
     width: int
@@ -118,6 +119,7 @@ class SearchReport:
     root_evaluation: EvaluationRow | None = None
     stones: np.ndarray | None = None
     last_move: int = PASS
+    weight: float = 0.0
 
     def __repr__(self) -> str:
         text = f"<SearchReport: {colour_name(self.to_move)} to move, {_values(self)}"
@@ -218,8 +220,9 @@ class SearchReport:
     def policy_target(self) -> np.ndarray:
         """Returns the policy that a network should learn for this position, float32 [area+1] with a sum of 1.
 
-        It is sequential halving's improved policy, or else each move's share of the weight, as in AlphaZero; the priors
-        if no move has a visit.
+        It is sequential halving's improved policy, or else each move's share of the weights by which the move to play
+        is chosen, from which PUCT with a network takes visits that did not prove themselves (KataGo's policy target
+        pruning); the priors if no move has a visit.
         """
         if self.improved_policy is not None:
             return self.improved_policy

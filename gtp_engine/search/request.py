@@ -62,7 +62,8 @@ class RootMoves:
 
     Attributes:
         avoid: (colour, point, depth): that colour may not play there in the first `depth` moves from the root. Colour
-            and point may be texts: ("black", "D4", 1).
+            and point may be texts: ("black", "D4", 1). The depth is 1 or more; of several for one move the largest
+            counts.
         allow: The same, but everything else is forbidden to that colour; empty allows all.
 
     Raises:
@@ -79,6 +80,8 @@ class RootMoves:
             for move in moves:
                 if not isinstance(move, tuple | list) or len(move) != 3 or not is_whole(move[2]):
                     raise invalid(f"entry of {name}", move, _ROOT_MOVE)
+                if move[2] < 1:
+                    raise invalid(f"depth in {name}", move[2], "a whole number of 1 or more")
 
     def on_board(self, width: int, height: int) -> "RootMoves":
         """Returns these moves with colours and points as numbers.

@@ -74,7 +74,8 @@ class Scheduler:
     """Searches for one evaluator; they may be added and cancelled at any time, from their callbacks too.
 
     Attributes:
-        slots: How many searches are under way at once. When one of higher priority comes, the one of the lowest waits.
+        slots: How many searches are under way at once, besides cancelled ones that wait for their last leaves. When one
+            of higher priority comes, the one of the lowest waits.
         batches: The number of batches submitted so far.
         positions: The number of positions in these.
     """
@@ -140,8 +141,8 @@ class Scheduler:
 
     def has_slot_for(self, priority: int) -> bool:
         """Returns whether a search that is added now would begin at once."""
-        before = sum(queued.priority >= priority for queued in (*self._running, *self._waiting))
-        return before < self.slots
+        others = (queued for queued in (*self._running, *self._waiting) if not queued.is_cancelled)
+        return sum(queued.priority >= priority for queued in others) < self.slots
 
     def change_evaluator(self, evaluator: Evaluator) -> None:
         """Continues with another evaluator of the same kind, in the searches under way too."""
@@ -183,16 +184,21 @@ class Scheduler:
         begun = False
         if self._has_cancelled:
             self._end_waiting()
-        while self._waiting and (len(self._running) < self.slots or self._waiting[0] < self._running[-1]):
+        while self._waiting and (len(going_on := self._going_on()) < self.slots or self._waiting[0] < going_on[-1]):
             queued = heapq.heappop(self._waiting)
             if queued.active is None and not self._begin(queued):
                 continue
-            if len(self._running) >= self.slots:
-                heapq.heappush(self._waiting, self._running.pop())
+            if len(going_on) >= self.slots:
+                self._running.remove(going_on[-1])
+                heapq.heappush(self._waiting, going_on[-1])
             bisect.insort(self._running, queued)
             begun = True
         if begun:
             self._note_running()
+
+    def _going_on(self) -> list[QueuedSearch]:
+        """Returns the searches that take up slots, sorted; those that are cancelled only wait for their last leaves."""
+        return [queued for queued in self._running if not queued.is_cancelled]
 
     def _end_waiting(self) -> None:
         """Ends the cancelled searches that wait; those with leaves under way when these are back."""

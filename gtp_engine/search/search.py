@@ -278,9 +278,10 @@ def _banned_until(game: Game, root_moves: RootMoves) -> np.ndarray:
     banned = np.zeros((3, game.area + 1), np.int16)
     for colour in {as_colour(colour) for colour, _, _ in root_moves.allow}:
         allowed = [(point, depth) for mover, point, depth in root_moves.allow if as_colour(mover) == colour]
-        banned[colour] = max(depth for _, depth in allowed)
+        banned[colour] = min(max(depth for _, depth in allowed), MAX_DEPTH)
         for point, _ in allowed:
             banned[colour, index_of_point(point, game.width, game.height)] = 0
     for player, point, depth in root_moves.avoid:
-        banned[as_colour(player), index_of_point(point, game.width, game.height)] = depth
+        entry = as_colour(player), index_of_point(point, game.width, game.height)
+        banned[entry] = max(banned[entry], min(depth, MAX_DEPTH))
     return banned

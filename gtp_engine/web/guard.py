@@ -24,7 +24,7 @@ class Guard:
     Attributes:
         key: The key of this computer's pages, which is also what their cookie holds.
         cookie: The name of the cookie. Cookies of one computer's servers share their names, so it has the port.
-        host: The address in the network, as it stands in an URL; "" if only this computer reaches the server.
+        host: The address in the network, as it stands in a URL; "" if only this computer reaches the server.
     """
 
     def __init__(self, port: int, host: str = "") -> None:

@@ -225,7 +225,7 @@ def _opinion_of(report: SearchReport | None) -> dict[str, Any] | None:
 
 
 def _values(report: SearchReport) -> dict[str, Any]:
-    """Returns the values of a search; lead and win rate are the leader's."""
+    """Returns the values of a search; win rate and lead are those of the side to move."""
     winrate, lead = report.winrate, report.lead
     return {
         "toMove": colour_name(report.to_move),

@@ -12,7 +12,7 @@ from gtp_engine.analysis import protocol
 from gtp_engine.analysis.answers import answer
 from gtp_engine.analysis.inbox import Inbox
 from gtp_engine.analysis.protocol import Conversation
-from gtp_engine.analysis.query import Defaults
+from gtp_engine.analysis.query import Defaults, Query, parse_query
 from gtp_engine.base.errors import UserError
 from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
@@ -176,6 +176,29 @@ def test_errors_name_field_and_query_and_the_rest_goes_on() -> None:
     assert answer["id"] == "good"
 
 
+def test_whatever_is_wrong_with_a_query_the_next_one_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty(fields: dict[str, Any], defaults: Defaults) -> Query:
+        if fields["id"] == "bad":
+            raise UserError("two fields do not go together")
+        return parse_query(fields, defaults)
+
+    monkeypatch.setattr(protocol, "parse_query", faulty)
+    error, answer = converse(BASE | {"id": "bad"}, BASE | {"id": "good", "maxVisits": 1})
+    assert error == {"error": "two fields do not go together", "id": "bad"}
+    assert answer["id"] == "good"
+
+
+def test_a_client_that_is_gone_ends_the_conversation_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    def write(text: str) -> None:
+        raise RuntimeError("gone")
+
+    defaults = Defaults(lambda width, height: SearchParameters(), Limits(30), largest_board=9)
+    scheduler, inbox = Scheduler(UniformEvaluator(8), 4), FilledInbox([BASE | {"id": "a", "unknown": 1}])
+    with pytest.raises(RuntimeError, match="gone"):
+        Conversation(lambda *_: scheduler, defaults, inbox, write).run(wait_for_all=True)
+    assert caplog.messages == []
+
+
 def test_a_bug_in_one_answer_leaves_the_others_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
     def faulty(query: Any, *rest: Any, **options: Any) -> dict[str, Any]:
         if query.id == "bad":
@@ -245,6 +268,17 @@ def test_a_network_says_how_sure_it_is() -> None:
     assert root["rawStWrError"] == pytest.approx(said["shorttermWinlossError"] / 2, abs=5e-4)
     assert root["rawStScoreError"] == pytest.approx(said["shorttermScoreError"], abs=1.5e-3)
     assert root["rawVarTimeLeft"] == pytest.approx(said["varTimeLeft"], abs=1.5e-3)
+
+
+def test_the_roots_weight_is_that_of_its_evaluations() -> None:
+    evaluator = NetworkEvaluator(NETWORKS / "tiny.bin.gz", precision="float32", device="cpu")
+    query = BASE | {"overrideSettings": {"uncertaintyCoeff": 0.25}, "boardXSize": 9, "boardYSize": 9}
+    one, many = converse(
+        query | {"id": "one", "maxVisits": 1}, query | {"id": "many", "maxVisits": 30}, evaluator=evaluator, slots=1
+    )
+    moves = sum(move["weight"] for move in many["moveInfos"])
+    assert many["rootInfo"]["weight"] == pytest.approx(one["rootInfo"]["weight"] + moves)
+    assert many["rootInfo"]["weight"] != pytest.approx(30, abs=0.5)
 
 
 def test_without_a_network_nobody_says_that() -> None:

@@ -167,6 +167,12 @@ def test_unknown_fields_are_warned_of() -> None:
         ({"allowMoves": 2 * [{"player": "B", "moves": [], "untilDepth": 1}]}, "allowMoves", "Cannot specify"),
         ({"reportDuringSearchEvery": 0}, "reportDuringSearchEvery", "Must be a number of seconds"),
         ({"rootPolicyTemperature": "1"}, "rootPolicyTemperature", "Must be a number from 0.01 to 100.0"),
+        ({"rootPolicyTemperature": 100}, "rootPolicyTemperature", "Must be less: wideRootNoise 0.04 multiplies 100 by"),
+        (
+            {"overrideSettings": {"rootPolicyTemperature": 50, "wideRootNoise": 1}},
+            "overrideSettings",
+            "Must be less: wideRootNoise 1 multiplies 50 by 5",
+        ),
     ],
 )
 def test_wrong_fields_are_named(fields: dict[str, Any], field: str, text: str) -> None:

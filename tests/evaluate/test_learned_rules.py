@@ -12,8 +12,9 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.evaluate import features
 from gtp_engine.evaluate.learned_rules import ALL_RULES, code_of, nearest_rules, show_batch
 from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.row import EvaluationRow
 from gtp_engine.game.board import BOARD
-from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
+from gtp_engine.game.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS, Rules, parse_rules
 from gtp_engine.network.library import learned_rules
@@ -131,6 +132,20 @@ def test_the_bundled_network_judges_no_rules_wildly(bundled: NetworkEvaluator, r
         game = played(parse_rules(rules), moves, komi=7)
         outputs = bundled.evaluate(features.position_of(game, WORKSPACE))
         assert abs(outputs.lead) < 5, moves
+
+
+@pytest.mark.parametrize("rules", [RULESETS["aga"], Rules(suicide=False)])
+def test_a_move_that_other_rules_allow_gets_no_probability(bundled: NetworkEvaluator, rules: Rules) -> None:
+    """Both look the same to the network, and the cache must not take one for the other."""
+    policies = []
+    for each in (RULESETS["tromp-taylor"], rules, RULESETS["tromp-taylor"]):
+        game = Game(9, rules=each, komi=7)
+        game.set_up("A1", "A2 B2 C1")
+        rows = bundled.collect(bundled.submit(features.position_of(game, WORKSPACE), np.arange(1)))
+        policies.append(EvaluationRow(rows[0], game.area).policy.copy())
+        suicide = index_of_point(parse_vertex("B1", 9, 9), 9, 9)
+        assert (policies[-1][suicide] > 0) == game.legal_moves()[suicide] == each.suicide
+    assert np.array_equal(policies[0], policies[2])
 
 
 def test_it_is_said_once(bundled: NetworkEvaluator, caplog: pytest.LogCaptureFixture) -> None:

@@ -77,5 +77,12 @@ def test_wrong_root_moves(moves: Any) -> None:
             RootMoves(**{name: moves})
 
 
+@pytest.mark.parametrize("depth", [0, -1, -(2**20)])
+def test_wrong_depths(depth: int) -> None:
+    for name in ("avoid", "allow"):
+        with pytest.raises(UserError, match=rf"invalid depth in {name} {depth}: expected a whole number of 1 or more"):
+            RootMoves(**{name: (("black", "D4", depth),)})
+
+
 def test_options_are_those_of_a_request() -> None:
     assert ["game", *RequestOptions.__annotations__] == [field.name for field in fields(SearchRequest)]

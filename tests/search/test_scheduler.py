@@ -216,6 +216,30 @@ def test_a_job_that_was_put_off_can_be_cancelled() -> None:
     assert len(second) == 1
 
 
+def test_a_cancelled_job_is_not_put_off_again_and_takes_no_slot() -> None:
+    evaluator = RecordingEvaluator(4, overlap=2)
+    answers: list[list[object]] = [[], [], []]
+    scheduler = Scheduler(evaluator, slots=1)
+    slow = add(scheduler, made(evaluator), Game(5), None, answers[0])
+    for _ in range(10):
+        scheduler.step()
+    urgent = add(scheduler, made(evaluator), Game(5), None, answers[1], priority=1)
+    scheduler.step()
+    scheduler.cancel(slow)
+    most_urgent = add(scheduler, made(evaluator), Game(5), None, answers[2], priority=2)
+    assert scheduler.has_slot_for(3) and not scheduler.has_slot_for(2)
+    for _ in range(4):
+        scheduler.step()
+    assert [len(each) for each in answers] == [1, 0, 0]
+    assert scheduler._running == [most_urgent] and scheduler._waiting == [urgent]
+    scheduler.cancel(most_urgent)
+    assert not scheduler.has_slot_for(1) and scheduler.has_slot_for(2)
+    scheduler.cancel(urgent)
+    assert scheduler.has_slot_for(0)
+    scheduler.run()
+    assert [len(each) for each in answers] == [1, 1, 1]
+
+
 @pytest.mark.parametrize("where", ["submit", "collect"])
 @pytest.mark.parametrize("overlap", [1, 2, 3])
 def test_an_evaluators_error_reaches_the_jobs_of_the_batch(where: str, overlap: int) -> None:

@@ -231,6 +231,25 @@ def test_deep_avoidance_holds_below_the_root() -> None:
     assert index_of_point(c3, 5, 5) not in tree.nodes["move"][: tree.size[0]]
 
 
+@pytest.mark.parametrize(("depth", "other"), [(9, 1), (1, 9), (40_000, 1), (2**70, 2**16)])
+def test_the_longest_of_several_bans_counts(depth: int, other: int) -> None:
+    c3 = parse_vertex("C3", 5, 5)
+    search = Search(HashEvaluator(), SearchParameters(), seed=1)
+    search.set_position(Game(5))
+    bans = RootMoves(avoid=((BLACK, c3, depth), (BLACK, c3, other), (WHITE, c3, depth), (WHITE, c3, other)))
+    run(search, Limits(visits=500), root_moves=bans)
+    tree = search.tree.arrays
+    assert index_of_point(c3, 5, 5) not in tree.nodes["move"][: tree.size[0]]
+
+
+def test_moves_may_be_allowed_to_any_depth() -> None:
+    points = [parse_vertex(name, 5, 5) for name in ("C3", "B2")]
+    search = Search(HashEvaluator(), SearchParameters(), seed=1)
+    search.set_position(Game(5))
+    report = run(search, Limits(50), root_moves=RootMoves(allow=tuple((BLACK, point, 2**40) for point in points)))
+    assert report.moves and {move.point for move in report.moves} <= set(points)
+
+
 def test_nothing_allowed_ends_instead_of_hanging() -> None:
     everything = tuple((BLACK, point, 1) for point in [PASS, *(p for p in range(7, 36) if p % 6)])
     search = Search(HashEvaluator(), SearchParameters(), seed=1)
