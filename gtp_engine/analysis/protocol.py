@@ -117,8 +117,9 @@ class Conversation:
                 self.inbox.wait()
 
     def _send(self, fields: dict[str, Any]) -> None:
+        text = json.dumps(fields, sort_keys=True, separators=(",", ":")) + "\n"
         try:
-            self._write(json.dumps(fields, sort_keys=True, separators=(",", ":")) + "\n")
+            self._write(text)
         except Exception as error:
             self._write_error = error
             raise

@@ -3,6 +3,7 @@
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,11 +18,26 @@ def program_line() -> str:
     return _typed(started) if started.stem == NAME else NAME
 
 
-def with_own_program(words: list[str]) -> list[str]:
-    """Returns the words of a command line; its program is this one if it is `gtp_engine`, and that is not found."""
-    if words[:1] == [NAME] and shutil.which(NAME) is None:
-        return [sys.executable, "-m", NAME, *words[1:]]
-    return words
+def command_arguments(command: str, *, windows: bool) -> str | list[str]:
+    """Returns a command line as `subprocess` starts it; this program is started for `gtp_engine` if that is not found.
+
+    Args:
+        command: The command line.
+        windows: Whether the system splits it, as Windows does: it is then left as it is.
+
+    Raises:
+        ValueError: Its quotes cannot be understood.
+    """
+    own = [sys.executable, "-m", NAME]
+    if windows:
+        first, _, rest = command.strip().partition(" ")
+        return f"{subprocess.list2cmdline(own)} {rest}" if _is_missing(first) else command
+    words = shlex.split(command)
+    return [*own, *words[1:]] if _is_missing(words[0] if words else "") else words
+
+
+def _is_missing(program: str) -> bool:
+    return program == NAME and shutil.which(NAME) is None
 
 
 def _typed(program: Path) -> str:

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import queue
-import shlex
 import shutil
 import signal
 import subprocess
@@ -15,7 +14,7 @@ from typing import IO
 
 from ..base.errors import UserError
 from ..base.lines import read_lines
-from ..base.program import with_own_program
+from ..base.program import command_arguments
 
 # How long an engine may take to end after `quit` (Sabaki waits as long), and after a termination signal.
 QUIT_SECONDS = 3.0
@@ -161,14 +160,11 @@ class GtpClient:
 
     def _start(self) -> subprocess.Popen[bytes]:
         try:
-            words = self.command.split(maxsplit=1) if os.name == "nt" else shlex.split(self.command)
+            arguments = command_arguments(self.command, windows=os.name == "nt")
         except ValueError as error:
             raise EngineStartError(f"engine command {self.command!r}: {error}") from error
-        if not words:
+        if not self.command.strip():
             raise EngineStartError("the engine command is empty")
-        arguments: str | list[str] = with_own_program(words)
-        if os.name == "nt":
-            arguments = " ".join([subprocess.list2cmdline(with_own_program(words[:1])), *words[1:]])
         # In a process group of its own, so that Ctrl-C reaches this program alone, which then ends its engines.
         flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
         pipe = subprocess.PIPE
@@ -183,8 +179,10 @@ class GtpClient:
                 creationflags=flags,
             )
         except (OSError, ValueError) as error:  # ValueError: a NUL in the command
-            is_missing = isinstance(error, FileNotFoundError) and shutil.which(words[0]) is None
-            reason = f"program {words[0]!r} not found" if is_missing else getattr(error, "strerror", None) or error
+            reason = getattr(error, "strerror", None) or error
+            is_missing = isinstance(error, FileNotFoundError) and isinstance(arguments, list)
+            if is_missing and shutil.which(arguments[0]) is None:
+                reason = f"program {arguments[0]!r} not found"
             raise EngineStartError(f"cannot start engine {self.command!r}: {reason}") from error
 
     def _read_stdout(self) -> None:

@@ -207,8 +207,7 @@ class _Moments(torch.autograd.Function):
 
     @staticmethod
     def forward(context: Any, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        zero = torch.zeros(x.shape[1], device=x.device)
-        everywhere, squares = torch.batch_norm_update_stats(x * mask, zero, zero.clone(), 0.0)
+        everywhere, squares = _tensor_moments(x * mask)
         count = mask.sum(dtype=torch.float32)
         points = x.numel() / x.shape[1] / count  # of the tensor, for each one on the boards
         mean = everywhere * points
@@ -230,6 +229,16 @@ class _Moments(torch.autograd.Function):
 def _per_channel(x: Tensor) -> Tensor:
     """Returns [channels] in a form that applies to [n, channels, h, w]."""
     return x.view(1, -1, 1, 1)
+
+
+def _tensor_moments(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Returns mean and variance of each channel over a whole tensor, in float32."""
+    if x.device.type not in ("cpu", "cuda"):  # torch has the fused operation for these only
+        variance, mean = torch.var_mean(x.float(), (0, 2, 3), correction=0)
+        return mean, variance
+    zero = torch.zeros(x.shape[1], device=x.device)
+    mean, variance = torch.batch_norm_update_stats(x, zero, zero.clone(), 0.0)
+    return mean, variance
 
 
 class Folded(nn.Module):

@@ -82,7 +82,7 @@ class Run(ABC):
                 f"{folder.settings_file}: the run's network is not a {self.settings.network}, and cannot become one: "
                 "restore the network's name, or start a new run"
             )
-        configure_torch(self._group.thread_share(self._threads))  # as in `_learn`, for the choice of a precision
+        configure_torch(self._group.thread_share(self._threads))
         if self.settings.learn.precision == AUTO:
             self.state.precision = self.state.precision or faster_precision(self._device)
         self.learner = Learner(model, self._learner_settings(), self._device, self._group)

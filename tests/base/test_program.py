@@ -1,12 +1,13 @@
 """What users type to start the program again."""
 
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from gtp_engine.base.program import program_line
+from gtp_engine.base.program import command_arguments, program_line
 
 
 def test_the_line_that_starts_the_program_again_is_that_which_started_it(
@@ -27,3 +28,26 @@ def test_the_line_that_starts_the_program_again_is_that_which_started_it(
     monkeypatch.setenv("PATH", str(program.parent))
     monkeypatch.setattr(sys, "argv", [str(program), "play"])
     assert program_line() == "gtp_engine"
+
+
+def test_a_command_line_is_split_as_by_a_shell_but_not_for_windows() -> None:
+    command = '"/opt/my engines/katago" gtp -model "a b.bin.gz"'
+    assert command_arguments(command, windows=False) == ["/opt/my engines/katago", "gtp", "-model", "a b.bin.gz"]
+    assert command_arguments(command, windows=True) == command
+    assert command_arguments("", windows=False) == []
+
+
+def test_this_program_is_started_for_its_name_if_that_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", r"C:\Program Files\python.exe")
+    command = 'gtp_engine gtp --network "a b.bin.gz"'
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert command_arguments(command, windows=True) == (
+        r'"C:\Program Files\python.exe" -m gtp_engine gtp --network "a b.bin.gz"'
+    )
+    assert command_arguments(command, windows=False) == [
+        *(sys.executable, "-m", "gtp_engine"),
+        *("gtp", "--network", "a b.bin.gz"),
+    ]
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    assert command_arguments(command, windows=True) == command
+    assert command_arguments(command, windows=False) == ["gtp_engine", "gtp", "--network", "a b.bin.gz"]

@@ -46,7 +46,7 @@ def test_sequential_test_is_told(scripted: Script, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("/nonexistent", "/nonexistent"), "cannot start engine '/nonexistent': No such file"),
+        (("/nonexistent", "/nonexistent"), "cannot start engine '/nonexistent': program '/nonexistent' not found"),
         (("a", "b", "--sprt", "5", "0"), "sprt needs elo0 < elo1, got 5 and 0"),
         (("a", "b", "--json", "/nonexistent/r.json"), "write /nonexistent/r.json: folder /nonexistent does not exist"),
         (("a", "b", "--rules", "chess"), "unknown rules: 'chess'"),

@@ -162,6 +162,8 @@ def _check_some_are_learned(tasks: Sequence[Task], positions: int, sizes: Mappin
     """Raises UserError if the labels of all tasks would be held back: the first task of each board size is."""
     if all(task.is_held for task in tasks):
         least = int(TASK_POSITIONS * sum(sizes.values()) / max(sizes.values())) + 1
+        while all(task.is_held for task in tasks_for(least, sizes)):  # by rounding
+            least += 1
         raise UserError(
             f"too few positions to learn from: all labels for {positions:,} would be held back for validation; ask for "
             f"{least:,} or more with --positions"
