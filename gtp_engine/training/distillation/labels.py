@@ -11,6 +11,7 @@ One task in VALIDATION_SHARE uses games that are held back for validation (`vali
 """
 
 import hashlib
+import itertools
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -161,9 +162,8 @@ def fill_labels(settings: RunSettings, folder: Path, observer: Observer, is_stop
 def _check_some_are_learned(tasks: Sequence[Task], positions: int, sizes: Mapping[tuple[int, int], float]) -> None:
     """Raises UserError if the labels of all tasks would be held back: the first task of each board size is."""
     if all(task.is_held for task in tasks):
-        least = int(TASK_POSITIONS * sum(sizes.values()) / max(sizes.values())) + 1
-        while all(task.is_held for task in tasks_for(least, sizes)):  # by rounding
-            least += 1
+        more = itertools.count(positions + 1)
+        least = next(count for count in more if not all(task.is_held for task in tasks_for(count, sizes)))
         raise UserError(
             f"too few positions to learn from: all labels for {positions:,} would be held back for validation; ask for "
             f"{least:,} or more with --positions"
