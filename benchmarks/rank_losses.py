@@ -73,7 +73,7 @@ def _points_lost(judge: Network, positions: Sequence[Game]) -> dict[int, np.ndar
 
 
 def implied(lost: np.ndarray, ranks_below: int) -> np.ndarray:
-    """Returns what players so many ranks below people who have lost this are expected to lose."""
+    """Returns what each move is expected to lose for players this many ranks below people with these losses."""
     mean = lost.clip(0).mean()
     return lost * (1 + ranks_below * POINTS_PER_RANK / MOVES / mean)
 

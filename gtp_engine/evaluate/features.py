@@ -397,12 +397,12 @@ def position_of(game: Game, w: Workspace, *, conservative_pass: bool = False) ->
 
 
 def root_position_of(game: Game, w: Workspace, *, conservative_pass: bool = True) -> np.ndarray:
-    """Returns the game's position as a search evaluates it at its root, where the game goes on.
+    """Returns the game's position as a search evaluates it at its root, where the game is assumed to continue.
 
     Args:
         game: as in `position_of`.
         w: the thread's memory.
-        conservative_pass: as in `position_of`; False for evaluators that are no networks.
+        conservative_pass: as in `position_of`; False for evaluators without a network.
     """
     position = position_of(game, w, conservative_pass=conservative_pass and not game.is_over)
     if game.is_over:

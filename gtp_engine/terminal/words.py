@@ -71,7 +71,7 @@ def parse_line(line: str, width: int, height: int, advice: str = CHOICES) -> tup
         line: The line, stripped.
         width: The board's columns.
         height: The board's rows.
-        advice: What the error for an unknown command says to type, if there is no better guess.
+        advice: What to type, for the error about an unknown command that resembles no other.
 
     Raises:
         UserError: The line is not understood; the message names what to type instead.

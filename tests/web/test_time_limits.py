@@ -248,7 +248,7 @@ def test_undo_of_a_comment_leaves_the_time(desk: Desk, hands: Hands) -> None:
 
 
 def play_into_byoyomi(desk: Desk, hands: Hands) -> None:
-    """Plays three of Black's moves, the last of which uses up the main time."""
+    """Plays three moves for Black; the main time runs out during the last one."""
     begin(desk, "byoyomi 100 30 3", visits=None, rank="20k")
     answered(desk, "C3")
     for point, seconds in (("B2", 40), ("B4", 70)):
