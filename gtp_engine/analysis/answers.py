@@ -133,15 +133,15 @@ class _Perspective:
         }
 
     def _raw(self, root: EvaluationRow) -> dict[str, float]:
-        win, _, neither = root.value.tolist()
+        no_result = float(root.value[2])
         errors = root.short_term_errors
         value_error, score_error, time_left = (_NOT_PREDICTED,) * 3 if errors is None else errors.tolist()
         return {
-            "rawWinrate": self.winrate(win + neither / 2),
+            "rawWinrate": self.winrate(root.winrate),
             "rawLead": self.points(root.lead),
             "rawScoreSelfplay": self.points(root.score_mean),
             "rawScoreSelfplayStdev": round(root.score_stdev, _DIGITS),
-            "rawNoResultProb": round(neither, _DIGITS),
+            "rawNoResultProb": round(no_result, _DIGITS),
             "rawStWrError": round(value_error / 2, _DIGITS),  # win minus loss spans twice the range
             "rawStScoreError": round(score_error, _DIGITS),
             "rawVarTimeLeft": round(time_left, _DIGITS),

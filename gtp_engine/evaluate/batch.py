@@ -46,8 +46,7 @@ class Evaluation:
     @property
     def winrate(self) -> float:
         """The win rate, 0 to 1; half of no result counts as a win."""
-        win, loss, _ = self.row.value.tolist()
-        return 0.5 + 0.5 * (win - loss)
+        return self.row.winrate
 
     @property
     def lead(self) -> float:

@@ -63,6 +63,12 @@ class EvaluationRow:
         return self.row[WIN:LEAD]
 
     @property
+    def winrate(self) -> float:
+        """The win rate of the side to move, 0 to 1; half of no result counts as a win."""
+        win, loss, _ = self.value.tolist()
+        return 0.5 + 0.5 * (win - loss)
+
+    @property
     def lead(self) -> float:
         """The points by which the side to move is ahead."""
         return float(self.row[LEAD])

@@ -94,7 +94,7 @@ class SearchWorker:
         Args:
             network: The evaluator (`evaluate.factory`).
             threads: The number of CPU threads of the evaluator.
-            seed: The seed of everything random; None for another one each time.
+            seed: The seed of everything random; None for a different one each time.
             device: The device of a network (`evaluate.network`).
             precision: The precision of a network (`evaluate.network`).
             strict: Whether a board too large for the network is a UserError; otherwise rollouts play on it.
@@ -210,18 +210,17 @@ class SearchWorker:
         position = root_position_of(game, self._workspace, conservative_pass=evaluator.reads_ladders)
         symmetry = np.zeros(1, int) if deterministic else self.random.integers(SYMMETRIES, size=1)
         row = EvaluationRow(handle.collect(handle.submit(position, np.arange(1), symmetry))[0].copy(), game.area)
-        win, loss, no_result = row.value.tolist()
         return SearchReport(
             width=game.width,
             height=game.height,
             to_move=game.to_move,
             visits=1,
             new_visits=1,
-            winrate=win + no_result / 2,
+            winrate=row.winrate,
             lead=row.lead,
             score_mean=row.score_mean,
             score_stdev=row.score_stdev,
-            utility=win - loss,
+            utility=2 * row.winrate - 1,
             moves=(),
             priors=np.where(game.legal_moves(), row.policy, np.float32(0)),
             ownership=row.ownership.reshape(game.height, game.width),
