@@ -54,7 +54,7 @@ class Conditions:
         network: The name of the network, or of the evaluator without one.
         precision: The network's numeric precision; empty without a network.
         limits: When the search of each position ended.
-        seed: The seed of the searches; None for another one each time.
+        seed: The seed of the searches; None for a different one each time.
         rules: The name of the ruleset, or its parts in KataGo's JSON.
         komi: The komi.
     """

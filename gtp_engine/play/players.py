@@ -10,7 +10,7 @@ def parse_humans(colour: str, seed: int | None = None) -> frozenset[int]:
 
     Args:
         colour: One of `COLOURS`, or another name that `parse_colour` knows.
-        seed: Decides a random colour; None for another one each time.
+        seed: Decides a random colour; None for a different one each time.
     """
     from ..game.coords import BLACK, WHITE, parse_colour  # imports numba, and options need the names alone
 

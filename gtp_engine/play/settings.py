@@ -45,7 +45,7 @@ class EngineSettings:
         precision: The precision of a network (`evaluate.network`).
         strict: Whether boards too large for the network are refused; otherwise rollouts play on them.
         seed: The seed of everything random. With it, fixed visits and one thread a game repeats exactly; None for
-            another one each time.
+            a different one each time.
         visits: The maximum number of visits for a move; None for no limit. Without visits, seconds and a clock a move
             takes 5 s.
         seconds: The maximum time for a move; None for no limit.

@@ -49,7 +49,7 @@ class Limits:
         return self.visits is None and self.seconds is None
 
     def times(self, factor: int) -> "Limits":
-        """Returns limits that are so many times as large."""
+        """Returns limits that are `factor` times as large."""
         return Limits(
             None if self.visits is None else factor * self.visits,
             None if self.seconds is None else factor * self.seconds,

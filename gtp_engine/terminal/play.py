@@ -301,7 +301,8 @@ class TerminalGame:
             self._engine.settings = replace(self._engine.settings, rank=text)
         rank = self._engine.settings.rank
         strength = "at full strength" if rank is None else f"at {rank}"
-        self._print(f"the engine plays {strength} (ranks are {WEAKEST} to {STRONGEST}, and max is full strength)")
+        ranks = "" if text else f" (ranks are {WEAKEST} to {STRONGEST}, and max is full strength)"
+        self._print(f"the engine plays {strength}{ranks}")
         if step and step < 0 and rank == before:
             self._print(_WEAKEST)
 

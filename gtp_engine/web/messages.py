@@ -82,7 +82,7 @@ def visits_of(message: Mapping[str, Any]) -> int | None:
     """Returns the number of visits of a message; None if it has none.
 
     Raises:
-        UserError: It is no number of visits.
+        UserError: The number of visits is invalid.
     """
     value = message.get("visits")
     return None if value is None else int(parse_number("number of visits", value, _VISITS, from_text=False))
