@@ -62,7 +62,6 @@ export class Review {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "reason";
-    button.dir = "auto";
     button.textContent = said;
     for (const event of ["focus", "pointerenter", "click"]) button.addEventListener(event, () => this.onLine(index));
     for (const event of ["blur", "pointerleave"]) button.addEventListener(event, () => this.onLine(null));

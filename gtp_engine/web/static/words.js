@@ -3,10 +3,14 @@ const LANGUAGES = {en: "English", es: "Español", zh: "中文", ar: "العرب�
 const STORED = "gtp_engine language";
 
 // Reasons, reviews and records have decimal points in all languages: the numbers beside them are written alike.
-const NUMBERS = {es: "es-MX"};
+const NUMBERS = {es: "es-MX", ar: "ar-u-nu-latn"};
 
 let words = {};
 let language = "en";
+
+// Around each value in a language written from right to left, as texts.py does: a vertex or a percentage then neither
+// changes the order of the words around it nor is changed by it (first strong isolate, pop directional isolate).
+const ISOLATE = "\u2068", POP = "\u2069";
 
 // Returns a text with its values put in, such as text("toMove", {colour: "Black"}). One with plural forms has a form for
 // the number `count`. A value may be a text with values itself: {name, values}; whole numbers get separators.
@@ -15,10 +19,14 @@ export function text(name, values = {}) {
   if (found === undefined) throw new Error(`no text ${name}`);
   if (typeof found === "object") found = found[new Intl.PluralRules(language).select(values.count)] ?? found.other;
   return found.replace(/\{(\w+)\}/g, (_, key) => {
-    const value = values[key];
-    if (value?.name) return text(value.name, value.values);
-    return Number.isInteger(value) ? number(value) : value;
+    const value = written(values[key]);
+    return words.direction === "rtl" ? ISOLATE + value + POP : value;
   });
+}
+
+function written(value) {
+  if (value?.name) return text(value.name, value.values);
+  return Number.isInteger(value) ? number(value) : value;
 }
 
 export const number = (value, digits = 0) =>
