@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -37,8 +39,10 @@ from gtp_engine.analysis.review_data import to_json
 from gtp_engine.analysis.review_sgf import annotated
 from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
 from gtp_engine.evaluate.uniform import UniformEvaluator
+from gtp_engine.game.board import Board
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.game import Game
+from gtp_engine.game.ladders import find_ladders
 from gtp_engine.languages.texts import DEFAULT, LANGUAGES, Phrase, texts
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits
@@ -214,6 +218,23 @@ def test_stones_that_run_into_a_ladder() -> None:
     assert fact.kind == LadderKind.RUNS and play_line(game, WHITE, fact.line)[-1].stone_at("C5") == 0
     assert not ladders(study(variation(game, ["C4"], {"C5 C4": 0.9}), better))
     assert not ladders(study(variation(game, ["G1"], {"C5 C4": -0.9}), variation(game, ["C4"])))
+
+
+def test_threads_that_read_ladders_at_once_share_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    game, _ = drawn(DIAGONAL)
+    about = study(variation(game, ["G1"], {"C5": -0.9}), variation(game, ["D5"], {"C5": 0.9}))
+    both, used = Barrier(2), []
+
+    def meet(board: Board, workspace: np.ndarray, caught: np.ndarray, working: np.ndarray) -> None:
+        both.wait(60)
+        used.append(workspace)
+        find_ladders(board, workspace, caught, working)
+
+    monkeypatch.setattr("gtp_engine.analysis.reasons.ladders.find_ladders", meet)
+    with ThreadPoolExecutor(2) as threads:
+        found = [*threads.map(ladders, (about, about))]
+    assert found == [[LadderKind.CATCHES]] * 2
+    assert used and not any(np.shares_memory(*pair) for pair in zip(used[::2], used[1::2], strict=True))
 
 
 CUT = """

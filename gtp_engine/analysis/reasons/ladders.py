@@ -1,7 +1,6 @@
 """Ladders that work or fail, by the compiled reader; the line of a ladder is played out to its end."""
 
 from collections.abc import Iterator
-from functools import cache
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from .captures import LEAST_CHANGE
 from .facts import Ladder, LadderKind
 from .variation import Chain, Study, Variation, chain_at, chains_of
 
-_workspace = cache(new_workspace)
 # Moves after which a ladder that is played out counts as endless: twice the diagonal of the largest board, there and
 # back, is less.
 _LONGEST = 200
@@ -38,7 +36,8 @@ def find_ladder_facts(study: Study) -> Iterator[Ladder]:
 def _read(game: Game) -> tuple[np.ndarray, np.ndarray]:
     """Returns the stones that ladders catch and the working moves, bool [area] in move-index order."""
     caught, working = np.zeros((2, game.area), np.bool_)
-    find_ladders(game.board[0], _workspace(), caught, working)
+    # New memory each time: reviews on several threads must not share it, and it costs little beside a reading.
+    find_ladders(game.board[0], new_workspace(), caught, working)
     return caught, working
 
 
