@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from ...game.coords import opponent
+from ...game.coords import PASS, opponent
 from .facts import Connected
 from .variation import Chain, Study, Variation, chain_at, chains_of
 
@@ -51,7 +51,7 @@ def _are_one(first: Chain, second: Chain, variation: Variation, number: int) -> 
 def _is_cut(first: Chain, second: Chain, point: int, variation: Variation, cutter: int) -> bool:
     """Whether the cutter holds the joining point at the end of a line, and both chains are on the board, apart."""
     end = variation.end
-    if not point or end.stone_at(point) != cutter:
+    if point == PASS or end.stone_at(point) != cutter:
         return False
     parts = [chain_at(end, min(chain.stones)) for chain in (first, second)]
     return None not in parts and parts[0] != parts[1]

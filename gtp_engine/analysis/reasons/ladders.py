@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...game.coords import index_of_point, opponent
+from ...game.coords import PASS, index_of_point, opponent
 from ...game.game import Game
 from ...game.ladders import find_ladders, new_workspace
 from .captures import LEAST_CHANGE
@@ -48,7 +48,7 @@ def _index(game: Game, point: int) -> int:
 def _caught_by(variation: Variation, kind: LadderKind, attacker: int, start: int = 0) -> Iterator[Ladder]:
     """Yields the chains that the move number `start` of a line (from 0) catches, with the ladder played out."""
     game, move = variation.games[start], variation.line[start]
-    if not move or game.to_move != attacker or not _read(game)[1][_index(game, move)]:
+    if move == PASS or game.to_move != attacker or not _read(game)[1][_index(game, move)]:
         return
     caught = _read(game)[0]
     for chain in chains_of(game):
@@ -68,7 +68,7 @@ def _is_agreed(variation: Variation, chain: Chain, own: bool) -> bool:
 def _ladder_line(game: Game, move: int, stone: int) -> tuple[int, ...]:
     """Returns the moves of a ladder from the attacker's first one to the capture; empty if it is not caught so.
 
-    The defender extends as long as there is a move that does so.
+    The defender extends as long as there is a move that does so, and then passes.
     """
     game = game.copy()
     line = [move]
@@ -77,26 +77,34 @@ def _ladder_line(game: Game, move: int, stone: int) -> tuple[int, ...]:
         chain = chain_at(game, stone)
         if chain is None:
             return tuple(line)
-        if game.to_move == chain.colour:
-            reply = next(iter(chain.liberties)) if len(chain.liberties) == 1 else 0
-            if not reply or not game.is_legal(reply):
-                reply = 0
-        elif len(chain.liberties) == 1:
-            reply = next(iter(chain.liberties))
-        else:
-            working = _read(game)[1]
-            reply = next((point for point in sorted(chain.liberties) if working[_index(game, point)]), -1)
-        if reply < 0 or not game.is_legal(reply):
+        reply = _defence(game, chain) if game.to_move == chain.colour else _attack(game, chain)
+        if reply is None or not game.is_legal(reply):
             return ()
         line.append(reply)
         game.play(game.to_move, reply)
     return ()
 
 
+def _defence(game: Game, chain: Chain) -> int:
+    """Returns the move that extends a chain in atari; a pass if there is none."""
+    if len(chain.liberties) > 1:
+        return PASS
+    (liberty,) = chain.liberties
+    return liberty if game.is_legal(liberty) else PASS
+
+
+def _attack(game: Game, chain: Chain) -> int | None:
+    """Returns the move that captures a chain or goes on with the ladder; None if there is none."""
+    if len(chain.liberties) == 1:
+        return min(chain.liberties)
+    working = _read(game)[1]
+    return next((point for point in sorted(chain.liberties) if working[_index(game, point)]), None)
+
+
 def _failed_attack(study: Study) -> Iterator[Ladder]:
     """Yields the opponent's chain that the move played puts in atari, and that runs away in the line."""
     after, line = study.played.games[1], study.played.line
-    if len(line) < 2 or not line[1]:
+    if len(line) < 2 or line[1] == PASS:
         return
     caught = _read(after)[0]
     for chain in chains_of(after):
@@ -114,7 +122,7 @@ def _failed_run(study: Study) -> Iterator[Ladder]:
     """Yields the player's chain in atari that the move played extends, although the ladder catches it."""
     after, move = study.played.games[1], study.move
     for chain in chains_of(study.game):
-        if not move or chain.colour != study.colour or chain.liberties != {move}:
+        if move == PASS or chain.colour != study.colour or chain.liberties != {move}:
             continue
         run = chain_at(after, min(chain.stones))
         if run is None or len(run.liberties) != 2 or not _is_agreed(study.played, run, own=False):
