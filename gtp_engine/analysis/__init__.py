@@ -1,1 +1,1 @@
-"""Analysis of finished games."""
+"""KataGo's JSON analysis protocol, the review of game records, and the estimation of players' ranks."""

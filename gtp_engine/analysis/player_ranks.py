@@ -82,7 +82,7 @@ def choose_games(records: Iterable[GameRecord], player: str | None) -> list[Chos
 
     Args:
         records: The games.
-        player: Whom to judge, as in `review` (`game_review.colours_of`); None for everybody.
+        player: Whom to judge, as in `review` (`player_names.colours_of`); None for everybody.
 
     Raises:
         UserError: Nobody in the games has this name.

@@ -117,7 +117,7 @@ def _position(report: SearchReport) -> list[Any]:
 def _game_at(report: SearchReport) -> Game:
     """Returns a game that begins at the root.
 
-    What was searched is legal, and without its history, under rules that allow suicide, no rule can refuse it again.
+    What was searched is legal. Without its history, under rules that allow suicide, only superko can refuse a move.
     """
     game = Game(report.width, report.height, rules="tromp-taylor")
     black, white = (
@@ -139,7 +139,7 @@ def _line(game: Game, line: Sequence[int]) -> str:
     for point in line:
         try:
             game.play(game.to_move, point)
-        except UserError:  # a ko that only other rules allow to be retaken
+        except UserError:  # by superko: the rules of the search allow the position to be repeated
             break
         after = game.stones()
         steps.append(_step(point, before, after))
