@@ -98,7 +98,7 @@ class Conversation:
         self._seed = seed
         self._scheduler_on = scheduler_on
         self._schedulers: dict[Scheduler, None] = {}  # those in use, in the order of their first query
-        self._waiting: list[tuple[int, int, int, _Line]] = []  # a heap: priority, number, turn, query
+        self._waiting: list[tuple[int, int, int, _Line]] = []  # a heap: negated priority, number, turn, query
         self._numbers = itertools.count()
         self._at_work: set[_Position] = set()
         self._recent: _Position | None = None  # the last one started: the next may be few moves later
@@ -230,10 +230,10 @@ class Conversation:
     def _feed(self) -> None:
         """Adds positions to their schedulers as long as these would start them at once."""
         while self._waiting and self._waiting[0][3].scheduler.has_slot_for(-self._waiting[0][0]):
-            rank, _, turn, line = heapq.heappop(self._waiting)
+            negated_priority, _, turn, line = heapq.heappop(self._waiting)
             position = self._position(line, turn)
             self._at_work.add(position)
-            self._search(position, -rank)
+            self._search(position, -negated_priority)
 
     def _position(self, line: _Line, turn: int) -> _Position:
         """Returns a position of a query that has been checked."""

@@ -42,7 +42,7 @@ class MoveReview:
         return () if self.move.point == self.best else self.before.moves[0].pv
 
     @property
-    def rank(self) -> int | None:
+    def place(self) -> int | None:
         """The place of the move played among those that the search tried, from 1; None if it did not try it."""
         return next((move.order + 1 for move in self.before.moves if move.point == self.move.point), None)
 

@@ -38,13 +38,13 @@ def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
     for move in review.moves:
         nodes[place[move.number]] = _with_values(nodes[place[move.number]], move.after)
     commented = set()
-    for rank, mistake in enumerate(review.mistakes):
-        if rank >= LISTED and not _MARKS[loss_class(mistake.worst.points_loss)]:
+    for order, mistake in enumerate(review.mistakes):
+        if order >= LISTED and not _MARKS[loss_class(mistake.worst.points_loss)]:
             continue
         for miss in mistake.misses:
             commented.add(miss.number)
             index = place[miss.number]
-            nodes[index] = _with_mistake(nodes[index], mistake, miss, is_hotspot=rank < LISTED)
+            nodes[index] = _with_mistake(nodes[index], mistake, miss, is_hotspot=order < LISTED)
             reasons = review.reasons.get(miss.number, ()) if miss is mistake.worst else ()
             nodes[index] = _with_comment(nodes[index], "\n".join(_reason_text(miss, reason) for reason in reasons))
     for move in review.moves if comment_all else ():

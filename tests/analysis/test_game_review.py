@@ -226,7 +226,7 @@ def test_json_holds_moves_mistakes_and_players() -> None:
         "phase": "opening",
         "played": "D4",
         "best": "E5",
-        "rank": None,
+        "place": None,
         "better_line": ["E5", "F6"],
         "black_winrate": 0.3,
         "black_lead": -4.0,
@@ -268,7 +268,7 @@ def test_csv_has_a_line_per_judged_move() -> None:
         ("game.sgf", "2", "G7"),
         ("game.sgf", "2", "G7"),
     ]
-    assert (rows[0]["white"], rows[0]["points_lost"], rows[0]["rank"]) == ("Bob", "4.0", "")
+    assert (rows[0]["white"], rows[0]["points_lost"], rows[0]["place"]) == ("Bob", "4.0", "")
 
 
 # The picture.

@@ -34,13 +34,13 @@ def test_a_move_that_the_search_prefers_or_after_which_the_value_rises_costs_not
     assert (better.winrate_drop, better.points_drop) == (pytest.approx(-0.05), -0.5)
 
 
-def test_rank_and_complexity() -> None:
+def test_place_and_complexity() -> None:
     # E5 is the best; D4 is expected to lose 2 points, and a player who follows the policy chooses it every fourth time.
     second = review(BLACK, D4, E5, (0.5, 0.5), (0.0, 0.0), others=((D4, 0.1, 2.0),), prior=0.3)
-    assert (second.rank, second.complexity) == (2, pytest.approx(0.1 * 2.0 / 0.4))
-    assert review(BLACK, E5, E5, (0.5, 0.5), (0.0, 0.0)).rank == 1
+    assert (second.place, second.complexity) == (2, pytest.approx(0.1 * 2.0 / 0.4))
+    assert review(BLACK, E5, E5, (0.5, 0.5), (0.0, 0.0)).place == 1
     untried = review(BLACK, D4, E5, (0.5, 0.5), (0.0, 0.0), others=((F6, 0.9, 5.0),), prior=0.1)
-    assert (untried.rank, untried.complexity) == (None, 1)
+    assert (untried.place, untried.complexity) == (None, 1)
 
 
 def reviewed(data: bytes, limits: Limits, numbers: range | None = None, **options: Any) -> Iterator[MoveReview]:
