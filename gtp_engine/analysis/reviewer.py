@@ -190,10 +190,12 @@ class Reviewer:
         return make_evaluator(threads=self._settings.threads, seed=self._settings.seed)
 
     def close(self) -> None:
-        """Closes the network."""
+        """Closes the network, and the rollouts for boards too large for it."""
         if self._worker is not None:
             self._worker.close()
-        self._worker = None
+        if self._rollouts is not None:
+            self._rollouts.close()
+        self._worker = self._rollouts = None
 
 
 def review(

@@ -8,13 +8,15 @@ import pytest
 
 from gtp_engine.analysis.game_review import GameReview
 from gtp_engine.analysis.review_drawing import move_svg
-from gtp_engine.analysis.reviewer import review
+from gtp_engine.analysis.reviewer import Reviewer, review
 from gtp_engine.base.errors import UserError
+from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.game.game import Game
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.sgf import GameRecord, SgfError, read_sgf, write_sgf
 
 SETTINGS = EngineSettings("uniform", visits=8, threads=1, seed=1)
+TINY = str(Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz")
 NAMES = "C3 D4 pass B2"
 
 
@@ -74,6 +76,25 @@ def test_reasons_are_sought_for_the_mistakes_that_the_second_look_confirms() -> 
     assert done.mistakes and all(mistake.worst.is_checked for mistake in done.mistakes)
     assert list(done.reasons) == [mistake.worst.number for mistake in done.mistakes]
     assert done.reasons[11][0].text.startswith("It is too early to pass")
+
+
+class ClosingEvaluator(UniformEvaluator):
+    """An evaluator that knows whether it is closed."""
+
+    is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_the_evaluator_of_boards_too_large_for_the_network_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    rollouts = ClosingEvaluator(8)
+    monkeypatch.setattr("gtp_engine.analysis.reviewer.make_evaluator", lambda **options: rollouts)
+    reviewer = Reviewer(EngineSettings(TINY, visits=2, threads=1, seed=1))
+    assert len([*reviewer.moves(read_sgf(b"(;SZ[21];B[aa])"))]) == 1
+    assert not rollouts.is_closed
+    reviewer.close()
+    assert rollouts.is_closed
 
 
 def test_wrong_arguments_are_refused_before_the_search(game: Game, tmp_path: Path) -> None:
