@@ -213,6 +213,13 @@ def test_the_page_of_a_long_game_with_long_lines_is_small() -> None:
 # The data that the script steps through.
 
 
+@pytest.mark.parametrize("lead", [0.0, 0.049, -0.049, 0.051, -0.051])
+def test_a_lead_that_is_even_is_0_for_the_script(lead: float) -> None:
+    move = replace(MOVES[0], after=replace(MOVES[0].after, lead=lead))
+    positions = script_data(game_of([move]))["positions"]
+    assert (positions[1][0] == 0) == (wording("en").lead(lead) == "even")
+
+
 def test_positions_and_lines_with_captures_passes_and_suicide() -> None:
     # Black captures A5; then the line of White's is a suicide of two stones, and goes on with a pass.
     review = reviewed(["A4", "A5", "B5", "C5", "B4"], ["", "", "B5 A5", "", "B4 pass", "A5"])

@@ -64,7 +64,8 @@ def _file(name: str) -> str:
 def _script_words(language: str) -> dict[str, str]:
     """Returns the texts that the script fills in, by the names that it uses."""
     text = texts(language)
-    shared = {"leadBlack": "ahead.black", "leadWhite": "ahead.white", "black": "black", "white": "white"}
+    leads = {"leadBlack": "ahead.black", "leadWhite": "ahead.white", "leadEven": "ahead.even"}
+    shared = leads | {"black": "black", "white": "white"}
     return text.templates("script.") | {name: text.template(key) for name, key in shared.items()}
 
 

@@ -21,7 +21,11 @@ const words = shared.words, look = shared.look;
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 const colourName = (colour) => colour === BLACK ? words.black : words.white;
 const percent = (value, digits = 0) => `${value.toFixed(digits)}%`;
-const lead = (points) => fill(points >= 0 ? words.leadBlack : words.leadWhite, {points: Math.abs(points).toFixed(1)});
+// Leads and losses have one digit after the decimal point, so what is 0 here is what Python calls even, or no loss.
+const lead = (points) => {
+  if (points === 0) return words.leadEven;
+  return fill(points > 0 ? words.leadBlack : words.leadWhite, {points: Math.abs(points).toFixed(1)});
+};
 
 // Points are numbers here: row * width + column from the top left, PASS for a pass.
 const letter = (text, place) => text.charCodeAt(place) - 97;
@@ -283,7 +287,7 @@ class Game {
   verdict(move) {
     if (!move || move.points === undefined) return "";
     if (!move.best) return words.firstChoice;
-    if (move.points < 0.05 && move.winrate < 0.05) return words.noCost;
+    if (move.points === 0 && move.winrate === 0) return words.noCost;
     const best = move.best === "pass" ? words.pass : move.best;
     const cost = {points: move.points.toFixed(1), winrate: percent(move.winrate, 1), best};
     return fill(words.cost, cost);

@@ -1,8 +1,8 @@
 """A reviewed game as the data that the page's script steps through: positions, moves and playable lines.
 
-The script knows no rules: captures are worked out here. Win rates (in percent) and leads (in points) are Black's.
-Points are two letters as in SGF, a pass is "..". A step is a move and, in parentheses, the points whose stones leave
-the board; a line is a text of steps, such as "pdqd(qcrd)..dp".
+The script knows no rules: captures are worked out here. Win rates (in percent) and leads (in points) are Black's and
+have one digit after the decimal point. Points are two letters as in SGF, a pass is "..". A step is a move and, in
+parentheses, the points whose stones leave the board; a line is a text of steps, such as "pdqd(qcrd)..dp".
 """
 
 from collections.abc import Sequence
