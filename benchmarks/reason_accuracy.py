@@ -1,4 +1,4 @@
-"""How many large mistakes get a reason, and how many of these reasons a stronger network confirms.
+"""How many costly mistakes get a reason, and how many of these reasons a stronger network confirms.
 
     python benchmarks/reason_accuracy.py dan19.zip --judge kata1-b18c384nbt [--member kgs6d] [--mistakes 200]
         [--visits 100] [--times 10] [--least 5] [--each 3] [--skip 0] [--seed 1]
@@ -31,8 +31,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gtp_engine.analysis.mistakes import find_mistakes
-from gtp_engine.analysis.reasons import captures, connections
-from gtp_engine.analysis.reasons.explain import LONGER, Explainer
+from gtp_engine.analysis.reasons.captures import LEAST_CAPTURE_CHANGE
+from gtp_engine.analysis.reasons.connections import LEAST_CONNECTION_CHANGE
+from gtp_engine.analysis.reasons.explain import LINE_FACTOR, Explainer
 from gtp_engine.analysis.reasons.facts import (
     AtariMissed,
     Captured,
@@ -64,7 +65,7 @@ from gtp_engine.search.request import Limits
 from gtp_engine.sgf import GameRecord, read_sgf
 
 # Half of the changes of ownership without which captures and connections are not told.
-_LEAST_CAPTURED, _LEAST_CONNECTED = captures.LEAST_CHANGE / 2, connections.LEAST_CHANGE / 2
+_LEAST_CAPTURED, _LEAST_CONNECTED = LEAST_CAPTURE_CHANGE / 2, LEAST_CONNECTION_CHANGE / 2
 
 
 def main() -> None:
@@ -73,7 +74,7 @@ def main() -> None:
     own, judge = (make_evaluator(name, threads=1, seed=options.seed) for name in (network, options.judge))
     visits = options.visits
     explainer = Explainer(own, default_parameters(network), Limits(visits), options.seed)
-    judge_limits = Limits(visits * options.times // LONGER)  # the explainer multiplies them
+    judge_limits = Limits(visits * options.times // LINE_FACTOR)  # the explainer multiplies them
     examiner = Explainer(judge, default_parameters(options.judge), judge_limits, options.seed)
     tally = Tally()
     began = time.monotonic()

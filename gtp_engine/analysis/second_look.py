@@ -13,10 +13,10 @@ from .mistakes import LISTED, Unit, cost, drop, find_mistakes, least_cost
 from .record_searches import RecordSearches
 from .review import MoveReview
 
-LONGER = 4  # times the limits of the first look
+SECOND_LOOK_FACTOR = 4  # times the limits of the first look
 # The positions that may be looked at again: the work is then about that of the first look. If only a few moves are
 # reviewed it may be more, as many positions as make ten moves.
-_SHARE, _FEWEST = 1 / LONGER, 2 * LISTED
+_SHARE, _FEWEST = 1 / SECOND_LOOK_FACTOR, 2 * LISTED
 
 
 def look_again(
@@ -36,7 +36,7 @@ def look_again(
         All moves with what is known so far, after each position.
     """
     seed = None if searches.seed is None else searches.seed + 1  # other symmetries than those of the first look
-    longer = replace(searches, limits=searches.limits.times(LONGER), seed=seed)
+    longer = replace(searches, limits=searches.limits.times(SECOND_LOOK_FACTOR), seed=seed)
     reports = {number: report for move in moves for number, report in _ends(move)}
     most = max(_FEWEST, int(_SHARE * len(reports)))
     checked: set[int] = set()

@@ -9,7 +9,7 @@ from reviews import D4, E5, game_of, loss, report
 from gtp_engine.analysis.mistakes import LISTED
 from gtp_engine.analysis.record_searches import RecordSearches
 from gtp_engine.analysis.review import MoveReview, review_moves
-from gtp_engine.analysis.second_look import LONGER, look_again
+from gtp_engine.analysis.second_look import SECOND_LOOK_FACTOR, look_again
 from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.search.parameters import SearchParameters
@@ -69,7 +69,7 @@ def test_the_positions_of_costly_moves_are_searched_for_longer() -> None:
     looked = searches(moves, {})
     known = last(look_again(looked, moves))
     assert looked.asked == [2, 3, 4]
-    assert looked.asked_limits == [Limits(visits=LONGER * 10)]
+    assert looked.asked_limits == [Limits(visits=SECOND_LOOK_FACTOR * 10)]
     assert [move.number for move in known if move.is_checked] == [3, 4]
     assert [move.points_loss for move in known] == pytest.approx([move.points_loss for move in moves])
 
@@ -98,7 +98,7 @@ def test_moves_follow_until_the_list_is_full_of_checked_ones() -> None:
     looked = searches(moves, found)
     known = last(look_again(looked, moves))
     assert {100, 101} <= set(looked.asked)
-    assert len(looked.asked) == len(set(looked.asked)) <= len(moves) / LONGER + 1
+    assert len(looked.asked) == len(set(looked.asked)) <= len(moves) / SECOND_LOOK_FACTOR + 1
     assert any(move.is_checked and move.number > 100 for move in known)
 
 
@@ -125,6 +125,6 @@ def test_a_real_search_has_more_visits_and_repeats() -> None:
     moves = list(review_moves(real))
     moves[0] = replace(moves[0], before=replace(moves[0].before, lead=moves[0].before.lead + 50))
     first, second = (last(look_again(real, moves)) for _ in range(2))
-    assert [move.after.visits for move in first] == [LONGER * 8, 8, 8, 8, 8]
+    assert [move.after.visits for move in first] == [SECOND_LOOK_FACTOR * 8, 8, 8, 8, 8]
     assert [move.lead for move in first] == [move.lead for move in second]
-    assert first[0].is_checked and first[0].before.visits == LONGER * 8
+    assert first[0].is_checked and first[0].before.visits == SECOND_LOOK_FACTOR * 8

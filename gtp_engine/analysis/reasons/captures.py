@@ -9,7 +9,7 @@ from .variation import Study, Variation, chains_of
 # How much more the captor owns the captured stones' points in the line that captures them, in ownership (-1 to 1):
 # without it sacrifices and exchanges, which change nothing, would count as losses. Below it a stronger network refuted
 # most captures of single stones.
-LEAST_CHANGE = 0.8
+LEAST_CAPTURE_CHANGE = 0.8
 
 
 def find_captures(study: Study) -> Iterator[Captured]:
@@ -35,7 +35,7 @@ def _difference(study: Study, taken: dict[int, int], also: dict[int, int], *, is
     stones = frozenset(taken) - frozenset(also)
     if not stones:
         return
-    if study.better.owned(stones) - study.played.owned(stones) < LEAST_CHANGE:
+    if study.better.owned(stones) - study.played.owned(stones) < LEAST_CAPTURE_CHANGE:
         return
     captor = opponent(study.colour) if is_played else study.colour
     number = max(taken[point] for point in stones)
@@ -53,5 +53,5 @@ def find_missed_atari(study: Study) -> Iterator[AtariMissed]:
         if chain.colour != study.colour or len(chain.liberties) != 1 or not chain.stones <= taken:
             continue
         is_saved = any(chain.stones <= other.stones and len(other.liberties) > 1 for other in saved)
-        if is_saved and study.better.owned(chain.stones) - study.played.owned(chain.stones) >= LEAST_CHANGE:
+        if is_saved and study.better.owned(chain.stones) - study.played.owned(chain.stones) >= LEAST_CAPTURE_CHANGE:
             yield AtariMissed(study.played.line[:2], chain.stones)

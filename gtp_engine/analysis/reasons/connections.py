@@ -10,7 +10,7 @@ from .variation import Chain, Study, Variation, chain_at, chains_of
 # Both chains have so many stones: lone stones are joined and given up all the time.
 LEAST_STONES = 2
 # The owner of their points changes by so much (ownership, -1 to 1): chains that live anyway may be apart.
-LEAST_CHANGE = 0.2
+LEAST_CONNECTION_CHANGE = 0.2
 
 
 def find_connections(study: Study) -> Iterator[Connected]:
@@ -29,7 +29,7 @@ def _joined(study: Study, colour: int, joining: Variation, cutting: Variation) -
         if number is None or not _is_cut(first, second, joining.line[number - 1], cutting, opponent(colour)):
             continue
         stones = first.stones | second.stones
-        if not found & stones and study.better.owned(stones) - study.played.owned(stones) >= LEAST_CHANGE:
+        if not found & stones and study.better.owned(stones) - study.played.owned(stones) >= LEAST_CONNECTION_CHANGE:
             found |= stones
             line = study.played.line if colour == study.colour else study.better.line
             yield Connected(line, stones, colour, first.stones, second.stones)

@@ -25,14 +25,16 @@ from .tempo import find_sente
 from .territory import find_early_pass, find_filled, find_regions_changed
 from .variation import Study, Variation, make_variation, searched_line
 
-# The most costly mistakes are explained: as many as are listed, and all that are large, up to a number that bounds the
-# time. One takes sixteen times the visits of a position, so that 15 of them add as much as a first look at 250 moves.
-LARGE_LOSS, MOST = 5.0, 30
+# The most costly mistakes are explained: as many as are listed, and of the others those that cost more than so many
+# points, up to a number that bounds the time. One takes sixteen times the visits of a position, so that 15 of them add
+# as much as a first look at 250 moves.
+EXPLAINED_ABOVE, MOST_EXPLAINED = 5.0, 30
 # The two lines are searched so many times as long as the positions of the review in its first look. Of the sentences on
-# 31 mistakes of games of 2d to 15k a stronger network refuted 12 % with 3 times, and 5 % with 15 times.
-LONGER = 8
+# 31 mistakes of games of 2d to 15k a stronger network refuted 12 % with 3 times, and 5 % with 15 times. The number lies
+# between the two for the sake of time; docs/review.md has what a stronger network said with 8 and with 10 times.
+LINE_FACTOR = 8
 # If this search finds less than this share of the loss, the two disagree, and there is nothing to explain.
-LEAST_LOSS = 0.5
+LEAST_CONFIRMED_SHARE = 0.5
 # Sentences about one mistake.
 _MOST_SENTENCES = 3
 # Of the smaller fact's points: two facts that share so many are about the same.
@@ -54,7 +56,7 @@ _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
 def worth_explaining(mistakes: Sequence[Mistake]) -> list[MoveReview]:
     """Returns the moves to explain, of mistakes in the order of their cost."""
     worst = [mistake.worst for mistake in mistakes]
-    return [*worst[:LISTED], *(move for move in worst[LISTED:MOST] if move.points_loss > LARGE_LOSS)]
+    return [*worst[:LISTED], *(move for move in worst[LISTED:MOST_EXPLAINED] if move.points_loss > EXPLAINED_ABOVE)]
 
 
 class Explainer:
@@ -101,7 +103,7 @@ class Explainer:
             study: The mistake.
             loss: The points that the review says it cost.
         """
-        if study.loss < LEAST_LOSS * loss:
+        if study.loss < LEAST_CONFIRMED_SHARE * loss:
             return [Doubtful(study.better.line, frozenset(), study.loss)]
         facts = choose(find_facts(study))
         return facts or [*find_sente(self.with_threats(study))]  # which takes two more searches
@@ -122,7 +124,7 @@ class Explainer:
             games = [_after(game, colour, move) for move in (played, better)]
         except UserError:
             return None
-        reports = self._search(games, LONGER)
+        reports = self._search(games, LINE_FACTOR)
         if reports is None:
             return None
         found = zip((played, better), reports, strict=True)
@@ -139,9 +141,9 @@ class Explainer:
         played, better = (_with_threat(line, report) for line, report in zip(lines, reports, strict=True))
         return replace(study, played=played, better=better)
 
-    def _search(self, games: Sequence[Game], longer: int = 1) -> list[SearchReport] | None:
+    def _search(self, games: Sequence[Game], factor: int = 1) -> list[SearchReport] | None:
         """Searches positions, side by side if only visits limit the searches; None if it is stopped."""
-        limits = self._limits.times(longer)
+        limits = self._limits.times(factor)
         scheduler = new_scheduler(self._evaluator, limits)
         reports: dict[int, SearchReport] = {}
         errors: list[Exception] = []

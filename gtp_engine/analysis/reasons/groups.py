@@ -9,7 +9,7 @@ from .variation import Chain, Study, chains_of, distance
 # thresholds of facts are chosen, not fitted; `benchmarks/reason_accuracy.py` measures what they let through.
 ALIVE, DEAD = 0.8, 0.2
 # A group that is neither is worth a sentence if its share changes by so much.
-LEAST_CHANGE = 0.3
+LEAST_SHARE_CHANGE = 0.3
 LEAST_STONES = 2
 # Chains whose stones are no further apart belong to one group: a one-point jump or a diagonal move.
 _NEAR = 2
@@ -17,7 +17,7 @@ _NEAR = 2
 
 def find_groups(study: Study) -> Iterator[GroupChanged]:
     """Yields the groups, of both colours, that are better for the player after the better move."""
-    changed = [chain for chain in chains_of(study.game) if _change(study, chain) >= LEAST_CHANGE]
+    changed = [chain for chain in chains_of(study.game) if _change(study, chain) >= LEAST_SHARE_CHANGE]
     for group in _join(changed, study.game.width):
         stones = frozenset().union(*(chain.stones for chain in group))
         if len(stones) < LEAST_STONES:

@@ -7,7 +7,7 @@ import numpy as np
 from ...game.coords import PASS, index_of_point, opponent
 from ...game.game import Game
 from ...game.ladders import find_ladders, new_workspace
-from .captures import LEAST_CHANGE
+from .captures import LEAST_CAPTURE_CHANGE
 from .facts import Ladder, LadderKind
 from .variation import Chain, Study, Variation, chain_at, chains_of
 
@@ -27,7 +27,7 @@ def find_ladder_facts(study: Study) -> Iterator[Ladder]:
     if len(study.played.line) > 1:
         working += _caught_by(study.played, LadderKind.CAUGHT, opponent(study.colour), start=1)
     for ladder in working:
-        if study.better.owned(ladder.points) - study.played.owned(ladder.points) >= LEAST_CHANGE:
+        if study.better.owned(ladder.points) - study.played.owned(ladder.points) >= LEAST_CAPTURE_CHANGE:
             yield ladder
     yield from _failed_attack(study)
     yield from _failed_run(study)

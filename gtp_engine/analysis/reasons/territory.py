@@ -11,9 +11,10 @@ from .variation import Study, Variation, cell_of, distance, points_at
 
 # Ownership (-1 to 1) from which a point and its neighbours count as settled, and below which a point is nobody's.
 SETTLED, NEUTRAL = 0.9, 0.15
-# A region's points change by so much each (ownership, -1 to 1); their sum is at least so many points and this share of
-# the loss.
-LEAST_EACH, LEAST_POINTS, LEAST_SHARE = 0.1, 2.0, 0.4
+# Points that the better move gains in a region, or that a pass costs.
+LEAST_GAIN = 2.0
+# A region's points change by so much each (ownership, -1 to 1); their sum is at least this share of the loss.
+LEAST_POINT_CHANGE, LEAST_GAIN_SHARE = 0.1, 0.4
 # Steps from a move from which a region is elsewhere. One that is far from both moves says more about the search than
 # about them.
 _FAR = 5
@@ -21,7 +22,7 @@ _FAR = 5
 
 def find_early_pass(study: Study) -> Iterator[PassedTooEarly]:
     """Yields a pass that cost points."""
-    if study.move == PASS and study.loss >= LEAST_POINTS:
+    if study.move == PASS and study.loss >= LEAST_GAIN:
         yield PassedTooEarly(study.better.line, frozenset(), study.loss)
 
 
@@ -54,9 +55,9 @@ def _kind(owned: np.ndarray) -> FilledKind | None:
 def find_regions_changed(study: Study) -> Iterator[RegionChanged]:
     """Yields the region in which the better move gains most, if that is a good part of the loss."""
     change = study.better.ownership - study.played.ownership
-    regions = [region for region in find_regions((change >= LEAST_EACH).astype(np.int8)) if region.colour]
+    regions = [region for region in find_regions((change >= LEAST_POINT_CHANGE).astype(np.int8)) if region.colour]
     sums = [sum(float(change[cell]) for cell in region.cells) for region in regions]
-    if not sums or max(sums) < max(LEAST_POINTS, LEAST_SHARE * study.loss):
+    if not sums or max(sums) < max(LEAST_GAIN, LEAST_GAIN_SHARE * study.loss):
         return
     region = regions[int(np.argmax(sums))]
     mask = np.zeros(change.shape, np.bool_)
