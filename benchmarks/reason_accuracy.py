@@ -106,7 +106,7 @@ def examine(name: str, game: Game, move: MoveReview, explainers: tuple[Explainer
     if any(isinstance(fact, Sente) for fact in facts):
         judged = examiner.with_threats(judged)
     sentences = [(fact, reason_of(study, fact).text) for fact in facts]
-    tally.add(f"{name} move {move.number}", sentences, judged, (move.points_loss, study.loss))
+    tally.add(f"{name} move {move.number}", sentences, judged, (move.points_loss, study.points_loss))
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -171,7 +171,7 @@ class Tally:
             losses: The points that it loses by the review, and by its longer search.
         """
         loss, longer = losses
-        is_real = judged.loss >= loss / 2
+        is_real = judged.points_loss >= loss / 2
         is_doubted = any(isinstance(fact, Doubtful) for fact, _ in facts)
         self.mistakes += 1
         self.explained += bool(facts) and not is_doubted
@@ -179,7 +179,7 @@ class Tally:
         self.doubted += is_doubted
         self.doubted_rightly += is_doubted and not is_real
         print(
-            f"{name}: {loss:.1f} points lost, {longer:.1f} by the longer search, {judged.loss:.1f} by the judge",
+            f"{name}: {loss:.1f} points lost, {longer:.1f} by the longer search, {judged.points_loss:.1f} by the judge",
             flush=True,
         )
         for fact, text in facts:
@@ -231,7 +231,7 @@ def holds(fact: Fact, judged: Study) -> bool:
             gain, less = better.gain_if_ignored or 0.0, played.gain_if_ignored or 0.0
             return gain >= fact.better / 2 and gain > less
         case PassedTooEarly():
-            return judged.loss >= fact.lost / 2
+            return judged.points_loss >= fact.lost / 2
     raise TypeError(f"no check for {fact!r}")
 
 

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from ..game.coords import BLACK, WHITE
 from .review import MoveReview, cost_text
@@ -17,6 +17,18 @@ LONGEST_GAP = 10
 LISTED = 10  # the most costly mistakes, which are listed and checked by a second look
 
 Unit = Literal["points", "winrate"]
+
+
+class Costly(Protocol):
+    """A move with a cost: as the review found it, or as a longer search does."""
+
+    @property
+    def points_loss(self) -> float:
+        """The points that it costs its player."""
+
+    @property
+    def winrate_loss(self) -> float:
+        """The win rate that it costs its player; 1 is all of it."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +77,9 @@ def class_label(number: int) -> str:
     return f"{CLASSES[number - 1]:g} to {CLASSES[number]:g}"
 
 
-def cost(review: MoveReview, by: Unit) -> float:
+def cost(move: Costly, by: Unit) -> float:
     """Returns what a move has cost, in points or in win rate (0 to 1)."""
-    return review.points_loss if by == "points" else review.winrate_loss
+    return move.points_loss if by == "points" else move.winrate_loss
 
 
 def drop(review: MoveReview, by: Unit) -> float:

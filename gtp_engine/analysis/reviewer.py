@@ -140,7 +140,7 @@ class Reviewer:
         for move in worth_explaining(review.mistakes):
             if self.stopped:
                 return
-            yield move.number, explainer.reasons(searches.game_at(move.number - 1), move)
+            yield move.number, explainer.reasons(searches.game_at(move.number - 1), move, review.by)
 
     def ranks(
         self, review: GameReview, rules: Rules | None = None, komi: float | None = None

@@ -57,6 +57,7 @@ def variation(
     *,
     rest: float = 0.0,
     lead: float = 0.0,
+    winrate: float = 0.5,
     gain: float | None = None,
 ) -> Variation:
     """A line of vertices or points; `owned` has the ownership of vertices in a text, `rest` that of all others."""
@@ -68,7 +69,7 @@ def variation(
         for vertex in vertices.split():
             point = game.point(vertex)
             ownership[point // (game.width + 1) - 1, point % (game.width + 1) - 1] = value
-    return Variation(points, games, ownership, lead, gain)
+    return Variation(points, games, ownership, lead, winrate, gain)
 
 
 def study(played: Variation, better: Variation) -> Study:
@@ -351,8 +352,9 @@ def every_fact() -> list[Fact]:
             for far in (False, True)
         ),
         Sente(line, one, 15.0, 4.0),
-        Doubtful(line, one, 2.0),
-        Doubtful(line, one, 0.2),
+        Doubtful(line, one, 2.0, "points"),
+        Doubtful(line, one, 0.2, "points"),
+        Doubtful(line, one, 0.2, "winrate"),
     ]
 
 
@@ -386,7 +388,7 @@ def test_searches_of_both_players_moves_see_the_same_facts() -> None:
         game, at = drawn(diagram, colour)
         explainer = Explainer(RolloutEvaluator(threads=1, seed=1), SearchParameters(), Limits(visits=400), 1)
         about = explainer.study(game, colour, at["b"], at["a"])
-        assert about is not None and about.loss > 2
+        assert about is not None and about.points_loss > 2 and 0 < about.winrate_loss <= 1
         assert about.better.owned(frozenset((game.point("B4"),))) > 0.5
         found.append(explainer.with_threats(about).better.gain_if_ignored)
     assert None not in found
@@ -419,6 +421,22 @@ def test_only_a_doubt_is_said_if_a_longer_search_finds_less_than_half_of_the_los
     assert reason_of(about, doubt).text == ("A longer search doubts this: it finds B1 only 5.0 points better than E4.")
     better_after_all = replace(about, better=replace(about.better, lead=-1.0))
     (doubt,) = explainer.facts(better_after_all, 11.0)
+    assert reason_of(about, doubt).text == "A longer search does not confirm this: it does not find B1 better than E4."
+
+
+def test_a_loss_of_win_rate_is_compared_with_the_win_rate_that_a_longer_search_finds() -> None:
+    game, _ = drawn(CORNER)
+    stones = "A3 B3 B2"
+    better = variation(game, ["B1"], {stones: 0.9}, lead=0.1, winrate=0.75)
+    about = study(variation(game, ["E4"], {stones: -0.9}, winrate=0.4), better)
+    explainer = Explainer(UniformEvaluator(8), SearchParameters(), Limits(visits=8), 1)
+    assert [type(fact) for fact in explainer.facts(about, 0.35, "winrate")] == [GroupChanged]
+    (doubt,) = explainer.facts(about, 0.8, "winrate")
+    assert reason_of(about, doubt).text == (
+        "A longer search doubts this: it finds that E4 costs only 35.0% of the win rate."
+    )
+    as_good = replace(about, better=replace(better, lead=9.0, winrate=0.405))
+    (doubt,) = explainer.facts(as_good, 0.8, "winrate")
     assert reason_of(about, doubt).text == "A longer search does not confirm this: it does not find B1 better than E4."
 
 

@@ -5,12 +5,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from reviews import D4, E5, game_of, loss
 
 from gtp_engine.analysis.game_review import GameReview
 from gtp_engine.analysis.review_drawing import move_svg
 from gtp_engine.analysis.reviewer import Reviewer, review
 from gtp_engine.base.errors import UserError
 from gtp_engine.evaluate.uniform import UniformEvaluator
+from gtp_engine.game.coords import BLACK
 from gtp_engine.game.game import Game
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.sgf import GameRecord, SgfError, read_sgf, write_sgf
@@ -76,6 +78,15 @@ def test_reasons_are_sought_for_the_mistakes_that_the_second_look_confirms() -> 
     assert done.mistakes and all(mistake.worst.is_checked for mistake in done.mistakes)
     assert list(done.reasons) == [mistake.worst.number for mistake in done.mistakes]
     assert done.reasons[11][0].text.startswith("It is too early to pass")
+
+
+def test_a_review_by_win_rate_doubts_losses_of_win_rate() -> None:
+    costs_no_points = game_of([loss(1, BLACK, D4, E5, 0.0, 0.3)], by="winrate")
+    reviewer = Reviewer(SETTINGS)
+    ((number, (doubt,)),) = reviewer.reasons(costs_no_points)
+    reviewer.close()
+    text = "A longer search does not confirm this: it does not find E5 better than D4."
+    assert (number, doubt.text) == (1, text)
 
 
 class ClosingEvaluator(UniformEvaluator):

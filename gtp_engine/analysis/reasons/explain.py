@@ -12,7 +12,7 @@ from ...search.report import SearchReport
 from ...search.request import Limits, SearchRequest
 from ...search.search import Search
 from ..game_review import Reason
-from ..mistakes import LISTED, Mistake
+from ..mistakes import LISTED, Mistake, Unit, cost
 from ..record_searches import new_scheduler
 from ..review import MoveReview
 from .captures import find_captures, find_missed_atari
@@ -84,27 +84,30 @@ class Explainer:
         self._seed = seed
         self._is_stopped = is_stopped
 
-    def reasons(self, game: Game, move: MoveReview) -> tuple[Reason, ...]:
+    def reasons(self, game: Game, move: MoveReview, by: Unit = "points") -> tuple[Reason, ...]:
         """Returns why a move is a mistake, the most telling reason first.
 
         Args:
             game: The position before the move.
             move: The move.
+            by: What the cost of a mistake is measured in.
         """
         study = self.study(game, move.move.colour, move.move.point, move.best)
         if study is None:
             return ()
-        return tuple(reason_of(study, fact) for fact in self.facts(study, move.points_loss))
+        return tuple(reason_of(study, fact) for fact in self.facts(study, cost(move, by), by))
 
-    def facts(self, study: Study, loss: float) -> list[Fact]:
+    def facts(self, study: Study, loss: float, by: Unit = "points") -> list[Fact]:
         """Returns what to say about a mistake, the most telling first.
 
         Args:
             study: The mistake.
-            loss: The points that the review says it cost.
+            loss: What the review says it cost, in points or in win rate (0 to 1).
+            by: Which of the two.
         """
-        if study.loss < LEAST_CONFIRMED_SHARE * loss:
-            return [Doubtful(study.better.line, frozenset(), study.loss)]
+        lost = cost(study, by)
+        if lost < LEAST_CONFIRMED_SHARE * loss:
+            return [Doubtful(study.better.line, frozenset(), lost, by)]
         facts = choose(find_facts(study))
         return facts or [*find_sente(self.with_threats(study))]  # which takes two more searches
 

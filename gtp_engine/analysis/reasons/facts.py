@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from ..mistakes import Unit
+
 
 @dataclass(frozen=True)
 class Fact:
@@ -23,10 +25,13 @@ class Doubtful(Fact):
     """A loss that a longer search does not confirm; then nothing else is said about the mistake.
 
     Attributes:
-        lost: The points that the move played costs by the longer search; below 0 if it is the better one.
+        lost: What the move played costs by the longer search, in points or in win rate (0 to 1); below 0 if it is the
+            better one.
+        by: Which of the two: what the review measures mistakes in.
     """
 
     lost: float
+    by: Unit
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from ...game.coords import PASS, colour_name, opponent, vertex
 from ...languages.texts import Phrase, Value
 from ..game_review import Reason
-from ..mistakes import LEAST_POINTS
+from ..mistakes import least_cost
 from .facts import (
     AtariMissed,
     Captured,
@@ -89,8 +89,10 @@ def _sentence(writer: _Writer, fact: Fact) -> Phrase:
     player = writer.study.colour
     match fact:
         case Doubtful():
-            if fact.lost < LEAST_POINTS:
+            if fact.lost < least_cost(fact.by):
                 return writer.write("notBetter")
+            if fact.by == "winrate":
+                return writer.write("doubtfulWinrate", winrate=f"{fact.lost:.1%}")
             return writer.write("doubtful", points=f"{fact.lost:.1f}")
         case PassedTooEarly():
             return writer.write("passed", count=round(fact.lost))

@@ -22,8 +22,8 @@ _FAR = 5
 
 def find_early_pass(study: Study) -> Iterator[PassedTooEarly]:
     """Yields a pass that cost points."""
-    if study.move == PASS and study.loss >= LEAST_GAIN:
-        yield PassedTooEarly(study.better.line, frozenset(), study.loss)
+    if study.move == PASS and study.points_loss >= LEAST_GAIN:
+        yield PassedTooEarly(study.better.line, frozenset(), study.points_loss)
 
 
 def find_filled(study: Study) -> Iterator[Filled]:
@@ -57,7 +57,7 @@ def find_regions_changed(study: Study) -> Iterator[RegionChanged]:
     change = study.better.ownership - study.played.ownership
     regions = [region for region in find_regions((change >= LEAST_POINT_CHANGE).astype(np.int8)) if region.colour]
     sums = [sum(float(change[cell]) for cell in region.cells) for region in regions]
-    if not sums or max(sums) < max(LEAST_GAIN, LEAST_GAIN_SHARE * study.loss):
+    if not sums or max(sums) < max(LEAST_GAIN, LEAST_GAIN_SHARE * study.points_loss):
         return
     region = regions[int(np.argmax(sums))]
     mask = np.zeros(change.shape, np.bool_)

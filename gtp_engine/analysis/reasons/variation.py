@@ -40,6 +40,7 @@ class Variation:
         games: The position before the line and after each of its moves.
         ownership: float32 [height, width] in -1..1, + for the player of the first move, after that move.
         lead: This player's lead after the first move, in points.
+        winrate: This player's win rate after the first move, 0 to 1.
         gain_if_ignored: The points that this player gains if the opponent answers with a pass; None if unknown.
         threat: The points of the moves after this pass.
     """
@@ -48,6 +49,7 @@ class Variation:
     games: tuple[Game, ...]
     ownership: np.ndarray
     lead: float
+    winrate: float
     gain_if_ignored: float | None = None
     threat: tuple[int, ...] = ()
 
@@ -97,9 +99,14 @@ class Study:
         return self.better.line[0]
 
     @property
-    def loss(self) -> float:
-        """The points that the move played costs, by the searches of the two lines."""
+    def points_loss(self) -> float:
+        """The points that the move played costs, by the searches of the two lines; below 0 if it is the better one."""
         return self.better.lead - self.played.lead
+
+    @property
+    def winrate_loss(self) -> float:
+        """The win rate that the move played costs, likewise, -1 to 1."""
+        return self.better.winrate - self.played.winrate
 
 
 def play_line(game: Game, colour: int, line: Sequence[int]) -> tuple[Game, ...]:
@@ -133,8 +140,8 @@ def make_variation(game: Game, colour: int, first: int, after: SearchReport) -> 
     moves = (first, *searched_line(after))[:LONGEST_VARIATION]
     games = play_line(game, colour, moves)
     assert after.ownership is not None
-    sign = 1 if after.to_move == colour else -1
-    return Variation(moves[: len(games) - 1], games, sign * after.ownership, sign * after.lead)
+    sign, winrate = (1, after.winrate) if after.to_move == colour else (-1, 1 - after.winrate)
+    return Variation(moves[: len(games) - 1], games, sign * after.ownership, sign * after.lead, winrate)
 
 
 def searched_line(report: SearchReport) -> tuple[int, ...]:
