@@ -266,15 +266,24 @@ def test_a_connection_of_the_opponent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("owned", "around", "kind"), [(0.99, 0.99, "OWN"), (-0.99, -0.99, "OTHERS"), (0.0, 0.95, "DAME"), (0.5, 0.9, "")]
+    ("owned", "filled", "around", "kind"),
+    [
+        (0.99, 0.99, 0.99, "OWN"),
+        (-0.99, -0.99, -0.99, "OTHERS"),  # the stone played is dead
+        (0.0, 1.0, 0.95, "DAME"),  # the stone played lives
+        (0.5, 1.0, 0.9, ""),
+        (0.0, 1.0, 0.5, ""),
+    ],
 )
-def test_moves_at_settled_points(owned: float, around: float, kind: str) -> None:
+def test_moves_at_settled_points(owned: float, filled: float, around: float, kind: str) -> None:
+    """`owned` and `filled`: the owner of the point after the better move, and after the move at it."""
     game, _ = drawn(CUT)
-    values = {"D2": owned, "C2 E2 D1 D3": around}
-    about = study(variation(game, ["D2"], values), variation(game, ["D4"], values))
+    near = {"C2 E2 D1 D3": around}
+    better = variation(game, ["D4"], {"D2": owned, **near})
+    about = study(variation(game, ["D2"], {"D2": filled, **near}), better)
     assert [fact.kind for fact in find_filled(about)] == ([FilledKind[kind]] if kind else [])
-    changed = study(variation(game, ["D2"], rest=0.95), variation(game, ["D4"], values))
-    assert [fact.kind for fact in find_filled(changed)] == ([FilledKind.OWN] if kind == "OWN" else [])
+    changed = study(variation(game, ["D2"], {"D2": filled}, rest=-0.95 if around > 0 else 0.95), better)
+    assert not [*find_filled(changed)], "the move decides who owns the neighbours"
 
 
 def test_a_pass_too_early() -> None:

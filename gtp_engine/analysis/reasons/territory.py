@@ -7,7 +7,7 @@ import numpy as np
 from ...game.coords import PASS
 from ...game.regions import find_regions, neighbours
 from .facts import Filled, FilledKind, PassedTooEarly, RegionChanged
-from .variation import Study, Variation, cell_of, distance, points_at
+from .variation import Study, cell_of, distance, points_at
 
 # Ownership (-1 to 1) from which a point and its neighbours count as settled, and below which a point is nobody's.
 SETTLED, NEUTRAL = 0.9, 0.15
@@ -32,22 +32,20 @@ def find_filled(study: Study) -> Iterator[Filled]:
         return
     cell = cell_of(study.move, study.game.width)
     around = [cell, *neighbours(cell, study.better.ownership.shape)]
-    kinds = {_kind(np.array([variation.ownership[near] for near in around])) for variation in _both(study)}
-    if len(kinds) == 1 and (kind := kinds.pop()) is not None:
+    better, played = (np.array([line.ownership[near] for near in around]) for line in (study.better, study.played))
+    if (kind := _kind(better, played)) is not None:
         yield Filled(study.played.line[:1], frozenset((study.move,)), kind)
 
 
-def _both(study: Study) -> tuple[Variation, Variation]:
-    return study.better, study.played
-
-
-def _kind(owned: np.ndarray) -> FilledKind | None:
-    """Returns whose a point is by the ownership of it (the first) and its neighbours, for the player."""
-    if owned.min() >= SETTLED:
+def _kind(better: np.ndarray, played: np.ndarray) -> FilledKind | None:
+    """Returns whose a point is, by the ownership of it (the first) and its neighbours after each of the two moves."""
+    owners, after = (np.sign(owned) * (np.abs(owned) >= SETTLED) for owned in (better, played))  # 0 is not settled
+    if np.all(owners == 1) and np.all(after == 1):
         return FilledKind.OWN
-    if owned.max() <= -SETTLED:
+    if np.all(owners == -1) and np.all(after == -1):
         return FilledKind.OTHERS
-    if abs(owned[0]) <= NEUTRAL and np.abs(owned[1:]).min() >= SETTLED:
+    # After the move played its own stone is on the point, so only the better line shows that nobody owns it.
+    if abs(better[0]) <= NEUTRAL and np.all(owners[1:]) and np.array_equal(owners[1:], after[1:]):
         return FilledKind.DAME
     return None
 
