@@ -24,7 +24,7 @@ _MARKS: tuple[dict[str, str], ...] = ({}, {}, {"DO": ""}, {"BM": "1"}, {"BM": "2
 
 
 def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
-    """Returns the record with the review in it.
+    """Returns the record with the review in it; what a `GameRecord` does not hold, such as marks, is left out.
 
     A mistake is marked if it is among the most costly ones or has a mark by its class. Its worst move gets a comment
     and the better line as a variation; the other moves that missed the same point refer to that one.

@@ -127,7 +127,11 @@ _OPTIONS = (
     click.option(
         "--all", "all_moves", is_flag=True, help="List every move after the summary; comment on all in the SGF."
     ),
-    output_option("--sgf", text="Write an annotated SGF with better lines as variations.", allow_dash=True),
+    output_option(
+        "--sgf",
+        text="Write an annotated SGF with better lines as variations, but without the record's variations and marks.",
+        allow_dash=True,
+    ),
     click.option("--sgf-out", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), hidden=True),
     output_option("--html", text="Write a page for the browser, one file for all games.", allow_dash=True),
     output_option("--json", text="Write all facts of the review as JSON.", allow_dash=True),
