@@ -67,7 +67,7 @@ def _correct(match: re.Match[str]) -> str:
 
 
 def _check_end(tokens: list[tuple[str, bytes]], data: bytes, position: int) -> None:
-    """Raises ValueError unless the game is closed; sgfmill alone reports only an unexpected end."""
+    """Raises UserError unless the game is closed; sgfmill alone reports only an unexpected end."""
     missing = tokens.count(("D", b"(")) - tokens.count(("D", b")"))
     if not missing:
         return
