@@ -37,7 +37,10 @@ GTP_ENGINE = Identity("gtp_engine", __version__)
 
 
 class Session:
-    """One conversation with a client. All of it belongs to the main thread."""
+    """One conversation with a client.
+
+    It belongs to the main thread, except for `_report_failure`, which runs on the engine's when an evaluator fails.
+    """
 
     def __init__(
         self,
