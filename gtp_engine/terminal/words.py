@@ -12,7 +12,7 @@ NEW_GAME = "new 13 handicap 4 komi 0.5 rules japanese white"  # every word is op
 COMMANDS = {
     "pass": "pass; two passes in a row end the game",
     "undo N": "take back your last move and the reply; undo 3: the last three",
-    "hint": "mark the move that the engine would play",
+    "hint": "mark the best move",
     "analyze": "show the best moves with win rate, score and main line",
     "score": "show the score estimate and territory; after two passes, the count",
     "board": "show the board again; Enter does so too",
