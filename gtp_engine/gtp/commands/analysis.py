@@ -37,7 +37,6 @@ _FLAGS = {
     "noResultValue": "no_result_value",
 }
 _SHORTEST_INTERVAL = 0.01
-_DEEPEST = 10_000  # no line of play is longer
 
 
 def parse_request(session: Session, words: list[str], *, kata: bool) -> tuple[SearchRequest, Fields]:
@@ -99,7 +98,7 @@ def _restriction(session: Session, key: str, rest: deque[str]) -> tuple[str, int
     """Parses the rest of `avoid|allow COLOUR VERTEX,VERTEX,... DEPTH`."""
     player = colour(_next(rest))
     points = [point(session, word, SYNTAX_ERROR) for word in _next(rest).split(",")]
-    return key, player, points, integer(_next(rest), 1, _DEEPEST)
+    return key, player, points, integer(_next(rest), 1)
 
 
 def _root_moves(restrictions: list[tuple[str, int, list[int], int]]) -> RootMoves:
