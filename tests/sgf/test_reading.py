@@ -50,6 +50,15 @@ def test_each_game_of_a_collection_has_its_own_charset() -> None:
     ]
 
 
+def test_a_bracket_in_a_value_begins_no_game_of_another_charset() -> None:
+    first = "(;GM[1]CA[GB2312]SZ[9]PB[古力];B[ee])".encode("gb2312")
+    second = "(;GM[1]GN[決勝 (A)]PB[坂田]CA[UTF-8]SZ[9];B[ee])".encode()
+    assert [(game.texts.get("GN"), game.black) for game in read_sgf_games(first + b"\n" + second)] == [
+        (None, "古力"),
+        ("決勝 (A)", "坂田"),
+    ]
+
+
 @pytest.mark.parametrize(
     "name", ["unicode_escape", "rot13", "base64", "undefined", "utf-7", "idna", "hz", "nosuch", "cp037"]
 )
