@@ -120,6 +120,16 @@ def test_texts() -> None:
     assert record.nodes[0].comment == "one\n two: [3]"
 
 
+def test_texts_of_the_root_are_written_as_they_were_read() -> None:
+    record = read_sgf(b"(;SZ[9]GC[one\ntwo]EV[a\nb]TM[2h]KM[six]HA[two];B[ee])")
+    assert (record.komi, record.handicap, record.time_limit) == (None, 0, None)
+    assert record.texts == {"GC": "one\ntwo", "EV": "a b", "TM": "2h", "KM": "six", "HA": "two"}
+    assert read_sgf(record.to_sgf().encode()) == record
+    record.komi, record.time_limit = 6.5, 60.0
+    assert "KM[6.5]" in record.to_sgf() and "TM[60]" in record.to_sgf()
+    assert read_sgf(b"(;SZ[9]KM[]HA[0]TM[ ])").texts == {}
+
+
 @pytest.mark.parametrize(
     ("written", "komi"),
     [
