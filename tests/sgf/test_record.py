@@ -78,6 +78,20 @@ def test_record_of_a_game(width: int, height: int) -> None:
     assert (replayed.rules, replayed.handicap) == (game.rules, game.handicap)
 
 
+def test_moves_of_black_in_a_row_are_no_handicap_of_the_record() -> None:
+    game = Game(9)
+    for colour, point in ((BLACK, "D4"), (WHITE, "pass"), (BLACK, "E5")):
+        game.play(colour, point)
+    record = GameRecord.from_game(game)
+    assert (game.handicap, record.handicap) == (2, 0)
+    assert "HA[" not in record.to_sgf()
+    assert record.to_game().handicap == 2
+    game.set_up("D4", (), BLACK)
+    game.play(BLACK, "E5")
+    again = GameRecord.from_game(game).to_game()
+    assert (again.moves, again.setup_stones, again.history_start) == (game.moves, game.setup_stones, 0)
+
+
 def test_a_record_is_described_in_a_line_and_shown_as_its_last_position() -> None:
     record = read_sgf(b"(;SZ[9]PB[Go Seigen]BR[9d]RE[B+R];B[ee];W[cc])")
     assert repr(record) == "<GameRecord: Go Seigen (9d) - White, 9x9, 2 moves, B+R>"
