@@ -37,7 +37,8 @@ class RecordNode:
         black: Points that get a black stone.
         white: Points that get a white stone.
         empty: Points that are cleared.
-        to_move: The player to move next, or None if the node does not state it.
+        to_move: The player to move next, or None if the node does not state it; in a node with both stones and a move,
+            the player to move after the stones.
         comment: The comment.
         annotations: Further properties of one value each, by SGF's name: {"BM": "1"} marks a bad move.
         variations: Lines of nodes that could follow the node before this one instead of it; not for the root.

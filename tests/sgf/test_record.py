@@ -30,6 +30,15 @@ def test_player_to_move_is_the_one_who_moves_next() -> None:
     assert read_sgf(b"(;SZ[9]HA[2]AB[aa][bb])").to_game().to_move == WHITE
 
 
+def test_the_player_to_move_next_may_be_named_with_a_move() -> None:
+    assert read_sgf(b"(;SZ[9];B[aa]PL[W])").to_game().to_move == WHITE
+    assert read_sgf(b"(;SZ[9];B[aa]PL[B])").to_game().to_move == BLACK
+    game = read_sgf(b"(;SZ[9];B[aa]PL[W];W[bb]PL[B];B[]PL[W];W[]PL[B])").to_game()
+    assert (game.is_over, game.history_start, len(game.moves)) == (True, 0, 4)
+    game = read_sgf(b"(;SZ[9];AB[aa]PL[W]W[bb])").to_game()
+    assert (game.moves, game.to_move) == ([(WHITE, game.point("B8"))], BLACK)
+
+
 def test_handicap_stones() -> None:
     game = read_sgf(b"(;SZ[9]HA[2];AB[cg][gc];W[ee])").to_game()
     assert (game.handicap, len(game.moves)) == (2, 1)
