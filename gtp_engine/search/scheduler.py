@@ -126,7 +126,7 @@ class Scheduler:
                 their turn.
             on_done: Called with the report at the end; with None if the search was cancelled before the evaluator saw
                 its position.
-            on_error: Called instead with the error of this search, or of a batch that held its leaves.
+            on_error: Called instead with the error of this search, of its report, or of a batch that held its leaves.
             priority: Of the waiting searches, those with the highest priority come first, then the earliest.
         """
         queued = QueuedSearch(search, request, on_done, on_error, priority, next(self._numbers))
@@ -397,11 +397,12 @@ class Scheduler:
             return
         now = time.perf_counter()
         statuses = self._batcher.statuses[self._taken]
-        for number in np.flatnonzero(statuses["is_due"]):
-            self._report(self._running[number], now)
+        reporting = [self._running[number] for number in np.flatnonzero(statuses["is_due"])]
+        ended = [self._running[number] for number in np.flatnonzero(statuses["is_done"])]
+        for queued in reporting:
+            self._report(queued, now)
         if done:
-            ended = [self._running[number] for number in np.flatnonzero(statuses["is_done"])]
-            self._running = [self._running[number] for number in np.flatnonzero(~statuses["is_done"])]
+            self._running = [queued for queued in self._running if queued not in ended]
             self._note_running()
             for queued in ended:
                 self._end(queued, now)
@@ -410,11 +411,22 @@ class Scheduler:
         request, status = queued.request, self._batcher.statuses[queued.slot]
         assert request.on_report is not None and request.interval is not None and queued.active is not None
         status["next_report"] = max(status["next_report"] + request.interval, now)
-        request.on_report(queued.active.report(now - queued.started))
+        try:
+            report = queued.active.report(now - queued.started)
+        except Exception as error:  # a bug: the other searches go on
+            self._fail(np.array([queued.slot]), error)
+            return
+        request.on_report(report)
 
     def _end(self, queued: QueuedSearch, now: float) -> None:
         active = self._release(queued)
-        queued.on_done(active.report(now - queued.started) if active.tree.is_evaluated else None)
+        try:
+            report = active.report(now - queued.started) if active.tree.is_evaluated else None
+        except Exception as error:  # likewise
+            queued.search.clear()
+            queued.on_error(error)
+            return
+        queued.on_done(report)
 
     def _release(self, queued: QueuedSearch) -> "ActiveSearch":
         """Frees the slot of a search."""
