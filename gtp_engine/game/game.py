@@ -423,6 +423,7 @@ class Game:
         self.moves.pop()
         self._boards.pop()
         self._history_starts.pop()
+        self._boards[-1] = self._boards[-1].copy()  # copies of the game may share it
         self._apply_rules()
 
     def set_up(self, black: Iterable[int | str], white: Iterable[int | str], to_move: int | str = BLACK) -> None:
@@ -479,7 +480,8 @@ class Game:
         """Returns an independent game in the same state."""
         other = Game.__new__(Game)
         other.__dict__.update(self.__dict__)
-        # Only the present board is ever written (when rules or komi change), so that earlier ones can be shared.
+        # Only the present board is ever written (when rules or komi change), so that earlier ones can be shared; a move
+        # or an undo makes another board the present one, always a new copy.
         other._boards = [*self._boards[:-1], self._boards[-1].copy()]
         other.moves = list(self.moves)
         other.setup_stones = list(self.setup_stones)
