@@ -212,16 +212,33 @@ class Game:
         board["tax"] = _TAXES[self._rules.tax]
         board["friendly_pass"] = self._rules.friendly_pass_ok
         board["button"] = self._button()
+        board["passes"] = self._count_passes()
         board["komi"] = max(-_DECIDING_KOMI, min(self._komi + self.handicap_bonus, _DECIDING_KOMI))
 
     def _button(self) -> int:
-        """Returns who has the button: under button rules the first pass of the game takes it."""
+        """Returns who has the button."""
         if not self._rules.has_button:
             return NO_BUTTON
-        for move in self.moves:
-            if move.point == PASS:
-                return BUTTON_BLACK if move.colour == BLACK else BUTTON_WHITE
-        return BUTTON_LEFT
+        taker = self._button_pass()
+        if taker is None:
+            return BUTTON_LEFT
+        return BUTTON_BLACK if self.moves[taker].colour == BLACK else BUTTON_WHITE
+
+    def _button_pass(self) -> int | None:
+        """Returns the index of the pass that took the button: under button rules the first pass of the game."""
+        if not self._rules.has_button:
+            return None
+        return next((index for index, move in enumerate(self.moves) if move.point == PASS), None)
+
+    def _count_passes(self) -> int:
+        """Returns `passes` under the present rules, which need not be those under which the moves were played."""
+        first, taker = self.history_start, self._button_pass()
+        if taker is not None:
+            first = max(first, taker + 1)
+        last = len(self.moves)
+        while last > first and self.moves[last - 1].point == PASS:
+            last -= 1
+        return len(self.moves) - last
 
     @property
     def board(self) -> np.ndarray:
