@@ -135,6 +135,11 @@ class GameTree:
         most = int(self._parameters.tree_megabytes * 1e6) // size
         return most if self._most_in_memory is None else min(most, self._most_in_memory)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the tree cannot grow any more."""
+        return self._tree is not None and int(self._tree.size[0]) >= self._most_nodes()
+
     def make_room(self, leaves: int, *, ownership: bool) -> Tree:
         """Lets the arena grow, and returns it.
 

@@ -100,8 +100,9 @@ class Search:
         """Prepares the tree for a search of the request's position and returns the search."""
         self.set_position(request.game)
         parameters, visits = request.parameters or self.parameters, request.limits.visits
-        if request.needs_ownership and visits is not None and not self.tree.root_knows_ownership():
-            self.clear()  # its visits would count towards the limit but have no ownership
+        lacks_ownership = request.needs_ownership and not self.tree.root_knows_ownership()
+        if lacks_ownership and (visits is not None or self.tree.is_full):
+            self.clear()  # its visits would count towards the limit, or take all the memory, but have no ownership
         if parameters.gumbel_moves > 0 and visits is not None and self.visits > 1:
             self.clear()  # sequential halving starts with moves that have no visits
         self.tree.make_room(1, ownership=request.needs_ownership)

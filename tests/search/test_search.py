@@ -19,6 +19,7 @@ from gtp_engine.game.rules import RULESETS
 from gtp_engine.search import tree as trees
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.ranking import best_first
+from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits, RootMoves
 from gtp_engine.search.search import Search
 
@@ -418,6 +419,20 @@ def test_an_endless_search_keeps_the_tree_when_ownership_is_asked_for() -> None:
     report = run(search, Limits(), stop=stop, on_report=lambda _: stop.set(), interval=0.05, ownership=True)
     assert report.visits > 100
     assert report.ownership is not None and report.ownership[0, 0] == 1
+
+
+def test_a_full_tree_without_ownership_is_given_up_for_it() -> None:
+    search, before = searched(Game(5), 3000, tree_megabytes=0.1)
+    assert before.visits < 3000 and search.tree.is_full
+    stop = threading.Event()
+
+    def end(report: SearchReport) -> None:
+        if report.visits > 50:
+            stop.set()
+
+    report = run(search, Limits(), stop=stop, on_report=end, interval=0.01, ownership=True)
+    assert report.new_visits == report.visits > 50
+    assert report.ownership is not None and report.ownership[0, :3].tolist() == [1, -1, 0]
 
 
 class VariedEvaluator(HashEvaluator):
