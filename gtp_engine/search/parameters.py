@@ -102,7 +102,7 @@ class SearchParameters:
         policy_optimism: The share, 0 to 1, of the optimistic policy in the tree's priors, for networks that have one
             (KataGo).
         root_policy_optimism: The share, 0 to 1, of the optimistic policy in the root's priors, for networks that have
-            one (KataGo).
+            one (KataGo). A root that was evaluated earlier in the tree keeps the priors that it has.
         profile: The human players to imitate, for networks trained on human games (`evaluate.human_profile`); empty
             for none.
         reuse_tree: Whether a search continues from what earlier searches of the game have found.

@@ -66,7 +66,8 @@ class Search:
         """Makes the game's position the root, as every search does with its own.
 
         The tree is kept if it knows the position: after moves of either player, after an undo, and if the same moves
-        are replayed from the start.
+        are replayed from the start. With a network and area scoring it is not kept after a pass, which a network must
+        not see at the root.
         """
         self.tree.set_position(game)
 

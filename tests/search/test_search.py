@@ -154,6 +154,43 @@ def test_the_tree_goes_on_with_the_game() -> None:
     assert search.visits >= best.visits
 
 
+class PassesEvaluator(HashEvaluator):
+    """Reads ladders, as networks do, and notes the passes that it is shown."""
+
+    reads_ladders = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.passes: list[int] = []
+
+    def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
+        self.passes += boards["passes"][indices].tolist()
+        return super().submit(boards, indices, symmetries, ladders, **options)
+
+
+@pytest.mark.parametrize(("rules", "is_kept"), [("chinese", False), ("japanese", True)])
+def test_a_root_after_a_pass_is_evaluated_as_a_root(rules: str, is_kept: bool) -> None:
+    game = Game(3, rules=RULESETS[rules])
+    evaluator = PassesEvaluator()
+    search = Search(evaluator, SearchParameters(), seed=1)
+    search.set_position(game)
+    run(search, Limits(visits=500))
+    assert 1 in evaluator.passes  # the tree knows the position after a pass
+    game.play(BLACK, PASS)
+    search.set_position(game)
+    assert (search.visits > 0) == is_kept
+    evaluator.passes.clear()
+    before = search.visits
+    report = run(search, Limits(visits=before + 100))
+    assert is_kept or evaluator.passes[0] == 0
+    search.set_position(game)
+    assert search.visits == before + 100  # searched again, the same root is kept
+    answer = next(move for move in report.moves if move.point != PASS)
+    game.play(WHITE, answer.point)
+    search.set_position(game)
+    assert search.visits == answer.visits > 0
+
+
 @pytest.mark.parametrize("change", ["komi", "rules", "setup", "turn", "history", "size"])
 def test_another_game_begins_another_tree(change: str) -> None:
     game = Game(5)
