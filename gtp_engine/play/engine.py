@@ -545,7 +545,8 @@ class Engine:
 
         What can still be read are the settings and the position (`game`).
 
-        What the thread is compiling or loading cannot be interrupted; it ends by itself afterwards.
+        What the thread is compiling or loading cannot be interrupted; it ends by itself afterwards. A function that the
+        thread itself calls, such as `SearchRequest.on_report`, does not wait for it.
 
         Args:
             timeout: The longest wait in seconds; None for no limit, but for half a second if the engine is not `ready`.
@@ -553,8 +554,6 @@ class Engine:
         Returns:
             Whether the thread has ended.
         """
-        if not self._thread.is_closed:
-            self._thread.submit(lambda worker: worker.close())
         return self._thread.close(_LAST_WAIT if timeout is None and not self.ready.done() else timeout)
 
     def best_move(self, colour: int | str | None = None, *, rank: Rank | str | None = None) -> Decision:

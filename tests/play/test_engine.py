@@ -545,6 +545,15 @@ def test_other_threads_may_only_stop_and_close_an_engine(engine):
     thread.join()
 
 
+def test_a_report_may_close_the_engine(engine):
+    ended = []
+    request = engine.request(on_report=lambda _: ended.append(engine.close()), interval=1e-6)
+    assert engine.analyze(request).result(PATIENCE).visits >= 1
+    assert engine.close(PATIENCE) and set(ended) == {False}
+    with pytest.raises(UserError, match="the engine is closed"):
+        engine.analyze()
+
+
 def test_an_engine_shows_its_game(engine):
     assert repr(engine) == "<Engine uniform: 9x9, 0 moves, B to move, komi 7, chinese rules>"
     engine.play("black", "D4")
