@@ -298,7 +298,10 @@ class Engine:
         self.games_begun += 1
 
     def load(self, game: "Game") -> None:
-        """Continues from a copy of `game`, with its size, komi and rules; the clocks are full."""
+        """Continues from a copy of `game`, with its size, komi and rules; the clocks are full.
+
+        Its komi counts as one that was set, unless none was set before and it is the usual one of the board's size.
+        """
         from ..game.game import Game
 
         if not isinstance(game, Game):
@@ -307,7 +310,9 @@ class Engine:
         self.games_begun += 1
         self._game = game.copy()
         self._width, self._height = game.width, game.height
-        self._rules, self._sent_komi = game.rules, game.komi
+        self._rules = game.rules
+        if self._sent_komi is not None or game.komi != default_komi(game.width, game.height):
+            self._sent_komi = game.komi
         self.clock.restart()
         self._use(network_on(self.settings.network, game.width, game.height))
 

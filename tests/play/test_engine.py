@@ -97,6 +97,18 @@ def test_loading_a_game_takes_its_size_komi_and_rules(engine):
     assert (engine.game.width, engine.game.height, engine.game.komi) == (5, 7, 2.5)
 
 
+def test_the_usual_komi_of_a_game_that_was_loaded_is_not_one_that_was_sent(engine):
+    engine.load(Game(9))
+    engine.set_board_size(19)
+    assert engine.komi == 7.5
+    engine.load(Game(9, komi=7.5))
+    engine.set_board_size(9)
+    assert engine.komi == 7.5
+    engine.load(Game(9))
+    engine.set_board_size(19)
+    assert engine.komi == 7
+
+
 def test_a_decision_is_played_when_it_is_committed(engine):
     decision = engine.genmove(engine.request(BLACK)).result(PATIENCE)
     assert decision.colour == BLACK and not decision.resign and decision.report is not None
