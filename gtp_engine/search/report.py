@@ -4,6 +4,7 @@ Everything is for the side to move at the root: win rates in 0..1, scores and le
 """
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -15,8 +16,9 @@ from ..evaluate.row import EvaluationRow
 from ..game.coords import BLACK, EMPTY, PASS, as_colour, colour_name, index_of_point, point_of_index, vertex
 from ..game.drawing import BoardDrawing, Candidate, DrawingOptions
 
-# The discs of candidates: how much less than the best move's the win rate may be, and the colour.
-_CANDIDATE_COLOURS = ((0.01, "#5cc48d"), (0.03, "#b5dd6e"), (0.06, "#f5dc62"), (0.12, "#f3a854"), (1.0, "#e8705f"))
+# The discs of candidates: how much less than the best move's the win rate may be, and the colour. The last one is for
+# any loss: a difference of two win rates may be rounded to more than 1.
+_CANDIDATE_COLOURS = ((0.01, "#5cc48d"), (0.03, "#b5dd6e"), (0.06, "#f5dc62"), (0.12, "#f3a854"), (inf, "#e8705f"))
 _MOST_CANDIDATES, _LEAST_CANDIDATE_SHARE = 9, 0.02  # drawn on a board; of the root's visits
 
 
