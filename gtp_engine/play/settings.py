@@ -184,7 +184,7 @@ def _check_parameter(name: str) -> None:
 
 
 def _limit(name: str, value: str | float | bool) -> int | float | None:
-    """Returns a limit from a client's text: a positive number, whole for visits; None for "none" or ""."""
+    """Returns a limit from a client's text, in the range of the settings; None for "none" or ""."""
     if str(value).strip().lower() in ("", "none"):
         return None
-    return parse_number(name, value, Range(0, above=True, whole=_LIMIT_NAMES[name] == "visits"))
+    return parse_number(name, value, _RANGES[_LIMIT_NAMES[name]])

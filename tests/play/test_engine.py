@@ -226,6 +226,9 @@ def test_parameters_by_both_names(engine):
     engine.set_parameter("maxTime", 0.5)
     engine.set_parameter("visits", "none")
     assert engine.settings.seconds == 0.5 and engine.parameter("maxVisits") is None
+    engine.set_parameter("maxTime", "0")  # as in the settings: the root alone is evaluated
+    assert engine.settings.seconds == EngineSettings(seconds=0).seconds == 0
+    assert engine.analyze().result(PATIENCE).visits >= 1
     assert {"visits", "seconds", "rank", "c_puct"} <= set(engine.parameter_names())
 
 
