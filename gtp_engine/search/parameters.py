@@ -197,6 +197,7 @@ def default_parameters(network: str) -> SearchParameters:
 
 _FIELDS = {item.name: item for item in fields(SearchParameters)}
 _BY_KATAGO_NAME = {item.metadata["katago"]: item.name for item in _FIELDS.values() if item.metadata["katago"]}
+KNOWN_NAMES = (*_FIELDS, *_BY_KATAGO_NAME)  # ours, and KataGo's
 
 
 def parameter_names() -> list[str]:
@@ -220,7 +221,7 @@ def find_parameter(name: str) -> str:
         return name
     if name in _BY_KATAGO_NAME:
         return _BY_KATAGO_NAME[name]
-    raise unknown("parameter", name, [*_FIELDS, *_BY_KATAGO_NAME], accepted=_FIELDS)
+    raise unknown("parameter", name, KNOWN_NAMES, accepted=_FIELDS)
 
 
 def parse_setting(parameters: SearchParameters, text: str) -> SearchParameters:
