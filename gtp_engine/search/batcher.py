@@ -16,6 +16,7 @@ from ..base.random_numbers import random_below
 from ..evaluate.evaluator import ALL_SYMMETRIES, Evaluator, EvaluatorHandle
 from ..evaluate.features import LADDER_BYTES
 from ..game.board import BOARD
+from ..game.symmetry import COUNT as SYMMETRIES
 from .averaging import Averaging
 from .game_tree import GameTree
 from .gumbel import NO_HALVING
@@ -392,7 +393,7 @@ def _select_in_turn(
         if counts[number] == 0:
             continue
         for _ in range(counts[number]):
-            symmetries[count] = random_below(search.random_symmetries, ALL_SYMMETRIES)
+            symmetries[count] = random_below(search.random_symmetries, SYMMETRIES)
             count += 1
         if not status["is_evaluated"]:
             roots[root_count] = given
