@@ -53,7 +53,7 @@ class QueuedSearch:
         """Whether anything but its limits and `Scheduler.cancel` may end it."""
         return self.request.stop is not None or (self.request.early_stop and self.request.limits.seconds is not None)
 
-    def is_over(self, left: int) -> bool:
+    def may_end_now(self, left: int) -> bool:
         """Returns whether it was stopped or its best move is settled, with `left` visits to the limit."""
         if self.request.is_stopped:
             return True
@@ -95,8 +95,8 @@ class Scheduler:
         self._waiting: list[QueuedSearch] = []  # a heap
         self._running: list[QueuedSearch] = []  # sorted, the first in order first
         self._taken = np.zeros(0, np.int64)  # the slots of those
-        self._stoppable: list[QueuedSearch] = []  # those that something else than a limit may end
-        self._survey: Survey | None = None  # of those, until something changes
+        self._stoppable: list[QueuedSearch] = []  # those of them that something else than a limit may end
+        self._survey: Survey | None = None  # of the slots in `_taken`, until something changes
         self._numbers = itertools.count()
         self._has_cancelled = False
         self._kind_numbers: dict[_Kind, int] = {}
@@ -387,7 +387,7 @@ class Scheduler:
         self._look()
         for queued in self._stoppable:
             status = self._batcher.statuses[queued.slot]
-            if status["is_evaluated"] and not status["is_ending"] and queued.is_over(int(status["left"])):
+            if status["is_evaluated"] and not status["is_ending"] and queued.may_end_now(int(status["left"])):
                 self._end_soon(queued)
 
     def _look_after(self) -> None:
