@@ -5,6 +5,7 @@ futures. That thread also imports and compiles the core and loads the evaluator,
 komi and rules can be set while the thread is busy.
 """
 
+import copy
 import logging
 import threading
 import time
@@ -406,7 +407,8 @@ class Engine:
         request = _checked(request) or self.request()
         game, colour = request.game, request.game.to_move
         settings = self.settings if rank is None else replace(self.settings, rank=rank)
-        clock, strength = self.clock, self._strength(settings)
+        # A copy, since the clock belongs to this thread: what becomes of it later is not for this move.
+        clock, strength = copy.deepcopy(self.clock), self._strength(settings)
         hopeless_before = self._hopeless_moves[colour]
 
         def decide(worker: "SearchWorker") -> Decision:

@@ -212,6 +212,17 @@ def test_the_clock_limits_moves_and_is_charged():
         assert engine.best_move().report.new_visits <= 1
 
 
+def test_a_move_is_decided_by_the_clock_of_its_request(engine):
+    goes_on = threading.Event()
+    engine._thread.submit(lambda _: goes_on.wait(PATIENCE))
+    engine.clock.settings = gtp_settings(60, 0, 0)
+    timed = engine.genmove()
+    engine.clock.settings = gtp_settings(0, 0, 0)
+    untimed = engine.genmove()
+    goes_on.set()
+    assert timed.result(PATIENCE).budget > 0 and untimed.result(PATIENCE).budget is None
+
+
 def test_deciding_without_playing_uses_no_clock(engine):
     engine.clock.settings = gtp_settings(60, 0, 0)
     decision = engine.genmove(engine.request(BLACK), play=False).result(PATIENCE)
