@@ -5,7 +5,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "gtp_engine"
 # What decides how well and how fast the engine plays.
-PLAYING = ("base", "evaluate", "game", "play", "search")
+PLAYING = ("base", "evaluate", "game", "kernels", "network", "play", "search")
 WORK = Path(__file__).resolve().parent / "work"
 
 

@@ -15,8 +15,6 @@ from versus_gnugo import play
 from gtp_engine.network.library import find_network, network_name
 
 OPENING_MOVES = 4
-# What decides how well the engine plays with a network.
-PLAYING = ("base", "evaluate", "game", "kernels", "network", "play", "search")
 
 
 def main() -> None:
@@ -36,7 +34,7 @@ def main() -> None:
     threads = ["--threads", str(options.threads)]
     ours = [sys.executable, "-m", "gtp_engine", "gtp", "--network", str(path), "--no-resign", *limit, *threads]
     kind = " ".join([network_name(path), *limit, *threads, options.engine]).strip().replace("/", "_")
-    folder = WORK / f"katago_games-{fingerprint(PLAYING)} {kind}"
+    folder = WORK / f"katago_games-{fingerprint()} {kind}"
     katago_limit = (
         {"maxVisits": 10**9, "maxTime": options.seconds} if options.seconds else {"maxVisits": options.visits}
     )

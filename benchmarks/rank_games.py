@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from fingerprint import WORK, fingerprint
+from result_lines import whole_lines
 from versus_gnugo import gnugo, program
 
 from gtp_engine.game.coords import BLACK, PASS, WHITE, colour_letter, opponent
@@ -61,8 +62,7 @@ class GameFile(Generic[Kept]):
 
     def __init__(self, path: Path, kind: type[Kept]) -> None:
         self._path = path
-        lines = path.read_text().splitlines() if path.exists() else []
-        self.games = [kind(**json.loads(line)) for line in lines]
+        self.games = [kind(**json.loads(line)) for line in whole_lines(path)]
 
     def add(self, game: Kept) -> None:
         """Adds a game at the end of the file."""

@@ -97,7 +97,7 @@ def positions_of(archive: Path, member: str, each: int, seed: int) -> Iterator[t
     """Yields positions of the games that are held back, the rank in dan of the player to move, and the move played."""
     for record in held_records(archive, member):
         ranks = [rank_of(record.black_rank), rank_of(record.white_rank)]
-        if None in ranks:
+        if None in ranks or len(record.moves) < FIRST_MOVE + each:
             continue
         generator = random.Random(f"{seed} {record.moves}")
         for number in sorted(generator.sample(range(FIRST_MOVE, len(record.moves)), each)):

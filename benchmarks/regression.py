@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fingerprint import WORK, fingerprint
+from result_lines import whole_lines
 
 from gtp_engine.games.elo import wilson_interval
 from gtp_engine.games.gtp_client import EngineError, GtpClient
@@ -53,7 +54,7 @@ def solve(client: GtpClient, problem: Problem) -> dict[str, object]:
 
 def run(command: str, file: Path, results: Path, timeout: float) -> None:
     """Plays the problems of a file that have no result yet, then prints the count."""
-    known = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    known = [json.loads(line) for line in whole_lines(results)]
     done = {result["problem"] for result in known}
     problems = [problem for problem in read_problems(file) if problem.number not in done]
     if problems:

@@ -25,7 +25,6 @@ PERSPECTIVES = {"BLACK": BLACK, "WHITE": WHITE, "SIDETOMOVE": None}
 _LARGEST_KOMI = 400.0
 _MOST_VISITS = 2**50
 _HIGHEST_PRIORITY = 2**62 - 1
-_DEEPEST = 10_000  # no line of play is longer
 _PV_LENGTH = 15
 _FLAGS = (
     "includeOwnership",
@@ -386,7 +385,7 @@ class _Parser:
         if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
             raise QueryError(name, "Must be a positive integer")
         player = self._player(name, restriction["player"])
-        return player, [self._point(name, location) for location in locations], min(depth, _DEEPEST)
+        return player, [self._point(name, location) for location in locations], depth
 
     # Values of fields; None for a field that is missing.
 

@@ -13,7 +13,7 @@ from numbers import Real
 
 from .errors import UserError
 
-_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+TRUE_WORDS, FALSE_WORDS = ("true", "t", "yes", "on", "1"), ("false", "f", "no", "off", "0")
 _SIZE = re.compile(r"(\d{1,9})(?:\s*[xX:]\s*(\d{1,9}))?", re.ASCII)
 # Of two names, by difflib: a wrong letter leaves 0.75 of a word of four. With its own 0.6 `rules` is like `reset`.
 _SIMILARITY = 0.7
@@ -85,7 +85,7 @@ def _as_number(value: object) -> float:
 
 
 def parse_bool(name: str, value: object, *, from_text: bool = True) -> bool:
-    """Checks a bool, or one of the words true, yes, on, 1, false, no, off and 0 in any case.
+    """Checks a bool, or one of `TRUE_WORDS` and `FALSE_WORDS` in any case.
 
     Args:
         name: What the value is, for the message.
@@ -96,9 +96,9 @@ def parse_bool(name: str, value: object, *, from_text: bool = True) -> bool:
         UserError: It is neither.
     """
     word = str(value).strip().lower()
-    if word not in _TRUE + _FALSE or not (from_text or isinstance(value, bool)):
+    if word not in TRUE_WORDS + FALSE_WORDS or not (from_text or isinstance(value, bool)):
         raise invalid(name, value, "true or false")
-    return word in _TRUE
+    return word in TRUE_WORDS
 
 
 def parse_word(name: str, value: object, accepted: Iterable[str]) -> str:

@@ -85,7 +85,7 @@ def _label(settings: "RunSettings", limit: "Limit") -> None:
     folder = Path(settings.records.labels)
     with RunDisplay() as display:
         end_on_signals(limit)
-        is_done = fill_labels(settings, folder, display, limit.is_over)
+        is_done = fill_labels(settings, folder, display, limit)
     report_end(folder if is_done else None, limit)
 
 

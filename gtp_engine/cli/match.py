@@ -59,7 +59,6 @@ def _check_players(context: click.Context, options: MatchOptions) -> None:
         raise click.UsageError("give two engines or --network twice, not both")
     if len(networks or engines) != 2:
         given = f"{len(networks)} of --network" if networks else plural(len(engines), "engine")
-        given = f"{len(networks)} of --network" if networks else plural(len(engines), "engine")
         raise click.UsageError(f"a match needs two engines, or --network twice; given: {given}")
     kind, wrong = ("GTP engines", FOR_ENGINES) if networks else ("networks", FOR_NETWORKS)
     for param in context.command.params:
@@ -143,8 +142,11 @@ def _play_networks(options: MatchOptions, display: "MatchDisplay") -> "MatchResu
 
 def _remove_unused(folder: Path) -> None:
     """Removes the new folder of a match that did not come to its first game."""
+    from ..base.files import LOCK
     from ..games.results import SETTINGS_FILE
 
-    if {file.name for file in folder.iterdir()} <= {SETTINGS_FILE}:
-        (folder / SETTINGS_FILE).unlink(missing_ok=True)
+    files = list(folder.iterdir())
+    if {file.name for file in files} <= {SETTINGS_FILE, LOCK}:
+        for file in files:
+            file.unlink()
         folder.rmdir()

@@ -31,8 +31,9 @@ WAS_CAPTURED, SUPERKO_FORBIDS = 1, 2
 CAUGHT_BEFORE, CAUGHT_TWO_BEFORE = 1, 2
 NO_BUTTON, BUTTON_LEFT, BUTTON_BLACK, BUTTON_WHITE = 0, 1, 2, 3
 
-# Three fields play no part in the rules. Networks see a few moves of history, and a leaf of the search has no other
-# place to keep it: `moves_shown`, `ladders` and the bit SUPERKO_FORBIDS serve the input planes (`evaluate.features`).
+# Some fields play no part in the rules. Evaluators see a few moves of history, and a leaf of the search has no other
+# place to keep it: `recent_points` and `recent_colours` are the last moves; `moves_shown`, `ladders` and the bit
+# SUPERKO_FORBIDS serve the networks' input planes (`evaluate.features`).
 BOARD = np.dtype(
     [
         ("hash", np.uint64),  # Zobrist hash of the stones alone
@@ -121,7 +122,10 @@ def clear(board: Board, width: int, height: int) -> None:
 
 @njit
 def begin_history(board: Board, to_move: int) -> None:
-    """Makes the position a starting one, with `to_move` to move: the ko, captures and passes before are forgotten."""
+    """Makes the position a starting one, with `to_move` to move.
+
+    Ko, superko, passes and the moves that networks see are forgotten; the prisoners stay.
+    """
     board["to_move"] = to_move
     board["ko_point"] = PASS
     board["passes"] = 0

@@ -212,16 +212,33 @@ class Game:
         board["tax"] = _TAXES[self._rules.tax]
         board["friendly_pass"] = self._rules.friendly_pass_ok
         board["button"] = self._button()
+        board["passes"] = self._count_passes()
         board["komi"] = max(-_DECIDING_KOMI, min(self._komi + self.handicap_bonus, _DECIDING_KOMI))
 
     def _button(self) -> int:
-        """Returns who has the button: under button rules the first pass of the game takes it."""
+        """Returns who has the button."""
         if not self._rules.has_button:
             return NO_BUTTON
-        for move in self.moves:
-            if move.point == PASS:
-                return BUTTON_BLACK if move.colour == BLACK else BUTTON_WHITE
-        return BUTTON_LEFT
+        taker = self._button_pass()
+        if taker is None:
+            return BUTTON_LEFT
+        return BUTTON_BLACK if self.moves[taker].colour == BLACK else BUTTON_WHITE
+
+    def _button_pass(self) -> int | None:
+        """Returns the index of the pass that took the button: under button rules the first pass of the game."""
+        if not self._rules.has_button:
+            return None
+        return next((index for index, move in enumerate(self.moves) if move.point == PASS), None)
+
+    def _count_passes(self) -> int:
+        """Returns `passes` under the present rules, which need not be those under which the moves were played."""
+        first, taker = self.history_start, self._button_pass()
+        if taker is not None:
+            first = max(first, taker + 1)
+        last = len(self.moves)
+        while last > first and self.moves[last - 1].point == PASS:
+            last -= 1
+        return len(self.moves) - last
 
     @property
     def board(self) -> np.ndarray:
@@ -423,6 +440,7 @@ class Game:
         self.moves.pop()
         self._boards.pop()
         self._history_starts.pop()
+        self._boards[-1] = self._boards[-1].copy()  # copies of the game may share it
         self._apply_rules()
 
     def set_up(self, black: Iterable[int | str], white: Iterable[int | str], to_move: int | str = BLACK) -> None:
@@ -479,7 +497,8 @@ class Game:
         """Returns an independent game in the same state."""
         other = Game.__new__(Game)
         other.__dict__.update(self.__dict__)
-        # Only the present board is ever written (when rules or komi change), so that earlier ones can be shared.
+        # Only the present board is ever written (when rules or komi change), so that earlier ones can be shared; a move
+        # or an undo makes another board the present one, always a new copy.
         other._boards = [*self._boards[:-1], self._boards[-1].copy()]
         other.moves = list(self.moves)
         other.setup_stones = list(self.setup_stones)

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, replace
 
 from ..base.errors import UserError
-from ..base.fields import Range, invalid, parse_number
+from ..base.fields import FALSE_WORDS, TRUE_WORDS, Range, invalid, parse_number
 
 # The parts with a fixed set of values. Names and values are KataGo's (`kata-get-rules`).
 PART_VALUES = {
@@ -28,8 +28,6 @@ PART_FIELDS = {
 DEFAULT_KOMI, SMALL_BOARD_KOMI, SMALL_BOARD = 7.5, 7.0, 9
 # Options and records accept komi up to this: more than the largest board has points. GTP demands that any is accepted.
 LARGEST_KOMI = 1000.0
-TRUE_WORDS = ("true", "t", "yes", "1")
-FALSE_WORDS = ("false", "f", "no", "0")
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
 """Keeps the results of a match: counts them, saves them, and knows which games are still to be played."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TypeAlias
 
+from ..base.files import folder_lock
 from ..game.game import Game
 from ..sgf import GameRecord, write_sgf
 from .results import GameResult, MatchResult, append_result, open_folder
@@ -63,6 +65,26 @@ class MatchBook:
         self._update()
         if self._on_game:
             self._on_game(self.result, result)
+
+
+@contextmanager
+def open_book(commands: dict[str, str], settings: MatchSettings, on_game: OnGame | None = None) -> Iterator[MatchBook]:
+    """Opens the results of a match for a `with` block, which alone may play this match: it holds the folder.
+
+    Args:
+        commands: How each player, "A" and "B", was given.
+        settings: The settings of the match.
+        on_game: Called with each game that is added.
+
+    Raises:
+        UserError: Another program plays this match, or the folder holds another match or damaged results.
+        OSError: The folder cannot be written.
+    """
+    with ExitStack() as held:
+        if settings.folder is not None:
+            settings.folder.mkdir(parents=True, exist_ok=True)
+            held.enter_context(folder_lock(settings.folder))
+        yield MatchBook(commands, settings, on_game)
 
 
 def match_record(game: Game, result: GameResult) -> GameRecord:

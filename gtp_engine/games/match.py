@@ -12,7 +12,7 @@ from ..game.coords import BLACK
 from ..game.rules import Rules
 from ..play.clock import NO_LIMIT, gtp_settings
 from ..sgf import GameRecord
-from .bookkeeping import MatchBook, OnGame, match_record
+from .bookkeeping import MatchBook, OnGame, match_record, open_book
 from .gtp_client import GtpClient
 from .openings import Openings
 from .referee import Conditions, Outcome, play_game
@@ -99,7 +99,8 @@ def play_engines(
     """Does what `play_match` does, with the settings in one value."""
     commands = {"A": engine_a, "B": engine_b}
     setup = _Setup(commands, settings.conditions(), settings.choose_openings())
-    return _EngineMatch(setup, MatchBook(commands, settings, on_game)).run(settings.concurrency)
+    with open_book(commands, settings, on_game) as book:
+        return _EngineMatch(setup, book).run(settings.concurrency)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 Each player searches with its own network and its own tree.
 """
 
+import hashlib
 import time
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
@@ -13,7 +14,7 @@ import numpy as np
 
 from ..base import interrupts
 from ..base.errors import UserError
-from ..evaluate.choices import AUTO, too_large
+from ..evaluate.choices import AUTO, WITHOUT_NETWORK, too_large
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.factory import make_evaluator
 from ..evaluate.features import new_workspace, position_of
@@ -22,12 +23,13 @@ from ..evaluate.row import EvaluationRow
 from ..game.coords import BLACK, EMPTY, colour_letter
 from ..game.game import Game
 from ..game.scoring import Score, final_score
+from ..network.library import find_network
 from ..play.settlement import agreed_dead
 from ..search.parameters import SearchParameters, default_parameters
 from ..search.report import SearchReport
 from ..search.scheduler import Scheduler
 from ..search.search import Search
-from .bookkeeping import MatchBook, OnGame, match_record
+from .bookkeeping import MatchBook, OnGame, match_record, open_book
 from .openings import Openings
 from .results import EndReason, GameResult, MatchResult
 from .runner import EndRules, GameInProgress, GameRunner, PlannedSearch, tree_megabytes
@@ -53,11 +55,17 @@ class NetworkPlayer:
 
     @property
     def description(self) -> str:
-        """The network and the parameters that differ from its usual ones, as in `network value_bias=0.3`."""
+        """The network with the state of its file, and the parameters that differ from its usual ones."""
         usual = default_parameters(self.network)
         chosen = asdict(self.parameters or usual)
         changed = [f"{name}={value}" for name, value in chosen.items() if value != getattr(usual, name)]
-        return " ".join([self.network, *changed])
+        return " ".join([self.network, *self._state(), *changed])
+
+    def _state(self) -> list[str]:
+        """Returns the beginning of the file's hash: training writes another network to a file of the same name."""
+        if self.network in WITHOUT_NETWORK:
+            return []
+        return [f"(SHA-256 {hashlib.sha256(find_network(self.network).read_bytes()).hexdigest()[:12]})"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,9 +141,10 @@ def play_networks(
     """
     players = {"A": player_a, "B": player_b}
     openings = settings.choose_openings()
-    with ExitStack() as evaluators:
-        loaded = _load_players(players, settings, evaluators)
-        book = MatchBook({name: player.description for name, player in players.items()}, settings, on_game)
+    commands = {name: player.description for name, player in players.items()}
+    with ExitStack() as stack:
+        loaded = _load_players(players, settings, stack)
+        book = stack.enter_context(open_book(commands, settings, on_game))
         _NetworkMatch(loaded, settings, openings, book).run(on_progress)
         return book.result
 

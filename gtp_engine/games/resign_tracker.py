@@ -24,9 +24,9 @@ class ResignTracker:
 
         Args:
             report: The search of the position.
-            winrate: Win rate (0.5..1) from which a side counts as winning.
+            winrate: Win rate (0.5..1) from which a side counts as winning; with 1 no side does.
         """
         leader = report.to_move if report.winrate > 0.5 else opponent(report.to_move)
-        is_winning = max(report.winrate, 1 - report.winrate) >= winrate
+        is_winning = winrate < 1 and max(report.winrate, 1 - report.winrate) >= winrate
         self.positions = (self.positions + 1 if leader == self.leader else 1) if is_winning else 0
         self.leader = leader

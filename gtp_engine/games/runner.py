@@ -31,7 +31,7 @@ class EndRules:
 
     Attributes:
         moves_per_point: Moves after which a game is broken off, as a multiple of the board's points.
-        winrate: Win rate (0.5..1) from which a side counts as winning.
+        winrate: Win rate (0.5..1) from which a side counts as winning; with 1 no side does.
         positions: Number of consecutive positions at which a side must be winning for the game to be decided.
         earliest: Moves before which no game is decided, as a share of the board's points.
         resigns: Whether a game ends as soon as it is decided.

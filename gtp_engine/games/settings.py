@@ -53,7 +53,7 @@ class MatchSettings:
     folder: Path | None = None
 
     kind: ClassVar[str] = "player"
-    """Returns the name of a player of the match."""
+    """What a player of the match is called in messages and in the results."""
 
     def __post_init__(self) -> None:
         self._check_positive("games", "concurrency")

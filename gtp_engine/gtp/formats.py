@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ..search.report import MoveReport, SearchReport
 
+NOT_PREDICTED = -1.0  # KataGo's value for what a network does not output
 # The CGOS client encodes an ownership of -1 to 1 in 63 steps.
 _CGOS_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
 
@@ -111,10 +112,20 @@ def _root_info(report: "SearchReport") -> str:
     return (
         f"rootInfo visits {report.visits} utility {decimal(report.utility)} winrate {decimal(report.winrate)}"
         f" scoreMean {decimal(report.lead)} scoreStdev {decimal(report.score_stdev)} scoreLead {decimal(report.lead)}"
-        f" scoreSelfplay {decimal(report.score_mean)} weight {decimal(report.visits)}"
-        # KataGo's value for networks without these outputs.
-        " rawStWrError -1.0 rawStScoreError -1.0 rawVarTimeLeft -1.0"
+        f" scoreSelfplay {decimal(report.score_mean)} weight {decimal(report.weight)}{_raw_errors(report)}"
     )
+
+
+def _raw_errors(report: "SearchReport") -> str:
+    """Returns how sure the evaluator is of the root, as KataGo's GTP does: nothing if it was in the tree already.
+
+    Its JSON protocol has half of rawStWrError, the error of the win rate; here it is that of win minus loss.
+    """
+    if report.root_evaluation is None:
+        return ""
+    errors = report.root_evaluation.short_term_errors
+    value, score, time_left = (NOT_PREDICTED,) * 3 if errors is None else errors.tolist()
+    return f" rawStWrError {decimal(value)} rawStScoreError {decimal(score)} rawVarTimeLeft {decimal(time_left)}"
 
 
 def grid(values: "NDArray[np.floating[Any]]") -> str:

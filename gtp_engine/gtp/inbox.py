@@ -88,8 +88,8 @@ class Inbox:
 
     @property
     def is_in_a_hurry(self) -> bool:
-        """Whether a running `genmove` must answer at once: after `quit`, GoGui's interrupt, end of input or SIGINT."""
-        return self._enders > 0 or self.ended or self.signalled
+        """Whether a running `genmove` must answer at once: after `quit`, GoGui's interrupt or SIGINT."""
+        return self._enders > 0 or self.signalled
 
 
 def _ends_search(line: str) -> bool:

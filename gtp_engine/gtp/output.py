@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import select
 
 
 class ClientGoneError(Exception):
@@ -23,6 +24,15 @@ class Output:
                 data = data[os.write(self._descriptor, data) :]
         except OSError as error:
             raise ClientGoneError from error
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the client has closed the stream; on Windows that shows only when something is written."""
+        if not hasattr(select, "poll"):
+            return False
+        poll = select.poll()
+        poll.register(self._descriptor, 0)  # errors and the other end's closing are reported unasked
+        return any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
 
 
 def make_blocking(descriptor: int) -> None:

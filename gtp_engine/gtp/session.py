@@ -37,7 +37,10 @@ GTP_ENGINE = Identity("gtp_engine", __version__)
 
 
 class Session:
-    """One conversation with a client. All of it belongs to the main thread."""
+    """One conversation with a client.
+
+    It belongs to the main thread, except for `_report_failure`, which runs on the engine's when an evaluator fails.
+    """
 
     def __init__(
         self,
@@ -103,7 +106,9 @@ class Session:
     def wait(self, future: "Future[T]", on_news: Callable[[], None] = lambda: None) -> T:
         """Waits for a search and returns its result.
 
-        `quit`, GoGui's interrupt, the end of input and SIGINT end the search early.
+        `quit`, GoGui's interrupt and SIGINT end the search early. The end of input does so only if nobody reads the
+        response either: scripts end their input right after the last command, but a client that has gone away must not
+        leave the engine thinking.
 
         Args:
             future: The result of the search.
@@ -112,7 +117,7 @@ class Session:
         future.add_done_callback(lambda _: self.inbox.post(Event.NEWS))
         patience_ends: float | None = None
         while not future.done():
-            if self.inbox.is_in_a_hurry:
+            if self.inbox.is_in_a_hurry or (self.inbox.ended and self._output.is_closed):
                 self.engine.stop()
             if self.inbox.signalled and self.inbox.signal_ends:
                 patience_ends = patience_ends or time.monotonic() + _PATIENCE_SECONDS

@@ -75,7 +75,9 @@ def _read_boards(table: Path) -> dict[str, tuple[int, int]]:
     entries = _read_table(table)
     for name, entry in entries.items():
         if not (isinstance(entry, list) and [type(size) for size in entry] == [int, int] and entry[0] <= entry[1]):
-            raise UserError(f"{table}: {name} = {entry!r}: expected the least and the most points, as in [7, 9]")
+            raise UserError(
+                f"{table}: {name} = {entry!r}: expected the least and the most points of the longer side, as in [7, 9]"
+            )
     return {name: (least, most) for name, (least, most) in entries.items()}
 
 

@@ -5,6 +5,7 @@ futures. That thread also imports and compiles the core and loads the evaluator,
 komi and rules can be set while the thread is busy.
 """
 
+import copy
 import logging
 import threading
 import time
@@ -298,7 +299,10 @@ class Engine:
         self.games_begun += 1
 
     def load(self, game: "Game") -> None:
-        """Continues from a copy of `game`, with its size, komi and rules; the clocks are full."""
+        """Continues from a copy of `game`, with its size, komi and rules; the clocks are full.
+
+        Its komi counts as one that was set, unless none was set before and it is the usual one of the board's size.
+        """
         from ..game.game import Game
 
         if not isinstance(game, Game):
@@ -307,7 +311,9 @@ class Engine:
         self.games_begun += 1
         self._game = game.copy()
         self._width, self._height = game.width, game.height
-        self._rules, self._sent_komi = game.rules, game.komi
+        self._rules = game.rules
+        if self._sent_komi is not None or game.komi != default_komi(game.width, game.height):
+            self._sent_komi = game.komi
         self.clock.restart()
         self._use(network_on(self.settings.network, game.width, game.height))
 
@@ -401,7 +407,8 @@ class Engine:
         request = _checked(request) or self.request()
         game, colour = request.game, request.game.to_move
         settings = self.settings if rank is None else replace(self.settings, rank=rank)
-        clock, strength = self.clock, self._strength(settings)
+        # A copy, since the clock belongs to this thread: what becomes of it later is not for this move.
+        clock, strength = copy.deepcopy(self.clock), self._strength(settings)
         hopeless_before = self._hopeless_moves[colour]
 
         def decide(worker: "SearchWorker") -> Decision:
@@ -545,7 +552,8 @@ class Engine:
 
         What can still be read are the settings and the position (`game`).
 
-        What the thread is compiling or loading cannot be interrupted; it ends by itself afterwards.
+        What the thread is compiling or loading cannot be interrupted; it ends by itself afterwards. A function that the
+        thread itself calls, such as `SearchRequest.on_report`, does not wait for it.
 
         Args:
             timeout: The longest wait in seconds; None for no limit, but for half a second if the engine is not `ready`.
@@ -553,8 +561,6 @@ class Engine:
         Returns:
             Whether the thread has ended.
         """
-        if not self._thread.is_closed:
-            self._thread.submit(lambda worker: worker.close())
         return self._thread.close(_LAST_WAIT if timeout is None and not self.ready.done() else timeout)
 
     def best_move(self, colour: int | str | None = None, *, rank: Rank | str | None = None) -> Decision:

@@ -40,7 +40,7 @@ def use_search() -> None:
 
 
 def use_count() -> None:
-    """Counts a finished game."""
+    """Assesses the end of a game on an empty board."""
     neutral = np.zeros((5, 5))
     assess_endgame(Game(5), neutral, neutral)
 

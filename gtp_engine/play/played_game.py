@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..base.errors import UserError
 from ..game.coords import BLACK, PASS, WHITE, colour_letter, opponent
-from ..game.game import Move
+from ..game.game import Game, Move
 from ..sgf import Edit, GameRecord, RecordTree, TreeNode
 from ..sgf.values import escaped
 from .clock import NO_LIMIT, TimeSettings
@@ -24,8 +24,6 @@ from .time_record import overtime_text
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
-
-    from ..game.game import Game
 
 
 class PlayedGame:
@@ -134,7 +132,7 @@ class PlayedGame:
         return True
 
     @property
-    def game(self) -> "Game":
+    def game(self) -> Game:
         """The position with its history."""
         return self.engine.game
 
@@ -373,7 +371,7 @@ class PlayedGame:
         self.humans = saved.humans
         self._begin(saved, as_record=as_record)
 
-    def begin(self, game: "Game", humans: frozenset[int], time: TimeSettings = NO_LIMIT) -> None:
+    def begin(self, game: Game, humans: frozenset[int], time: TimeSettings = NO_LIMIT) -> None:
         """Begins a new game instead of this one, from a position.
 
         Args:
@@ -399,7 +397,7 @@ class PlayedGame:
         return f"{self.engine.width}x{self.engine.height}-{players}"
 
 
-def check_move(game: "Game", point: int) -> None:
+def check_move(game: Game, point: int) -> None:
     """Checks a move of the player to move, or a pass.
 
     Raises:

@@ -28,11 +28,13 @@ class SearchThread:
     """
 
     def __init__(self, make_worker: "Callable[[], SearchWorker]") -> None:
-        """Starts the thread. It calls `make_worker` before its first job."""
+        """Starts the thread. It calls `make_worker` before its first job, and closes the worker after the last one."""
         self._stop_event = threading.Event()
         self._pondering_stop = threading.Event()
         # An event is set and replaced in one step: a search whose event nobody can set any more would never end.
         self._events = threading.Lock()
+        # A job behind the end of the thread would never be done, and who waits for it would wait forever.
+        self._closing = threading.Lock()
         self.is_closed = False
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         # Not a bound method: the thread must not keep this object, and so its engine, alive.
@@ -45,8 +47,6 @@ class SearchThread:
         Raises:
             UserError: The thread is closed.
         """
-        if self.is_closed:
-            raise UserError("the engine is closed")
         future: Future[T] = Future()
 
         def job(worker: "Callable[[], SearchWorker]") -> None:
@@ -57,7 +57,10 @@ class SearchThread:
             except BaseException as error:
                 future.set_exception(error)
 
-        self._jobs.put(job)
+        with self._closing:
+            if self.is_closed:
+                raise UserError("the engine is closed")
+            self._jobs.put(job)
         return future
 
     @property
@@ -86,10 +89,17 @@ class SearchThread:
             self._pondering_stop = threading.Event()
 
     def close(self, timeout: float | None = None) -> bool:
-        """Ends the thread after the jobs that wait; returns whether it has ended after at most `timeout` seconds."""
-        self.is_closed = True
+        """Ends the thread after the jobs that wait; returns whether it has ended after at most `timeout` seconds.
+
+        Any thread may call it. A job, which cannot wait for its own end, gets False at once.
+        """
+        with self._closing:
+            if not self.is_closed:
+                self.is_closed = True
+                self._jobs.put(None)
         self.stop()
-        self._jobs.put(None)
+        if threading.current_thread() is self._thread:
+            return False
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
@@ -99,3 +109,5 @@ def _work(jobs: "queue.SimpleQueue[_Job | None]", make_worker: "Callable[[], Sea
     while (job := jobs.get()) is not None:
         job(worker)
         del job  # what it holds must not live on until the next one comes
+    if worker.cache_info().currsize:  # otherwise none was made
+        worker().close()

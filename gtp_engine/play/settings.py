@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import UserError
@@ -10,7 +10,7 @@ from ..base.fields import Range, invalid, parse_bool, parse_number, parse_word, 
 from ..base.system import available_cpus
 from ..evaluate.choices import AUTO, DEVICES, PRECISIONS, WITHOUT_NETWORK, network_on
 from ..network.library import find_network
-from ..search.parameters import SearchParameters, default_parameters, find_parameter, parameter_names
+from ..search.parameters import KNOWN_NAMES, SearchParameters, default_parameters, find_parameter, parameter_names
 from ..search.request import Limits
 from .ranks import Rank, as_rank
 
@@ -113,7 +113,11 @@ class EngineSettings:
         return replace(self, network=network_on(self.network, width, height))
 
     def new_worker(self) -> "SearchWorker":
-        """Returns a worker for these settings, which name a network and not AUTO (`on_board`)."""
+        """Returns a worker for these settings.
+
+        Before it is used it must know the network's name, which AUTO is not: make it of settings for a board
+        (`on_board`), or call its `change_network` first, as the engine does.
+        """
         from .worker import SearchWorker  # imports numba
 
         machine = self.threads, self.seed, self.device, self.precision
@@ -134,9 +138,9 @@ class EngineSettings:
         """
         if budget == 0.0:
             return Limits(visits=1, seconds=0.0)
+        if budget is None and self.rank is None:
+            return self.limits()
         seconds = [limit for limit in (self.seconds, budget) if limit is not None]
-        if not seconds and self.visits is None and self.rank is None:
-            seconds = [DEFAULT_SECONDS]
         return Limits(self.visits, min(seconds, default=None))
 
     # Settings that clients change by name: the limits of a move and the search parameters.
@@ -176,15 +180,14 @@ class EngineSettings:
 
 
 def _check_parameter(name: str) -> None:
-    """Raises UserError if a name is neither that of a limit nor of a search parameter."""
-    searched = [item for one in fields(SearchParameters) for item in (one.name, one.metadata["katago"]) if item]
-    known = [*_LIMIT_NAMES, RANK, *searched]
+    """Raises UserError if a name is not that of a limit, of the rank or of a search parameter."""
+    known = (*_LIMIT_NAMES, RANK, *KNOWN_NAMES)
     if name not in known:
         raise unknown("parameter", name, known, accepted=EngineSettings.parameter_names())
 
 
 def _limit(name: str, value: str | float | bool) -> int | float | None:
-    """Returns a limit from a client's text: a positive number, whole for visits; None for "none" or ""."""
+    """Returns a limit from a client's text, in the range of the settings; None for "none" or ""."""
     if str(value).strip().lower() in ("", "none"):
         return None
-    return parse_number(name, value, Range(0, above=True, whole=_LIMIT_NAMES[name] == "visits"))
+    return parse_number(name, value, _RANGES[_LIMIT_NAMES[name]])

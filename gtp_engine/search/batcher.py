@@ -16,6 +16,7 @@ from ..base.random_numbers import random_below
 from ..evaluate.evaluator import ALL_SYMMETRIES, Evaluator, EvaluatorHandle
 from ..evaluate.features import LADDER_BYTES
 from ..game.board import BOARD
+from ..game.symmetry import COUNT as SYMMETRIES
 from .averaging import Averaging
 from .game_tree import GameTree
 from .gumbel import NO_HALVING
@@ -312,9 +313,9 @@ def _survey(
         quota = 1 - in_flight
         if is_evaluated:
             quota = _quota(visits, left, in_flight, search.batch_size or batch_size, side_by_side)
-        is_over = is_evaluated and (left <= 0 or now >= status["ends"])
-        is_asking = quota > 0 and not (is_over or status["is_ending"] or status["is_waiting"])
-        is_done = in_flight == 0 and (is_over or status["is_ending"])
+        at_limit = is_evaluated and (left <= 0 or now >= status["ends"])
+        is_asking = quota > 0 and not (at_limit or status["is_ending"] or status["is_waiting"])
+        is_done = in_flight == 0 and (at_limit or status["is_ending"])
         is_due = is_evaluated and now >= status["next_report"] and not (is_done or status["is_ending"])
         status["is_evaluated"] = is_evaluated
         is_full = tree.size[0] + quota > len(tree.nodes)
@@ -392,7 +393,7 @@ def _select_in_turn(
         if counts[number] == 0:
             continue
         for _ in range(counts[number]):
-            symmetries[count] = random_below(search.random_symmetries, ALL_SYMMETRIES)
+            symmetries[count] = random_below(search.random_symmetries, SYMMETRIES)
             count += 1
         if not status["is_evaluated"]:
             roots[root_count] = given

@@ -93,13 +93,24 @@ class GameTree:
             if node == NO_NODE or move.colour != colour:
                 return False
             colour = opponent(colour)
-        if colour != game.to_move or self._tree.nodes["state"][node] == trees.TERMINAL:
+        state = self._tree.nodes["state"][node]
+        if colour != game.to_move or state == trees.TERMINAL:
+            return False
+        if node != self.root and state == trees.EXPANDED and self._hides_passes_at_root():
             return False
         self.root = node
         # The siblings' subtrees are kept for an undo until half of the memory is in use.
         if node and self._tree.size[0] > self._most_nodes() // 2:
             return self._rebase()
         return True
+
+    def _hides_passes_at_root(self) -> bool:
+        """Returns whether a network sees the game's position otherwise at the root than below it.
+
+        After a pass it does (`visits._complete_position`): a node that was not the root has priors for a game that
+        another pass would end. They have decided which moves its visits tried, so these are given up too.
+        """
+        return self._layout.ladders and self.game.passes > 0 and self.game.rules.scoring == "AREA"
 
     def _rebase(self) -> bool:
         """Drops everything but the root's subtree; returns False if there is not enough memory for the copy."""
@@ -134,6 +145,11 @@ class GameTree:
         size = trees.bytes_per_node(self.game.area, self._layout)
         most = int(self._parameters.tree_megabytes * 1e6) // size
         return most if self._most_in_memory is None else min(most, self._most_in_memory)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the tree cannot grow any more."""
+        return self._tree is not None and int(self._tree.size[0]) >= self._most_nodes()
 
     def make_room(self, leaves: int, *, ownership: bool) -> Tree:
         """Lets the arena grow, and returns it.

@@ -70,7 +70,7 @@ def considered_visits(moves: int, visits: int) -> np.ndarray:
 def plan_halving(
     priors: np.ndarray, banned: np.ndarray, moves: int, visits: int, noise: np.ndarray
 ) -> SequentialHalving:
-    """Returns the plan for a root; none for more than a million visits.
+    """Returns the plan for a root; none for more than a million visits, or if no move is allowed.
 
     Args:
         priors: float32 [area+1], the root's policy.
@@ -79,9 +79,9 @@ def plan_halving(
         visits: The number of visits below the root.
         noise: [area+1], independent samples of the Gumbel distribution, or 0 for a search without noise.
     """
-    if visits > _MOST_VISITS:
-        return NO_HALVING
     allowed = (priors > 0) & ~banned
+    if visits > _MOST_VISITS or not allowed.any():
+        return NO_HALVING
     scores = np.full(len(priors), -np.inf, np.float32)
     scores[allowed] = np.log(priors[allowed]) + noise[allowed]
     moves = min(moves, int(allowed.sum()))

@@ -102,7 +102,7 @@ class SearchParameters:
         policy_optimism: The share, 0 to 1, of the optimistic policy in the tree's priors, for networks that have one
             (KataGo).
         root_policy_optimism: The share, 0 to 1, of the optimistic policy in the root's priors, for networks that have
-            one (KataGo).
+            one (KataGo). A root that was evaluated earlier in the tree keeps the priors that it has.
         profile: The human players to imitate, for networks trained on human games (`evaluate.human_profile`); empty
             for none.
         reuse_tree: Whether a search continues from what earlier searches of the game have found.
@@ -197,6 +197,7 @@ def default_parameters(network: str) -> SearchParameters:
 
 _FIELDS = {item.name: item for item in fields(SearchParameters)}
 _BY_KATAGO_NAME = {item.metadata["katago"]: item.name for item in _FIELDS.values() if item.metadata["katago"]}
+KNOWN_NAMES = (*_FIELDS, *_BY_KATAGO_NAME)  # ours, and KataGo's
 
 
 def parameter_names() -> list[str]:
@@ -220,7 +221,7 @@ def find_parameter(name: str) -> str:
         return name
     if name in _BY_KATAGO_NAME:
         return _BY_KATAGO_NAME[name]
-    raise unknown("parameter", name, [*_FIELDS, *_BY_KATAGO_NAME], accepted=_FIELDS)
+    raise unknown("parameter", name, KNOWN_NAMES, accepted=_FIELDS)
 
 
 def parse_setting(parameters: SearchParameters, text: str) -> SearchParameters:

@@ -4,6 +4,7 @@ Everything is for the side to move at the root: win rates in 0..1, scores and le
 """
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -15,8 +16,9 @@ from ..evaluate.row import EvaluationRow
 from ..game.coords import BLACK, EMPTY, PASS, as_colour, colour_name, index_of_point, point_of_index, vertex
 from ..game.drawing import BoardDrawing, Candidate, DrawingOptions
 
-# The discs of candidates: how much less than the best move's the win rate may be, and the colour.
-_CANDIDATE_COLOURS = ((0.01, "#5cc48d"), (0.03, "#b5dd6e"), (0.06, "#f5dc62"), (0.12, "#f3a854"), (1.0, "#e8705f"))
+# The discs of candidates: how much less than the best move's the win rate may be, and the colour. The last one is for
+# any loss: a difference of two win rates may be rounded to more than 1.
+_CANDIDATE_COLOURS = ((0.01, "#5cc48d"), (0.03, "#b5dd6e"), (0.06, "#f5dc62"), (0.12, "#f3a854"), (inf, "#e8705f"))
 _MOST_CANDIDATES, _LEAST_CANDIDATE_SHARE = 9, 0.02  # drawn on a board; of the root's visits
 
 
@@ -92,7 +94,9 @@ class SearchReport:
         winrate, lead, score_mean, score_stdev, utility: As in `MoveReport`, of the root.
         moves: The root's visited moves, best first.
         priors: float32 [area+1], the evaluator's policy in move-index order, 0 for moves that were forbidden.
-        ownership: As in `MoveReport`, the mean over the whole tree.
+        ownership: As in `MoveReport`, the mean over the whole tree. In a tree that a search without a limit of visits
+            reuses it is the mean over what was evaluated since ownership was first requested: 0 everywhere if nothing
+            was yet.
         seconds: The duration of the search so far.
         improved_policy: float32 [area+1], the policy that sequential halving found; None without it.
         root_evaluation: The evaluation of the root; None if the tree already knew it.

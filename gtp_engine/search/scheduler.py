@@ -53,7 +53,7 @@ class QueuedSearch:
         """Whether anything but its limits and `Scheduler.cancel` may end it."""
         return self.request.stop is not None or (self.request.early_stop and self.request.limits.seconds is not None)
 
-    def is_over(self, left: int) -> bool:
+    def may_end_now(self, left: int) -> bool:
         """Returns whether it was stopped or its best move is settled, with `left` visits to the limit."""
         if self.request.is_stopped:
             return True
@@ -95,8 +95,8 @@ class Scheduler:
         self._waiting: list[QueuedSearch] = []  # a heap
         self._running: list[QueuedSearch] = []  # sorted, the first in order first
         self._taken = np.zeros(0, np.int64)  # the slots of those
-        self._stoppable: list[QueuedSearch] = []  # those that something else than a limit may end
-        self._survey: Survey | None = None  # of those, until something changes
+        self._stoppable: list[QueuedSearch] = []  # those of them that something else than a limit may end
+        self._survey: Survey | None = None  # of the slots in `_taken`, until something changes
         self._numbers = itertools.count()
         self._has_cancelled = False
         self._kind_numbers: dict[_Kind, int] = {}
@@ -126,7 +126,7 @@ class Scheduler:
                 their turn.
             on_done: Called with the report at the end; with None if the search was cancelled before the evaluator saw
                 its position.
-            on_error: Called instead with the error of this search, or of a batch that held its leaves.
+            on_error: Called instead with the error of this search, of its report, or of a batch that held its leaves.
             priority: Of the waiting searches, those with the highest priority come first, then the earliest.
         """
         queued = QueuedSearch(search, request, on_done, on_error, priority, next(self._numbers))
@@ -387,7 +387,7 @@ class Scheduler:
         self._look()
         for queued in self._stoppable:
             status = self._batcher.statuses[queued.slot]
-            if status["is_evaluated"] and not status["is_ending"] and queued.is_over(int(status["left"])):
+            if status["is_evaluated"] and not status["is_ending"] and queued.may_end_now(int(status["left"])):
                 self._end_soon(queued)
 
     def _look_after(self) -> None:
@@ -397,11 +397,12 @@ class Scheduler:
             return
         now = time.perf_counter()
         statuses = self._batcher.statuses[self._taken]
-        for number in np.flatnonzero(statuses["is_due"]):
-            self._report(self._running[number], now)
+        reporting = [self._running[number] for number in np.flatnonzero(statuses["is_due"])]
+        ended = [self._running[number] for number in np.flatnonzero(statuses["is_done"])]
+        for queued in reporting:
+            self._report(queued, now)
         if done:
-            ended = [self._running[number] for number in np.flatnonzero(statuses["is_done"])]
-            self._running = [self._running[number] for number in np.flatnonzero(~statuses["is_done"])]
+            self._running = [queued for queued in self._running if queued not in ended]
             self._note_running()
             for queued in ended:
                 self._end(queued, now)
@@ -410,11 +411,22 @@ class Scheduler:
         request, status = queued.request, self._batcher.statuses[queued.slot]
         assert request.on_report is not None and request.interval is not None and queued.active is not None
         status["next_report"] = max(status["next_report"] + request.interval, now)
-        request.on_report(queued.active.report(now - queued.started))
+        try:
+            report = queued.active.report(now - queued.started)
+        except Exception as error:  # a bug: the other searches go on
+            self._fail(np.array([queued.slot]), error)
+            return
+        request.on_report(report)
 
     def _end(self, queued: QueuedSearch, now: float) -> None:
         active = self._release(queued)
-        queued.on_done(active.report(now - queued.started) if active.tree.is_evaluated else None)
+        try:
+            report = active.report(now - queued.started) if active.tree.is_evaluated else None
+        except Exception as error:  # likewise
+            queued.search.clear()
+            queued.on_error(error)
+            return
+        queued.on_done(report)
 
     def _release(self, queued: QueuedSearch) -> "ActiveSearch":
         """Frees the slot of a search."""

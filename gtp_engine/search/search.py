@@ -66,7 +66,8 @@ class Search:
         """Makes the game's position the root, as every search does with its own.
 
         The tree is kept if it knows the position: after moves of either player, after an undo, and if the same moves
-        are replayed from the start.
+        are replayed from the start. With a network and area scoring it is not kept after a pass, which a network must
+        not see at the root.
         """
         self.tree.set_position(game)
 
@@ -100,8 +101,9 @@ class Search:
         """Prepares the tree for a search of the request's position and returns the search."""
         self.set_position(request.game)
         parameters, visits = request.parameters or self.parameters, request.limits.visits
-        if request.needs_ownership and visits is not None and not self.tree.root_knows_ownership():
-            self.clear()  # its visits would count towards the limit but have no ownership
+        lacks_ownership = request.needs_ownership and not self.tree.root_knows_ownership()
+        if lacks_ownership and (visits is not None or self.tree.is_full):
+            self.clear()  # its visits would count towards the limit, or take all the memory, but have no ownership
         if parameters.gumbel_moves > 0 and visits is not None and self.visits > 1:
             self.clear()  # sequential halving starts with moves that have no visits
         self.tree.make_room(1, ownership=request.needs_ownership)

@@ -32,8 +32,8 @@ class Root(NamedTuple):
         history: uint64, the superko keys up to the root in the first `length` elements; those of a path are written
             after them.
         length: The number of positions up to the root.
-        priors: float32 [area+1], the root's policy with noise.
-        noisy: Whether these differ from the evaluator's policy.
+        priors: float32 [area+1], the root's policy with noise; to be read only if `noisy`.
+        noisy: Whether selection at the root follows these instead of the evaluator's policy.
         banned_until: int16 [3, area+1], the depth from which on a colour may make a move.
         halving: The plan of sequential halving at the root; NO_HALVING for the usual selection.
     """

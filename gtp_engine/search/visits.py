@@ -94,12 +94,15 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, leaves: 
     """Walks down the tree of `search` until `wanted` visits are under way or done.
 
     Args:
+        search: The search.
+        wanted: The number of visits; there are fewer if too many walks end at leaves that are under way already.
         boards: BOARD [wanted or more], written: the positions to evaluate.
         leaves: int32, as long, written: their nodes.
 
     Returns:
         The number of positions to evaluate, and of visits that are backed up already since they ended at a finished
-        game or no move is allowed. Both are 0 if the tree is full or no move is allowed at the root.
+        game or no move is allowed. Both are 0 if the tree is full, no move is allowed at the root, or everything worth
+        a visit is under way.
     """
     tree, root, averaging = search.tree, search.root, search.averaging
     count = done = collisions = 0

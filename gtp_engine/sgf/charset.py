@@ -10,6 +10,9 @@ sgfmill parses bytes and trusts the property CA, or assumes ISO-8859-1 if it is 
 
 import codecs
 import re
+from bisect import bisect_left
+
+from .syntax import GAME_START_BYTES
 
 _BYTE_ORDER_MARKS = (  # UTF-32's begins with UTF-16's, so it comes first.
     (codecs.BOM_UTF8, "utf-8"),
@@ -70,11 +73,13 @@ def _wide_charset(head: bytes) -> str | None:
 def _pieces(data: bytes, declarations: list[re.Match[bytes]]) -> list[tuple[bytes, str]]:
     """Splits a collection before each root that declares a charset, with the charset of each piece.
 
-    "(" is not the second byte of a character in any of them.
+    Neither "(" nor ";" is the second byte of a character in any of them.
     """
+    roots = [match.start() for match in GAME_START_BYTES.finditer(data)]
     starts = [0]
-    for match in declarations[1:]:  # without another "(" the piece before is empty
-        starts.append(max(starts[-1], data.rfind(b"(", starts[-1], match.start())))
+    for match in declarations[1:]:  # without another root the piece before is empty
+        place = bisect_left(roots, match.start())
+        starts.append(max(starts[-1], roots[place - 1] if place else 0))
     ends = [*starts[1:], len(data)]
     charsets = [match[1].decode() for match in declarations]
     return [(data[start:end], charset) for start, end, charset in zip(starts, ends, charsets, strict=True)]

@@ -19,16 +19,18 @@ TEXT_FIELDS = {
     "OT": "overtime",
     "AP": "application",
 }
-# Further texts about the game (FF[4], "Game info properties"), kept as they are.
+# Further texts about the game (FF[4], "Game info properties"); GC may have several lines.
 OTHER_TEXTS = ("AN", "BT", "CP", "EV", "GC", "GN", "ON", "PC", "RO", "SO", "US", "WT")
+# Properties for which a record has a field with a number; one that cannot be read is kept as a text.
+NUMBERS = ("KM", "HA", "TM")
 # The properties that `info_of` sets anew or not at all; further texts stay as they are.
-INFO_NAMES = frozenset({*TEXT_FIELDS, "KM", "HA", "TM"})
+INFO_NAMES = frozenset({*TEXT_FIELDS, *NUMBERS})
 
 
 def info_of(record: "GameRecord") -> Properties:
     """Returns the information about the game as raw properties of the root."""
     texts = {name: getattr(record, attribute) for name, attribute in TEXT_FIELDS.items()}
-    texts |= {name: text for name, text in record.texts.items() if name in OTHER_TEXTS}
+    texts |= {name: text for name, text in record.texts.items() if name in (*OTHER_TEXTS, *NUMBERS)}
     if record.komi is not None:
         texts["KM"] = number_text(record.komi)
     if record.time_limit is not None:

@@ -10,7 +10,7 @@ from sgfmill import sgf_grammar
 from ..base.errors import UserError
 from .charset import decode_sgf
 from .errors import SgfError
-from .game_info import OTHER_TEXTS, TEXT_FIELDS
+from .game_info import NUMBERS, OTHER_TEXTS, TEXT_FIELDS
 from .record import GameRecord, RecordNode
 from .syntax import parse_games
 from .values import (
@@ -151,17 +151,26 @@ def record_of(line: Iterable[Properties], source: str) -> GameRecord:
         komi=read_komi(read_text(root, "KM")),
         handicap=read_handicap(read_text(root, "HA")),
         time_limit=read_number(read_text(root, "TM")),
-        texts={name: read_text(root, name) for name in OTHER_TEXTS if read_text(root, name)},
+        texts={name: text for name in OTHER_TEXTS if (text := read_text(root, name, lines=name == "GC"))},
         nodes=[],
         source=source,
         **{attribute: read_text(root, name) for name, attribute in TEXT_FIELDS.items()},
     )
+    record.texts |= _unread_numbers(root, record)
     for properties in itertools.chain([root], nodes):
         try:
             record.nodes += read_nodes(properties, width, height, is_root=not record.nodes)
         except UserError as error:
             raise UserError(f"after move {len(record.moves)}: {error}") from error
     return record
+
+
+def _unread_numbers(root: Properties, record: GameRecord) -> dict[str, str]:
+    """Returns the texts of the numbers that are not numbers, such as TM[2h], so that writing the record keeps them."""
+    texts = {name: read_text(root, name) for name in NUMBERS}
+    has_handicap = record.handicap > 0 or read_number(texts["HA"]) == 0
+    is_read = {"KM": record.komi is not None, "HA": has_handicap, "TM": record.time_limit is not None}
+    return {name: text for name, text in texts.items() if text.strip() and not is_read[name]}
 
 
 def _line(tree: sgf_grammar.Coarse_game_tree, variation: Sequence[int]) -> Iterator[Properties]:

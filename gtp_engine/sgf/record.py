@@ -15,7 +15,7 @@ from ..base.fields import Range, invalid, parse_number
 from ..base.messages import plural
 from ..game.coords import BLACK, WHITE
 from ..game.drawing import DrawingOptions
-from ..game.game import Game, Move
+from ..game.game import Game, Move, count_handicap
 from ..game.rules import Rules
 from .errors import SgfError
 from .game_info import TEXT_FIELDS
@@ -37,7 +37,8 @@ class RecordNode:
         black: Points that get a black stone.
         white: Points that get a white stone.
         empty: Points that are cleared.
-        to_move: The player to move next, or None if the node does not state it.
+        to_move: The player to move next, or None if the node does not state it; in a node with both stones and a move,
+            the player to move after the stones.
         comment: The comment.
         annotations: Further properties of one value each, by SGF's name: {"BM": "1"} marks a bad move.
         variations: Lines of nodes that could follow the node before this one instead of it; not for the root.
@@ -80,7 +81,8 @@ class GameRecord:
         time_limit: The main time in seconds, or None.
         overtime: The overtime.
         application: The program that wrote the record.
-        texts: Other information by SGF's property ("EV", "PC", ...).
+        texts: Other information by SGF's property ("EV", "PC", ...); also KM, HA or TM if the file has something else
+            than a number there.
         nodes: The nodes; the first is the root and has no move.
         source: The name used in error messages.
 
@@ -145,19 +147,20 @@ class GameRecord:
         if not isinstance(game, Game):
             raise invalid("game", game, "a Game")
         comments = comments or {}
+        handicap = count_handicap(game.setup_stones, ())  # HA belongs to stones in the root, not to Black's first moves
         nodes = [RecordNode(move, comment=comments.get(number, "")) for number, move in enumerate(game.moves, 1)]
         return cls(
             width=game.width,
             height=game.height,
             komi=game.komi,
             rules=rules_text(game.rules),
-            handicap=game.handicap,
+            handicap=handicap,
             black=black,
             white=white,
             result=result,
             date=datetime.date.today().isoformat() if date is None else date,
             application=f"gtp_engine:{__version__}",
-            nodes=[_start_node(game, comments.get(0, "")), *nodes],
+            nodes=[_start_node(game, handicap, comments.get(0, "")), *nodes],
         )
 
     def __repr__(self) -> str:
@@ -247,10 +250,10 @@ class GameRecord:
         return sgf_text(self)
 
 
-def _start_node(game: Game, comment: str) -> RecordNode:
+def _start_node(game: Game, handicap: int, comment: str) -> RecordNode:
     """Returns the root of a game: its stones, and the first player unless the stones suggest it."""
     black = tuple(stone.point for stone in game.setup_stones if stone.colour == BLACK)
     white = tuple(stone.point for stone in game.setup_stones if stone.colour == WHITE)
     first = game.moves[0].colour if game.moves else game.to_move
-    expected = WHITE if game.handicap and not white and game.setup_stones else BLACK
+    expected = WHITE if handicap else BLACK
     return RecordNode(black=black, white=white, to_move=None if first == expected else first, comment=comment)

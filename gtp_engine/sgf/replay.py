@@ -43,10 +43,13 @@ def _apply(record: "GameRecord", node: "RecordNode", game: Game, played: int) ->
     try:
         if node.has_setup:
             _set_up(node, game, WHITE if record.handicap >= 2 and not played else game.to_move)
-        if node.to_move is not None:
+        if node.to_move is not None and node.has_setup:
             game.to_move = node.to_move
         if node.move is not None:
             game.play(*node.move)
+        # Set before the move, the next player would make it a move out of turn, which forgets ko and passes.
+        if node.to_move is not None and not node.has_setup:
+            game.to_move = node.to_move
     except UserError as error:
         place = f"move {played + (node.move is not None)}" if played or node.move else "the start"
         raise SgfError(f"{record.source}: {place}: {error}") from error

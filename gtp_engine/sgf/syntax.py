@@ -24,7 +24,7 @@ _VALUE_OR_CORRECTION = re.compile(
     r"\[(?>[^\\\]]+|\\.|\\\Z)*+(?:\]|\Z)  |  (?<![A-Za-z])[a-z]+(?=\s*\[)  |  [^\x00-\x7f]+", re.VERBOSE | re.DOTALL
 )
 _GAME_START = re.compile(r"\(\s*;")
-_GAME_START_BYTES = re.compile(rb"\(\s*;")
+GAME_START_BYTES = re.compile(rb"\(\s*;")
 
 
 def parse_games(text: str) -> Iterator[sgf_grammar.Coarse_game_tree]:
@@ -37,7 +37,7 @@ def parse_games(text: str) -> Iterator[sgf_grammar.Coarse_game_tree]:
     """
     data = _normalised(text).encode("utf-8", "replace")
     position = 0
-    while start := _GAME_START_BYTES.search(data, position):
+    while start := GAME_START_BYTES.search(data, position):
         tokens, position = sgf_grammar.tokenise(data, start.start())
         # "(;" without any SGF after it is a smiley in a signature: "(;-)".
         if len(tokens) > 2:
@@ -67,7 +67,7 @@ def _correct(match: re.Match[str]) -> str:
 
 
 def _check_end(tokens: list[tuple[str, bytes]], data: bytes, position: int) -> None:
-    """Raises ValueError unless the game is closed; sgfmill alone reports only an unexpected end."""
+    """Raises UserError unless the game is closed; sgfmill alone reports only an unexpected end."""
     missing = tokens.count(("D", b"(")) - tokens.count(("D", b")"))
     if not missing:
         return

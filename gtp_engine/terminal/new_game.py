@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from ..base.errors import UserError
 from ..base.fields import Range, parse_board_size, parse_number
 from ..game.coords import MAX_SIZE, MIN_SIZE
-from ..game.game import Game
+from ..game.game import Game, count_handicap
+from ..game.handicap import most_fixed_stones
 from ..game.rules import LARGEST_KOMI, parse_rules
 from ..play.initial_game import initial_game
 from ..play.players import COLOURS, parse_humans
@@ -41,13 +42,20 @@ def new_game(text: str, before: Game, humans: frozenset[int]) -> tuple[Game, fro
     """
     wanted = _parse(text)
     width, height = wanted.size or (before.width, before.height)
-    handicap = before.handicap if wanted.handicap is None else wanted.handicap
+    handicap_before = _handicap(before)
+    handicap = handicap_before if wanted.handicap is None else wanted.handicap
     komi = wanted.komi
-    if komi is None and (width, height, handicap) == (before.width, before.height, before.handicap):
+    if komi is None and (width, height, handicap) == (before.width, before.height, handicap_before):
         komi = before.komi
     rules = before.rules if wanted.rules is None else parse_rules(wanted.rules)
     game = initial_game(width, height, handicap=handicap, komi=komi, rules=rules)
     return game, humans if wanted.colour is None else parse_humans(wanted.colour)
+
+
+def _handicap(game: Game) -> int:
+    """Returns the handicap stones that a game began with, 0 for a set-up of more than any game can begin with."""
+    stones = count_handicap(game.setup_stones, ())
+    return stones if stones <= most_fixed_stones(game.width, game.height) else 0
 
 
 def _parse(text: str) -> _Wanted:

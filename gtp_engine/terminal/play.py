@@ -295,7 +295,7 @@ class TerminalGame:
 
     def _command_rank(self, text: str) -> None:
         before = self._engine.settings.rank
-        if step := RANK_STEPS.get(text):
+        if step := RANK_STEPS.get(text.lower()):
             self._engine.change_rank(step)
         elif text:
             self._engine.settings = replace(self._engine.settings, rank=text)

@@ -12,7 +12,7 @@ NEW_GAME = "new 13 handicap 4 komi 0.5 rules japanese white"  # every word is op
 COMMANDS = {
     "pass": "pass; two passes in a row end the game",
     "undo N": "take back your last move and the reply; undo 3: the last three",
-    "hint": "mark the move that the engine would play",
+    "hint": "mark the best move",
     "analyze": "show the best moves with win rate, score and main line",
     "score": "show the score estimate and territory; after two passes, the count",
     "board": "show the board again; Enter does so too",
@@ -76,6 +76,8 @@ def parse_line(line: str, width: int, height: int, advice: str = CHOICES) -> tup
     Raises:
         UserError: The line is not understood; the message names what to type instead.
     """
+    if counted := _with_count(line):
+        return counted
     if match := _VERTEX.fullmatch(line):
         return "play", _existing(match[1] + match[2], width, height)
     if match := _REVERSED.fullmatch(line):
@@ -93,6 +95,14 @@ def parse_line(line: str, width: int, height: int, advice: str = CHOICES) -> tup
     if argument and " " not in usage:
         raise UserError(f"{usage!r} accepts no argument: {argument.strip()[:_SHOWN]!r}")
     return command, argument.strip()
+
+
+def _with_count(line: str) -> tuple[str, str] | None:
+    """Returns the command and the number of `u 3`, which would be a point otherwise; None for another line."""
+    word, _, number = line.lower().partition(" ")
+    command = _COMMAND_OF.get(word, "")
+    takes_count = _USAGES.get(command, "").endswith(" N")
+    return (command, number.strip()) if takes_count and number.strip().isdecimal() else None
 
 
 def _existing(name: str, width: int, height: int) -> str:

@@ -28,7 +28,10 @@ from .ddp import ProcessGroup
 from .losses import Loss, LossWeights, Means, accuracies, losses, total
 from .setting import setting
 
-RATES = {"adamw": 2e-3, "sgd": 0.05}  # peak learning rates by optimizer, for batches of a few hundred samples
+# Peak learning rates by optimizer, for batches of a few hundred samples, and weight decays with which the weights of
+# both decay equally fast.
+RATES = {"adamw": 2e-3, "sgd": 0.05}
+DECAYS = {"adamw": 0.02, "sgd": 0.0008}
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 STATE = "learner 1"  # version of `Learner.state`
 MEASURED_SAMPLES = 4096  # enough to measure the batch norms of the network that plays
@@ -55,7 +58,11 @@ class LearnerSettings:
     batch_size: int = setting(
         256, "Samples per step. Larger batches are faster on a GPU, and need a higher learning rate.", 2
     )
-    optimizer: str = setting("adamw", "Optimizer. It cannot change later.", accepted=tuple(RATES))
+    optimizer: str = setting(
+        "adamw",
+        "Optimizer. It cannot change later. sgd needs a learning_rate of about 0.05 and a weight_decay of 0.0008.",
+        accepted=tuple(RATES),
+    )
     learning_rate: float = setting(
         2e-3, "Peak learning rate. Too high a rate makes losses infinite, too low a one wastes time.", 0
     )
@@ -202,10 +209,12 @@ class Learner:
         model = copy.deepcopy(self.average)
         norms = [module for module in model.modules() if isinstance(module, BatchNorm)]
         model.train()
+        count = 0
         with torch.no_grad(), self._autocast():
-            for number, batch in enumerate(batches, 1):
+            for batch in batches:
+                count += len(batch.planes)
                 for norm in norms:
-                    norm.momentum = 1 / number  # a plain mean over the batches
+                    norm.momentum = len(batch.planes) / count  # a mean over the samples: the last batch may be small
                 batch = on_device(batch, self.device)
                 model(batch.planes.float(), batch.scalars, full_board=batch.full_board)
         for norm in norms:
@@ -328,7 +337,10 @@ def _optimizer(model: Model, settings: LearnerSettings) -> torch.optim.Optimizer
     """Makes the optimizer. As usual only matrices and convolutions decay."""
     large = [parameter for parameter in model.parameters() if parameter.dim() > 1]
     small = [parameter for parameter in model.parameters() if parameter.dim() <= 1]
-    groups = [{"params": large, "weight_decay": settings.weight_decay}, {"params": small, "weight_decay": 0.0}]
-    if settings.optimizer == "sgd":
+    is_sgd = settings.optimizer == "sgd"
+    # SGD adds the decay to the gradient, which momentum multiplies.
+    decay = settings.weight_decay * (1 - settings.momentum if is_sgd else 1.0)
+    groups = [{"params": large, "weight_decay": decay}, {"params": small, "weight_decay": 0.0}]
+    if is_sgd:
         return torch.optim.SGD(groups, settings.learning_rate, settings.momentum, nesterov=True, fused=True)
     return torch.optim.AdamW(groups, settings.learning_rate, (settings.momentum, 0.999), fused=True)

@@ -5,8 +5,10 @@ used differently during training: channel 1 of the policy, which files from vers
 predicts the opponent's reply, and is replaced by a copy of channel 0 in the network that plays
 (`learner.playing_network`). The time until the value settles is not trained.
 
-Losses and default weights are KataGo's, with the exceptions that `LossWeights` names: KataGo's score losses train a
-distribution that its files do not contain; here the mean and the standard deviation are trained directly.
+Losses and default weights are KataGo's, with three exceptions. KataGo's score losses train a distribution that its
+files do not contain; here the mean and the standard deviation are trained directly, with ten times the weights. The
+ownership loss is a mean over the points. The errors are those against the targets of value and score, not against later
+searches.
 """
 
 import math
@@ -33,8 +35,6 @@ _OFF = -1e4  # logit of what is impossible; finite, because it is multiplied by 
 _DEVIATION_OF_MEAN_ERROR = math.sqrt(math.pi / 2)
 
 
-# KataGo's weights, except that those of score and stdev are ten times as large, since no distribution of scores is
-# trained. The ownership loss is a mean over the points.
 @dataclass(frozen=True)
 class LossWeights:
     """The loss weights; 0 switches a loss off."""

@@ -10,7 +10,7 @@ from typing import Any
 from ..base.errors import UserError
 from ..base.folders import data_dir
 from ..network.library import find_network, load_network, network_name
-from .learner import RATES, LearnerSettings
+from .learner import DECAYS, RATES, LearnerSettings
 from .presets import preset_file
 from .run_folder import RunFolder
 from .setting import settings_of
@@ -82,8 +82,9 @@ def with_options(settings: RunSettings, given: Mapping[str, Any]) -> RunSettings
 
 def settings_from_options(given: Mapping[str, Any]) -> RunSettings:
     """Returns the settings of a new run from records; UserError for options that are not accepted."""
-    rate = RATES[given.get("optimizer", RECORDS.learn.optimizer)]
-    return with_options(RECORDS, {"learning_rate": rate, **given})
+    optimizer = given.get("optimizer", RECORDS.learn.optimizer)
+    usual = {"learning_rate": RATES[optimizer], "weight_decay": DECAYS[optimizer]}
+    return with_options(RECORDS, {**usual, **given})
 
 
 def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any]) -> None:

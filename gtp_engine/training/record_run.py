@@ -103,7 +103,7 @@ class RecordRun(Run):
         folder = Path(records.labels) if records.labels else self.folder.labels
         if records.teacher:
             self._warn_of_size(Path(records.teacher))
-            if not fill_labels(self.settings, folder, self.observer, self.limit.is_over):
+            if not fill_labels(self.settings, folder, self.observer, self.limit):
                 raise Stopped
         return read_labels(folder, self.observer.skipped)
 

@@ -119,7 +119,10 @@ class _SelfPlayGame(GameInProgress):
 
 
 class SelfPlay(GameRunner[_SelfPlayGame]):
-    """Plays games side by side; each finished one is passed to `on_game` and replaced by a new one.
+    """Plays games side by side; each finished one is passed to `on_game` and replaced by a new one, up to `total`.
+
+    With a `total` every game that is begun is finished. Without it, whoever takes the first games that finish gets
+    more short games than are played.
 
     Boards of different sizes cannot share a batch, and an evaluator has at most two batches in flight: each size has
     its own evaluator.
@@ -129,6 +132,7 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
         make_evaluator: Makes an evaluator of the current network.
         on_game: Called with each finished game.
         games: Number of games at a time.
+        total: Number of games in all; None for no end.
         seed: Seed of everything that is random.
         cycle: Cycle of the run, which decides the visits of a search.
     """
@@ -140,6 +144,7 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
         on_game: Callable[[FinishedGame], None],
         *,
         games: int,
+        total: int | None = None,
         seed: int | tuple[int, ...],
         cycle: int = 0,
     ) -> None:
@@ -148,6 +153,7 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
         self.settings = settings
         self._make_evaluator = make_evaluator
         self._on_game = on_game
+        self._left = total
         self._random = np.random.default_rng(seed)
         self._schedulers: dict[BoardSize, Scheduler] = {}
         self._batch_sizes: dict[BoardSize, int] = {}
@@ -165,6 +171,11 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
         capacity = sum(scheduler.batches * self._batch_sizes[board] for board, scheduler in self._schedulers.items())
         positions = sum(scheduler.positions for scheduler in self.schedulers)
         return Counts(self.moves, positions, sum(scheduler.batches for scheduler in self.schedulers), capacity)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all games have been played."""
+        return self._left == 0 and not self.games
 
     def begin_cycle(self, cycle: int) -> None:
         """Continues with the settings of a cycle; they hold for the games in progress too."""
@@ -186,7 +197,11 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
         for scheduler in self.schedulers:
             scheduler.evaluator.close()
 
-    def _begin_game(self) -> _SelfPlayGame:
+    def _begin_game(self) -> _SelfPlayGame | None:
+        if self._left == 0:
+            return None
+        if self._left is not None:
+            self._left -= 1
         settings = self.settings.games
         game = new_game(settings, self._random)
         scheduler = self._scheduler(game)

@@ -47,14 +47,13 @@ class SelfPlayGames:
             interval: Seconds between two such lines.
         """
         start, last_report = time.monotonic(), 0.0
-        with LocalPool(self._worker_settings(), time.time_ns() if seed is None else seed) as workers:
+        with LocalPool(self._worker_settings(), time.time_ns() if seed is None else seed, self._games) as workers:
             workers.play(self._network, _CYCLE)
             try:
                 while self._collected < self._games and not self.stopped:
                     for game in workers.collect(WAIT_SECONDS):
-                        if self._collected < self._games:
-                            self._collected += 1
-                            self.finished += self._writer.add(game, _CYCLE)
+                        self._collected += 1
+                        self.finished += self._writer.add(game, _CYCLE)
                     self.finished += self._writer.flush_late(_CYCLE)
                     now = time.monotonic()
                     if now - last_report >= interval:

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from ..base.fields import Range, invalid, parse_number
 from ..evaluate.choices import AUTO, ROLLOUTS, network_on
 from ..evaluate.evaluator import Evaluator
-from ..evaluate.factory import make_evaluator
 from ..game.coords import check_board_size
 from ..game.rules import Rules, as_rules, check_komi
 from ..network.library import find_network
@@ -90,11 +89,10 @@ def _play(settings: RunSettings, network: str, games: int | None, seed: int) -> 
     finished: deque[FinishedGame] = deque()
 
     def make() -> Evaluator:
-        if network == ROLLOUTS:
-            return make_evaluator(ROLLOUTS, seed=seed)
-        return evaluator_for(network, settings.machine.device, settings.machine.precision)
+        return evaluator_for(network, settings.machine.device, settings.machine.precision, seed)
 
-    player = SelfPlay(settings, make, finished.append, games=settings.machine.concurrency, seed=seed)
+    concurrency = settings.machine.concurrency
+    player = SelfPlay(settings, make, finished.append, games=concurrency, total=games, seed=seed)
     yielded = 0
     with ThreadPoolExecutor(1, "selfplay") as thread:
         try:

@@ -86,15 +86,15 @@ class GameSettings:
     )
     resign_winrate: float = setting(
         0.95,
-        "Win rate that decides a game once one side has held it for resign_moves of its searches. With 1 no game "
+        "Win rate that decides a game once one side has held it for resign_moves positions in a row. With 1 no game "
         "is decided before its end.",
         0.5,
         1,
     )
     resign_moves: int = setting(
         3,
-        "Number of positions in a row above resign_winrate that decide a game. A decided game is played on with "
-        "cheap searches, which saves time.",
+        "Number of positions in a row, each searched by the side to move there, at which one side has resign_winrate "
+        "or more. Nobody resigns: a decided game is played on with cheap searches, which saves time.",
         1,
     )
     resign_weight: float = setting(
@@ -261,8 +261,8 @@ class CycleSettings:
     seed: int = setting(1, "Random seed of weights, games and the order of samples.", 0, 2**62)
     shard_games: int = setting(
         100,
-        "Games in one file of samples, and in one SGF file. If a run is killed, it loses at most this number of "
-        "games, and none that is older than a minute.",
+        "Games in one file of samples, and in one SGF file. If a run is killed, it loses the games in progress "
+        "and at most this number of finished ones, none that ended more than a minute ago.",
         1,
     )
     comments: bool = setting(
@@ -463,7 +463,9 @@ class RunSettings:
         self.records.filters()
         self.games.rulesets()
         self.search.full(0), self.search.cheap()
-        if not any(self.games.sizes.values()):
+        if not any(self.games.sizes.values()) or (
+            self.records.label_sizes and not any(self.records.label_sizes.values())
+        ):
             raise UserError("no board size has a weight above 0")
 
     @property

@@ -17,6 +17,8 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Self
 
+import numpy as np
+
 from ..base.errors import EXPECTED
 from ..base.system import available_cpus, configure_process
 from ..evaluate.evaluator import Evaluator
@@ -104,10 +106,17 @@ class SelfPlayPool(ABC):
 
 
 class LocalPool(SelfPlayPool):
-    """A pool of processes on this machine."""
+    """A pool of processes on this machine.
 
-    def __init__(self, settings: RunSettings, seed: int) -> None:
+    Args:
+        settings: The settings of the run.
+        seed: Seed of the games.
+        total: The number of games that all workers play together; None for no end.
+    """
+
+    def __init__(self, settings: RunSettings, seed: int, total: int | None = None) -> None:
         super().__init__(settings, seed)
+        self._total = total
         self._context = multiprocessing.get_context("spawn")
         self._processes: list[Any] = []
         self._pipes: list[Connection] = []
@@ -126,7 +135,8 @@ class LocalPool(SelfPlayPool):
         count = self.settings.machine.workers or available_cpus()
         for number in range(count):
             pipe, other_end = self._context.Pipe()
-            arguments = (other_end, self.settings, (self._seed, number))
+            share = None if self._total is None else (self._total + number) // count
+            arguments = (other_end, self.settings, (self._seed, number), share)
             process = self._context.Process(target=_run_worker, args=arguments, name=f"selfplay-{number}", daemon=True)
             with signals_blocked():
                 process.start()
@@ -215,13 +225,13 @@ def signals_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _run_worker(pipe: Connection, settings: RunSettings, seed: tuple[int, ...]) -> None:
+def _run_worker(pipe: Connection, settings: RunSettings, seed: tuple[int, ...], total: int | None) -> None:
     """The main function of a worker's process."""
     for number in TERMINATION_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     configure_process()
     try:
-        _PipeLoop(pipe, settings, seed).run()
+        _PipeLoop(pipe, settings, seed, total).run()
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the main process is gone
     except Exception as error:
@@ -239,9 +249,9 @@ def _as_text(error: Exception) -> RuntimeError:
 class _PipeLoop:
     """A worker that is controlled through a pipe."""
 
-    def __init__(self, pipe: Connection, settings: RunSettings, seed: tuple[int, ...]) -> None:
+    def __init__(self, pipe: Connection, settings: RunSettings, seed: tuple[int, ...], total: int | None) -> None:
         self._pipe = pipe
-        self._worker = SelfPlayWorker(settings, seed, pipe.send)
+        self._worker = SelfPlayWorker(settings, seed, pipe.send, total)
         self._reported = 0.0
 
     def run(self) -> None:
@@ -255,7 +265,7 @@ class _PipeLoop:
 
     def _play(self) -> None:
         """Plays until a message arrives or the main process is gone, which makes the pipe ready too."""
-        while not self._pipe.poll():
+        while not self._pipe.poll(_REPORT_SECONDS if self._worker.is_done else 0.0):
             self._worker.step()
             now = time.monotonic()
             if now - self._reported >= _REPORT_SECONDS:
@@ -272,10 +282,17 @@ class SelfPlayWorker:
         settings: The settings of the run.
         seed: Seed of the games.
         on_game: Called with each finished game.
+        total: The number of games to play; None for no end.
     """
 
-    def __init__(self, settings: RunSettings, seed: tuple[int, ...], on_game: Callable[[FinishedGame], None]) -> None:
-        self._settings, self._seed, self._on_game = settings, seed, on_game
+    def __init__(
+        self,
+        settings: RunSettings,
+        seed: tuple[int, ...],
+        on_game: Callable[[FinishedGame], None],
+        total: int | None = None,
+    ) -> None:
+        self._settings, self._seed, self._on_game, self._total = settings, seed, on_game, total
         self._selfplay: SelfPlay | None = None
         self._network = ""
         self._precision = settings.machine.precision
@@ -285,12 +302,24 @@ class SelfPlayWorker:
         """The work done since the worker began."""
         return self._selfplay.counts if self._selfplay else Counts()
 
+    @property
+    def is_done(self) -> bool:
+        """Whether all games have been played."""
+        return self._selfplay is not None and self._selfplay.is_done
+
     def begin(self, network: str, cycle: int) -> None:
         """Begins or resumes the games, with this network and the settings of that cycle."""
         make = partial(self._evaluator, network)
         if self._selfplay is None:
-            games = self._settings.machine.concurrency
-            self._selfplay = SelfPlay(self._settings, make, self._on_game, games=games, seed=self._seed, cycle=cycle)
+            self._selfplay = SelfPlay(
+                self._settings,
+                make,
+                self._on_game,
+                games=self._settings.machine.concurrency,
+                total=self._total,
+                seed=self._seed,
+                cycle=cycle,
+            )
         else:
             self._selfplay.begin_cycle(cycle)
             if network != self._network:
@@ -303,12 +332,13 @@ class SelfPlayWorker:
         self._selfplay.step()
 
     def _evaluator(self, network: str) -> Evaluator:
-        evaluator = evaluator_for(network, self._settings.machine.device, self._precision)
+        seed = int(np.random.default_rng(self._seed).integers(2**62))
+        evaluator = evaluator_for(network, self._settings.machine.device, self._precision, seed)
         self._precision = getattr(evaluator, "precision", self._precision)  # one trial is enough
         return evaluator
 
 
-def evaluator_for(network: str, device: str, precision: str) -> Evaluator:
+def evaluator_for(network: str, device: str, precision: str, seed: int | None = None) -> Evaluator:
     """Makes an evaluator for self-play, with one thread and without a cache: repeated positions come in another
     symmetry.
 
@@ -316,12 +346,13 @@ def evaluator_for(network: str, device: str, precision: str) -> Evaluator:
         network: File or name of the network, "none" for rollouts.
         device: Device, as in `evaluate.choices`.
         precision: Precision, as in `evaluate.choices`.
+        seed: Seed of the rollouts; None for a different one each time.
     """
     from ..evaluate.choices import ROLLOUTS
     from ..evaluate.factory import make_evaluator
 
     if network == ROLLOUTS:
-        return make_evaluator(ROLLOUTS)
+        return make_evaluator(ROLLOUTS, seed=seed)
     from ..evaluate.network import NetworkEvaluator
     from ..network.library import find_network
 

@@ -98,6 +98,8 @@ def test_root_moves() -> None:
     assert moves is not None and moves.avoid == ((BLACK, D4, 3), (BLACK, PASS, 3))
     moves = parsed(allowMoves=avoided).request.root_moves
     assert moves is not None and moves.allow == ((BLACK, D4, 3), (BLACK, PASS, 3))
+    moves = parsed(avoidMoves=[{"player": "B", "moves": ["D4"], "untilDepth": 2**70}]).request.root_moves
+    assert moves is not None and moves.avoid == ((BLACK, D4, 2**70),)
 
 
 def test_an_empty_list_of_allowed_moves_forbids_all() -> None:

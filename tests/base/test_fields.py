@@ -70,8 +70,8 @@ def test_text_is_no_number_of_json_and_toml() -> None:
 
 
 def test_true_and_false_have_many_words() -> None:
-    assert all(parse_bool("ponder", value) for value in (True, "true", "Yes", " on ", "1", 1))
-    assert not any(parse_bool("ponder", value) for value in (False, "false", "NO", "off", "0", 0))
+    assert all(parse_bool("ponder", value) for value in (True, "true", "t", "Yes", " on ", "1", 1))
+    assert not any(parse_bool("ponder", value) for value in (False, "false", "F", "NO", "off", "0", 0))
     with pytest.raises(UserError, match="invalid ponder 'maybe': expected true or false"):
         parse_bool("ponder", "maybe")
 

@@ -381,6 +381,29 @@ def test_the_pass_that_takes_the_button_does_not_help_to_end_the_game() -> None:
     assert game.is_over
 
 
+def test_a_change_of_rules_counts_the_passes_anew() -> None:
+    button, usual = RULESETS["aga-button"], RULESETS["chinese"]
+    game = Game(5, rules=usual)
+    game.play(BLACK, PASS)
+    game.set_rules(button)
+    assert (game.passes, game.board["button"][0]) == (0, BUTTON_BLACK)
+    game.play(WHITE, PASS)
+    assert game.passes == 1 and not game.is_over
+    game.set_rules(usual)
+    assert game.passes == 2 and game.is_over
+    game.undo()
+    assert game.passes == 1
+    game.set_rules(button)
+    assert game.passes == 0
+
+    game.play(BLACK, PASS)  # out of turn: the passes before are forgotten
+    assert game.passes == 1
+    game.set_rules(usual)
+    assert game.passes == 1
+    game.set_komi(3)
+    assert game.passes == 1
+
+
 def test_a_copy_has_every_field() -> None:
     """A record of random bytes, so that a field that `copy_board` forgets is found whatever it means."""
     random = np.random.default_rng(1)

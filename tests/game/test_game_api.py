@@ -5,6 +5,7 @@ import pickle
 import pytest
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.game.board import AREA_SCORING, TERRITORY_SCORING
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
 from gtp_engine.game.diagram import board_text
 from gtp_engine.game.game import Game, IllegalMove
@@ -80,6 +81,23 @@ def test_rules_and_komi_are_checked_when_they_change() -> None:
     with pytest.raises(UserError, match="invalid komi 'x'"):
         game.set_komi("x")  # type: ignore[arg-type]
     assert (game.rules, game.komi) == (RULESETS["japanese"], 7)
+
+
+def test_a_change_of_a_copy_after_an_undo_leaves_the_game_as_it_is() -> None:
+    game = Game(9)
+    game.play("black", "D4")
+    game.play("white", "E5")
+    copy = game.copy()
+    game.undo()
+    copy.set_komi(100)
+    copy.set_rules("japanese")
+    copy.undo()
+    board, other = game.board[0], copy.board[0]
+    assert (game.komi, board["komi"], board["scoring"]) == (7, 7, AREA_SCORING)
+    assert (copy.komi, other["komi"], other["scoring"]) == (100, 100, TERRITORY_SCORING)
+    copy.undo()
+    game.undo()
+    assert (game.board["komi"][0], copy.board["komi"][0]) == (7, 100)
 
 
 def test_the_komi_is_the_usual_one_of_the_size() -> None:

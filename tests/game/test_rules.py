@@ -95,6 +95,8 @@ def test_unknown_rules_are_named(text: str, message: str) -> None:
         ("ko", "simple", {"ko": "SIMPLE"}),
         ("scoring", "territory", {"scoring": "TERRITORY"}),
         ("suicide", "false", {"suicide": False}),
+        ("suicide", "off", {"suicide": False}),
+        ("hasButton", "on", {"has_button": True}),
         ("hasButton", "TRUE", {"has_button": True}),
         ("whiteHandicapBonus", "n-1", {"white_handicap_bonus": "N-1"}),
         ("friendlyPassOk", True, {"friendly_pass_ok": True}),

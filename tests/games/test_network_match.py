@@ -1,5 +1,6 @@
 """Matches between networks in one process."""
 
+import gzip
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.base.files import folder_lock
 from gtp_engine.evaluate.evaluator import Evaluator
 from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.game.coords import BLACK, WHITE
@@ -70,6 +72,27 @@ def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert len(whole.games) == 4
     with pytest.raises(ValueError, match="holds another match: its visits is 20, not 30"):
         play(visits=30, folder=tmp_path)
+
+
+def test_another_network_in_the_same_file_is_another_match(tmp_path: Path) -> None:
+    network = tmp_path / "network.bin.gz"
+    options: dict[str, Any] = {
+        "a": str(network),
+        "games": 2,
+        "visits": 1,
+        "folder": tmp_path / "match",
+        "device": "cpu",
+    }
+    network.write_bytes(TINY.read_bytes())
+    play(**options)
+    network.write_bytes(gzip.compress(gzip.decompress(TINY.read_bytes()), mtime=1))
+    with pytest.raises(ValueError, match=r"holds another match: its network A is .*SHA-256"):
+        play(**options)
+
+
+def test_one_program_at_a_time_plays_a_match(tmp_path: Path) -> None:
+    with folder_lock(tmp_path), pytest.raises(ValueError, match="another program is using this folder"):
+        play(games=2, folder=tmp_path)
 
 
 def test_the_same_again_for_a_seed() -> None:

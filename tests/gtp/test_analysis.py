@@ -134,7 +134,7 @@ def test_allowed_and_avoided_moves(engine: Conversation) -> None:
         moves = {move for move, *_ in MOVE.findall(line)}
         assert moves and (allowed is None or moves <= allowed)
     engine.ask("clear_cache")
-    line = stream(engine, "kata-analyze b 5 avoid b E5,D4 2 avoid w C3 1", 3)[-1]
+    line = stream(engine, "kata-analyze b 5 avoid b E5,D4 99999 avoid w C3 1", 3)[-1]
     engine.response()
     assert not {"E5", "D4"} & {move for move, *_ in MOVE.findall(line)}
 

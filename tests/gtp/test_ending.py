@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conversation import PATIENCE, Conversation
+from conversation import PATIENCE, Conversation, environment
 
 Starter = Callable[..., Conversation]
 
@@ -37,17 +37,33 @@ def test_quit_behind_genmove_makes_it_answer(start: Starter) -> None:
     assert engine.wait() == 0
 
 
-@pytest.mark.parametrize("command", ["genmove b", "kata-genmove_analyze b 10", "reg_genmove b", "final_score"])
-def test_end_of_input_in_a_search(start: Starter, command: str) -> None:
-    engine = start(*LONG)
-    engine.ask("boardsize 9")
-    engine.send(command)
-    time.sleep(0.3)
+def test_end_of_input_lets_searches_finish(start: Starter) -> None:
+    engine = start("--visits", "300", "--threads", "1")
+    search = "kata-genmove_analyze b rootInfo true"
+    engine.send("boardsize 9", search, "reg_genmove w", "clear_board", search, "final_score")
     engine.end_input()
-    assert engine.response().startswith("=")
-    assert engine.rest() == []
+    answers = "\n".join(engine.rest())
+    visits = [int(count) for count in re.findall(r"rootInfo visits (\d+)", answers)]
+    assert len(visits) == 2 and min(visits) >= 300
+    assert len(re.findall("^=", answers, re.MULTILINE)) == 6
     assert engine.wait() == 0
     assert "Traceback" not in engine.log()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a closed pipe shows only when something is written")
+@pytest.mark.parametrize("command", ["genmove b", "kata-genmove_analyze b 1000", "reg_genmove b", "final_score"])
+def test_a_client_that_is_gone_leaves_no_search(tmp_path: Path, command: str) -> None:
+    process = listening(tmp_path)
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(f"boardsize 9\n{command}\n".encode())
+    process.stdin.flush()
+    assert [process.stdout.readline() for _ in range(2)] == [b"=\n", b"\n"]
+    process.stdin.close()
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.stdout.close()
+    assert process.wait(PATIENCE) == 0
+    assert "Traceback" not in (tmp_path / "stderr").read_text()
 
 
 def test_end_of_input_in_an_analysis(start: Starter) -> None:
@@ -127,10 +143,15 @@ def test_other_lines_do_not_interrupt_genmove(start: Starter) -> None:
     assert engine.response() == "= gtp_engine"
 
 
-def test_closed_output_ends_the_program(tmp_path: Path) -> None:
-    with (tmp_path / "stderr").open("wb") as log:
+def listening(folder: Path) -> "subprocess.Popen[bytes]":
+    """Starts the program with pipes that the test closes itself; its log is the file `stderr` in the folder."""
+    with (folder / "stderr").open("wb") as log:
         command = [sys.executable, "-m", "gtp_engine", "gtp", "--network", "none", *LONG]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=environment())
+
+
+def test_closed_output_ends_the_program(tmp_path: Path) -> None:
+    process = listening(tmp_path)
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(b"boardsize 9\nkata-analyze 5\n")
     process.stdin.flush()

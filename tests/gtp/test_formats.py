@@ -2,10 +2,12 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from gtp_engine.evaluate.row import POLICY, UNKNOWN, VALUE_ERROR, EvaluationRow, row_columns
 from gtp_engine.game.coords import BLACK, PASS, parse_vertex
 from gtp_engine.gtp.formats import Fields, cgos_line, decimal, kata_line, lz_line, with_unvisited
 from gtp_engine.search.report import MoveReport, SearchReport
@@ -124,6 +126,22 @@ def test_order_of_the_optional_fields() -> None:
     ]
     assert "pv A2 B1 pass pvVisits 20 19 18 pvEdgeVisits 20 19 18 movesOwnership 1.0 1.0 1.0 1.0 1.0 1.0 info" in line
     assert " ownership 1.0 -1.0 0.5 -0.25 0.0 0.125 ownershipStdev 0.413 " in line
+
+
+def test_the_root_has_its_weight_and_the_errors_that_the_evaluator_expects() -> None:
+    row = np.zeros(row_columns(WIDTH * HEIGHT), np.float32)
+    row[VALUE_ERROR:POLICY] = 0.25, 1.5, 12.0
+    known = replace(TWO_MOVES, weight=25.5, root_evaluation=EvaluationRow(row, WIDTH * HEIGHT))
+    assert kata_line(known, Fields(root_info=True)).endswith(
+        " rootInfo visits 31 utility 0.0 winrate 0.5 scoreMean 0.0 scoreStdev 12.0 scoreLead 0.0 scoreSelfplay 0.0"
+        " weight 25.5 rawStWrError 0.25 rawStScoreError 1.5 rawVarTimeLeft 12.0"
+    )
+    row[VALUE_ERROR:POLICY] = UNKNOWN
+    assert kata_line(known, Fields(root_info=True)).endswith(
+        " weight 25.5 rawStWrError -1.0 rawStScoreError -1.0 rawVarTimeLeft -1.0"
+    )
+    in_tree = replace(known, root_evaluation=None)
+    assert kata_line(in_tree, Fields(root_info=True)).endswith(" scoreSelfplay 0.0 weight 25.5")
 
 
 def test_limits_on_the_number_of_moves() -> None:

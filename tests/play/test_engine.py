@@ -97,6 +97,18 @@ def test_loading_a_game_takes_its_size_komi_and_rules(engine):
     assert (engine.game.width, engine.game.height, engine.game.komi) == (5, 7, 2.5)
 
 
+def test_the_usual_komi_of_a_game_that_was_loaded_is_not_one_that_was_sent(engine):
+    engine.load(Game(9))
+    engine.set_board_size(19)
+    assert engine.komi == 7.5
+    engine.load(Game(9, komi=7.5))
+    engine.set_board_size(9)
+    assert engine.komi == 7.5
+    engine.load(Game(9))
+    engine.set_board_size(19)
+    assert engine.komi == 7
+
+
 def test_a_decision_is_played_when_it_is_committed(engine):
     decision = engine.genmove(engine.request(BLACK)).result(PATIENCE)
     assert decision.colour == BLACK and not decision.resign and decision.report is not None
@@ -200,6 +212,17 @@ def test_the_clock_limits_moves_and_is_charged():
         assert engine.best_move().report.new_visits <= 1
 
 
+def test_a_move_is_decided_by_the_clock_of_its_request(engine):
+    goes_on = threading.Event()
+    engine._thread.submit(lambda _: goes_on.wait(PATIENCE))
+    engine.clock.settings = gtp_settings(60, 0, 0)
+    timed = engine.genmove()
+    engine.clock.settings = gtp_settings(0, 0, 0)
+    untimed = engine.genmove()
+    goes_on.set()
+    assert timed.result(PATIENCE).budget > 0 and untimed.result(PATIENCE).budget is None
+
+
 def test_deciding_without_playing_uses_no_clock(engine):
     engine.clock.settings = gtp_settings(60, 0, 0)
     decision = engine.genmove(engine.request(BLACK), play=False).result(PATIENCE)
@@ -214,6 +237,9 @@ def test_parameters_by_both_names(engine):
     engine.set_parameter("maxTime", 0.5)
     engine.set_parameter("visits", "none")
     assert engine.settings.seconds == 0.5 and engine.parameter("maxVisits") is None
+    engine.set_parameter("maxTime", "0")  # as in the settings: the root alone is evaluated
+    assert engine.settings.seconds == EngineSettings(seconds=0).seconds == 0
+    assert engine.analyze().result(PATIENCE).visits >= 1
     assert {"visits", "seconds", "rank", "c_puct"} <= set(engine.parameter_names())
 
 
@@ -543,6 +569,15 @@ def test_other_threads_may_only_stop_and_close_an_engine(engine):
     thread = threading.Thread(target=engine.close)
     thread.start()
     thread.join()
+
+
+def test_a_report_may_close_the_engine(engine):
+    ended = []
+    request = engine.request(on_report=lambda _: ended.append(engine.close()), interval=1e-6)
+    assert engine.analyze(request).result(PATIENCE).visits >= 1
+    assert engine.close(PATIENCE) and set(ended) == {False}
+    with pytest.raises(UserError, match="the engine is closed"):
+        engine.analyze()
 
 
 def test_an_engine_shows_its_game(engine):

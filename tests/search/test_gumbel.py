@@ -7,11 +7,11 @@ import pytest
 from hash_evaluator import HashEvaluator
 from searching import run
 
-from gtp_engine.game.coords import BLACK, index_of_point
+from gtp_engine.game.coords import BLACK, PASS, all_points, index_of_point
 from gtp_engine.game.game import Game
 from gtp_engine.search.gumbel import completed_utilities, considered_visits, plan_halving
 from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.search.request import Limits, RootMoves
+from gtp_engine.search.request import Limits, RootMoves, SearchRequest
 from gtp_engine.search.search import Search
 
 
@@ -86,6 +86,15 @@ def test_forbidden_moves_are_not_drawn() -> None:
 def test_there_is_no_plan_for_more_visits_than_memory_can_hold() -> None:
     priors = np.full(26, 1 / 26, np.float32)
     assert not len(plan_halving(priors, np.zeros(26, bool), 8, 2**50, np.zeros(26)).considered_visits)
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_a_search_that_is_allowed_no_move_ends_with_the_root(batch: int) -> None:
+    search = Search(HashEvaluator(batch), SearchParameters(gumbel_moves=8), seed=1)
+    everything = RootMoves(avoid=tuple((BLACK, point, 1) for point in [PASS, *all_points(5, 5)]))
+    report = search.run(SearchRequest(Game(5), Limits(visits=100), everything))
+    assert (report.visits, report.moves, report.improved_policy) == (1, (), None)
+    assert search.choose(report) == PASS
 
 
 def test_a_later_search_begins_anew() -> None:

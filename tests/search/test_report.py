@@ -1,5 +1,6 @@
 """What a report offers to its readers: names of points, a table, texts, drawings."""
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -90,6 +91,11 @@ def test_the_drawing_has_stones_last_move_candidates_and_ownership(game: Game, r
     assert "ownership" not in {element.get("class") for element in ElementTree.fromstring(
         report.to_svg(ownership=None)).iter(f"{SVG}g")}  # fmt: skip
     assert report._repr_svg_() == report.to_svg()
+
+
+def test_a_difference_of_win_rates_may_be_rounded_to_more_than_one(report: SearchReport) -> None:
+    best, second = report.moves[0]._replace(winrate=1.0), report.moves[1]._replace(winrate=-1e-9, visits=100)
+    assert [disc.is_best for disc in replace(report, moves=(best, second)).candidates()] == [True, False]
 
 
 def test_a_report_keeps_its_stones_when_the_game_goes_on(game: Game) -> None:

@@ -272,6 +272,34 @@ def test_a_job_that_cannot_start_says_so() -> None:
     assert [str(answer) for answer in answers] == ["no such board"]
 
 
+class Speechless(Search):
+    """Cannot report what it has found."""
+
+    def begin(self, request: SearchRequest) -> ActiveSearch:
+        active = super().begin(request)
+
+        def fail(seconds: float) -> SearchReport:
+            raise ValueError("nothing to say")
+
+        active.report = fail  # type: ignore[method-assign]
+        return active
+
+
+@pytest.mark.parametrize("interval", [None, 1e-6])
+def test_a_report_that_fails_ends_its_search_and_no_other(interval: float | None) -> None:
+    evaluator = RecordingEvaluator(4, overlap=2)
+    answers: list[list[object]] = [[], [], []]
+    scheduler = Scheduler(evaluator, slots=3)
+    searches = made(evaluator), Speechless(evaluator, seed=1), made(evaluator)
+    for search, own in zip(searches, answers, strict=True):
+        add(scheduler, search, Game(5), 40, own, interval=interval, on_report=lambda _: None)
+    scheduler.run()
+    first, failed, last = (each[0] for each in answers)
+    assert isinstance(first, SearchReport) and isinstance(last, SearchReport) and first.visits == last.visits == 40
+    assert str(failed) == "nothing to say" and searches[1].visits == 0
+    assert [len(each) for each in answers] == [1, 1, 1] and scheduler.is_idle
+
+
 def test_reports_on_the_way() -> None:
     evaluator = HashEvaluator(4)
     answers: list[object] = []

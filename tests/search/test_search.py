@@ -19,6 +19,7 @@ from gtp_engine.game.rules import RULESETS
 from gtp_engine.search import tree as trees
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.ranking import best_first
+from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits, RootMoves
 from gtp_engine.search.search import Search
 
@@ -151,6 +152,43 @@ def test_the_tree_goes_on_with_the_game() -> None:
     replayed.play(BLACK, best.point)
     search.set_position(replayed)
     assert search.visits >= best.visits
+
+
+class PassesEvaluator(HashEvaluator):
+    """Reads ladders, as networks do, and notes the passes that it is shown."""
+
+    reads_ladders = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.passes: list[int] = []
+
+    def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
+        self.passes += boards["passes"][indices].tolist()
+        return super().submit(boards, indices, symmetries, ladders, **options)
+
+
+@pytest.mark.parametrize(("rules", "is_kept"), [("chinese", False), ("japanese", True)])
+def test_a_root_after_a_pass_is_evaluated_as_a_root(rules: str, is_kept: bool) -> None:
+    game = Game(3, rules=RULESETS[rules])
+    evaluator = PassesEvaluator()
+    search = Search(evaluator, SearchParameters(), seed=1)
+    search.set_position(game)
+    run(search, Limits(visits=500))
+    assert 1 in evaluator.passes  # the tree knows the position after a pass
+    game.play(BLACK, PASS)
+    search.set_position(game)
+    assert (search.visits > 0) == is_kept
+    evaluator.passes.clear()
+    before = search.visits
+    report = run(search, Limits(visits=before + 100))
+    assert is_kept or evaluator.passes[0] == 0
+    search.set_position(game)
+    assert search.visits == before + 100  # searched again, the same root is kept
+    answer = next(move for move in report.moves if move.point != PASS)
+    game.play(WHITE, answer.point)
+    search.set_position(game)
+    assert search.visits == answer.visits > 0
 
 
 @pytest.mark.parametrize("change", ["komi", "rules", "setup", "turn", "history", "size"])
@@ -418,6 +456,20 @@ def test_an_endless_search_keeps_the_tree_when_ownership_is_asked_for() -> None:
     report = run(search, Limits(), stop=stop, on_report=lambda _: stop.set(), interval=0.05, ownership=True)
     assert report.visits > 100
     assert report.ownership is not None and report.ownership[0, 0] == 1
+
+
+def test_a_full_tree_without_ownership_is_given_up_for_it() -> None:
+    search, before = searched(Game(5), 3000, tree_megabytes=0.1)
+    assert before.visits < 3000 and search.tree.is_full
+    stop = threading.Event()
+
+    def end(report: SearchReport) -> None:
+        if report.visits > 50:
+            stop.set()
+
+    report = run(search, Limits(), stop=stop, on_report=end, interval=0.01, ownership=True)
+    assert report.new_visits == report.visits > 50
+    assert report.ownership is not None and report.ownership[0, :3].tolist() == [1, -1, 0]
 
 
 class VariedEvaluator(HashEvaluator):

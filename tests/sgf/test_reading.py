@@ -50,6 +50,15 @@ def test_each_game_of_a_collection_has_its_own_charset() -> None:
     ]
 
 
+def test_a_bracket_in_a_value_begins_no_game_of_another_charset() -> None:
+    first = "(;GM[1]CA[GB2312]SZ[9]PB[古力];B[ee])".encode("gb2312")
+    second = "(;GM[1]GN[決勝 (A)]PB[坂田]CA[UTF-8]SZ[9];B[ee])".encode()
+    assert [(game.texts.get("GN"), game.black) for game in read_sgf_games(first + b"\n" + second)] == [
+        (None, "古力"),
+        ("決勝 (A)", "坂田"),
+    ]
+
+
 @pytest.mark.parametrize(
     "name", ["unicode_escape", "rot13", "base64", "undefined", "utf-7", "idna", "hz", "nosuch", "cp037"]
 )
@@ -109,6 +118,16 @@ def test_texts() -> None:
     assert (record.black, record.white) == ("Black Player x", "a]b\\c")
     assert record.application == "GNU Go:x:3.8"
     assert record.nodes[0].comment == "one\n two: [3]"
+
+
+def test_texts_of_the_root_are_written_as_they_were_read() -> None:
+    record = read_sgf(b"(;SZ[9]GC[one\ntwo]EV[a\nb]TM[2h]KM[six]HA[two];B[ee])")
+    assert (record.komi, record.handicap, record.time_limit) == (None, 0, None)
+    assert record.texts == {"GC": "one\ntwo", "EV": "a b", "TM": "2h", "KM": "six", "HA": "two"}
+    assert read_sgf(record.to_sgf().encode()) == record
+    record.komi, record.time_limit = 6.5, 60.0
+    assert "KM[6.5]" in record.to_sgf() and "TM[60]" in record.to_sgf()
+    assert read_sgf(b"(;SZ[9]KM[]HA[0]TM[ ])").texts == {}
 
 
 @pytest.mark.parametrize(

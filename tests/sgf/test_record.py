@@ -30,6 +30,15 @@ def test_player_to_move_is_the_one_who_moves_next() -> None:
     assert read_sgf(b"(;SZ[9]HA[2]AB[aa][bb])").to_game().to_move == WHITE
 
 
+def test_the_player_to_move_next_may_be_named_with_a_move() -> None:
+    assert read_sgf(b"(;SZ[9];B[aa]PL[W])").to_game().to_move == WHITE
+    assert read_sgf(b"(;SZ[9];B[aa]PL[B])").to_game().to_move == BLACK
+    game = read_sgf(b"(;SZ[9];B[aa]PL[W];W[bb]PL[B];B[]PL[W];W[]PL[B])").to_game()
+    assert (game.is_over, game.history_start, len(game.moves)) == (True, 0, 4)
+    game = read_sgf(b"(;SZ[9];AB[aa]PL[W]W[bb])").to_game()
+    assert (game.moves, game.to_move) == ([(WHITE, game.point("B8"))], BLACK)
+
+
 def test_handicap_stones() -> None:
     game = read_sgf(b"(;SZ[9]HA[2];AB[cg][gc];W[ee])").to_game()
     assert (game.handicap, len(game.moves)) == (2, 1)
@@ -76,6 +85,20 @@ def test_record_of_a_game(width: int, height: int) -> None:
     assert (replayed.stones() == game.stones()).all()
     assert (replayed.moves, replayed.to_move, replayed.komi) == (game.moves, game.to_move, game.komi)
     assert (replayed.rules, replayed.handicap) == (game.rules, game.handicap)
+
+
+def test_moves_of_black_in_a_row_are_no_handicap_of_the_record() -> None:
+    game = Game(9)
+    for colour, point in ((BLACK, "D4"), (WHITE, "pass"), (BLACK, "E5")):
+        game.play(colour, point)
+    record = GameRecord.from_game(game)
+    assert (game.handicap, record.handicap) == (2, 0)
+    assert "HA[" not in record.to_sgf()
+    assert record.to_game().handicap == 2
+    game.set_up("D4", (), BLACK)
+    game.play(BLACK, "E5")
+    again = GameRecord.from_game(game).to_game()
+    assert (again.moves, again.setup_stones, again.history_start) == (game.moves, game.setup_stones, 0)
 
 
 def test_a_record_is_described_in_a_line_and_shown_as_its_last_position() -> None:

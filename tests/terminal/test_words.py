@@ -31,12 +31,21 @@ from gtp_engine.terminal.words import ALIASES, COMMANDS, parse_line
         ("rank 3d", ("rank", "3d")),
         ("weaker", ("rank", "weaker")),
         ("undo 3", ("undo", "3")),
+        ("u 3", ("undo", "3")),
+        ("U  3", ("undo", "3")),
+        ("d 3", ("play", "d3")),
         ("new 13 white", ("new", "13 white")),
         ("give up", ("resign", "")),
     ],
 )
 def test_moves_commands_and_other_words_for_them(line: str, meaning: tuple[str, str]) -> None:
     assert parse_line(line, 9, 9) == meaning
+
+
+def test_a_word_for_undo_is_no_column_even_if_the_board_has_it() -> None:
+    assert parse_line("u 3", 25, 25) == ("undo", "3")
+    assert parse_line("u3", 25, 25) == ("play", "u3")
+    assert parse_line("play u 3", 25, 25) == ("play", "u3")
 
 
 @pytest.mark.parametrize(

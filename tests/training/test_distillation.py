@@ -5,20 +5,21 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
-from making import random_game
+from making import random_game, sample_game
 from reference_outputs import predict
 
 from gtp_engine.cli import main
 from gtp_engine.evaluate.features import new_workspace, position_of
 from gtp_engine.evaluate.network import NetworkEvaluator
-from gtp_engine.game.coords import BLACK, WHITE, point_of_index
+from gtp_engine.game.coords import BLACK, EMPTY, WHITE, point_of_index
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.network.library import load_network
@@ -35,6 +36,7 @@ from gtp_engine.training.distillation import walks
 from gtp_engine.training.distillation.labels import LabelSettings, Task, make_labels, shard_of, tasks_for
 from gtp_engine.training.distillation.teacher import label_of, load_teacher, policy_moves
 from gtp_engine.training.distillation.walks import Judgement, PlayedWalk, drawn_move
+from gtp_engine.training.limit import Limit
 from gtp_engine.training.losses import LossWeights, distances, losses, total
 from gtp_engine.training.observer import Observer
 from gtp_engine.training.validation import is_held
@@ -77,12 +79,21 @@ def settings_of(sources: Sequence[Path]) -> LabelSettings:
     return LabelSettings.of_teacher(TINY, sources, filters=Filters(moves=5))
 
 
-def run(
-    folder: Path, sources: Sequence[Path], tasks: Sequence[Task], is_stopped: Callable[[], bool] = lambda: False
-) -> tuple[bool, Kept]:
+def run(folder: Path, sources: Sequence[Path], tasks: Sequence[Task], limit: Limit | None = None) -> tuple[bool, Kept]:
     observer = Kept()
-    done = make_labels(settings_of(sources), folder, tasks, lambda: load_teacher(TINY, "cpu"), observer, is_stopped)
+    teacher = partial(load_teacher, TINY, "cpu")
+    done = make_labels(settings_of(sources), folder, tasks, teacher, observer, limit or Limit())
     return done, observer
+
+
+class ShortLimit(Limit):
+    """A limit that is over after so many questions."""
+
+    calls = 40
+
+    def is_over(self) -> bool:
+        self.calls -= 1
+        return self.calls < 0
 
 
 def contents(folder: Path) -> dict[str, list[bytes]]:
@@ -146,6 +157,20 @@ def test_walks_leave_the_records_and_vary_komi_and_rules(records: Path, tmp_path
     assert len(np.unique(games.games[["ko_rule", "scoring", "tax", "suicide", "has_button"]])) > 4
 
 
+def test_a_record_with_a_suicide_ends_the_walk_under_other_rules() -> None:
+    game = Game(5, rules=RULESETS["tromp-taylor"])
+    for number, point in enumerate(("A2", "A1", "B2", "E5", "C1", "B1", "D5", "D4")):  # B1 is a suicide
+        game.play("bw"[number % 2], point)
+    assert game.stone_at("A1") == EMPTY
+    games = pack([sample_game(game)])
+    for seed in range(20):
+        walk = walks.RecordWalk(games, 0, np.random.default_rng(seed))
+        while not walk.is_over:
+            legal = walk.game.legal_moves().astype(np.float32)
+            even = np.array([0.5, 0.5, 0], np.float32)
+            walk.proceed(Judgement(legal / legal.sum(), even, 0.0, 1.0, 0.0, np.zeros(25, np.float32)))
+
+
 def _records(folder: Path) -> tuple[list[int], list[np.ndarray]]:
     (shard,) = (folder / labelling.GAMES).glob("*.shard")
     games = read_shard(shard)
@@ -165,14 +190,7 @@ def test_what_is_held_back_follows_from_the_number(records: Path, tmp_path: Path
 def test_a_stopped_run_resumes_to_the_same_labels(records: Path, tmp_path: Path, small_tasks: None) -> None:
     tasks = tasks_for(300, {(5, 5): 1, (4, 4): 1})
     assert run(tmp_path / "whole", [records], tasks)[0]
-    calls = 0
-
-    def is_stopped() -> bool:
-        nonlocal calls
-        calls += 1
-        return calls > 40
-
-    done, observer = run(tmp_path / "pieces", [records], tasks, is_stopped)
+    done, observer = run(tmp_path / "pieces", [records], tasks, ShortLimit())
     assert not done and 0 < len(observer.made) < len(tasks)
     kept = contents(tmp_path / "pieces")
     assert kept.keys() == {f"{name}.shard" for name in observer.made}

@@ -422,7 +422,7 @@ def test_a_damaged_shard_is_made_again(games: Path, tmp_path: Path) -> None:
     folder = begin(tmp_path, games)
     assert not RecordRun(folder, Quiet(), limit=Steps(0)).go()  # reads, and learns nothing
     shards = sorted((tmp_path / "games").iterdir())
-    assert len(shards) == len(find_source_files([games])) == 2
+    assert len(shards) == len(find_source_files([games], print)) == 2
     shards[0].write_bytes(shards[0].read_bytes()[:-5])
     errors: list[str] = []
     settings = folder.settings().records.filters()
@@ -436,6 +436,24 @@ def test_a_damaged_shard_is_made_again(games: Path, tmp_path: Path) -> None:
         [games], tmp_path / "games", Filters(moves=5), on_error=errors.append, on_progress=lambda *now: True
     )
     assert other is not None and other.games.game_count == 60
+
+
+def test_files_that_have_changed_are_read_again(tmp_path: Path) -> None:
+    def count() -> int:
+        found = read_sgf_dataset(
+            [tmp_path / "games"], tmp_path / "shards", Filters(moves=1), on_error=print, on_progress=lambda *now: True
+        )
+        assert found is not None
+        return found.games.game_count
+
+    record = tmp_path / "games" / "b.sgf"
+    record.parent.mkdir()
+    record.write_text("(;SZ[9]RE[B+3];B[aa];W[bb])")
+    assert count() == 1
+    record.write_text("(;SZ[9]RE[B+3];B[aa];W[bb])(;SZ[9]RE[B+3];B[cc];W[bb])")
+    assert count() == 2
+    record.with_name("a.sgf").write_text("(;SZ[9]RE[B+3];B[dd];W[bb])")
+    assert count() == 3
 
 
 def test_an_unreadable_file_does_not_affect_others(tmp_path: Path) -> None:

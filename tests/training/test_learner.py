@@ -12,6 +12,7 @@ from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.network.config import parse_config
 from gtp_engine.network.layers import BatchNorm
 from gtp_engine.network.model import Model
+from gtp_engine.training import learner as learner_module
 from gtp_engine.training.data.loader import Loader, Samples
 from gtp_engine.training.data.samples import GameSet, pack
 from gtp_engine.training.learner import Learner, LearnerSettings, LossNotFinite, playing_network, rate_at
@@ -115,6 +116,19 @@ def test_both_optimizers_learn(optimizer: str) -> None:
             learner.step(next(loader))
         means.append(learner.take_losses()["policy"])
     assert means[2] < means[0]
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+def test_weights_decay_by_a_share_of_the_learning_rate(optimizer: str) -> None:
+    settings = replace(SETTINGS, optimizer=optimizer, learning_rate=0.1, weight_decay=0.1, momentum=0.9)
+    weight = torch.nn.Parameter(torch.ones(2, 2))
+    holder = torch.nn.Module()
+    holder.register_parameter("weight", weight)
+    optimizer_of = learner_module._optimizer(holder, settings)  # type: ignore[arg-type]
+    for _ in range(100):
+        weight.grad = torch.zeros_like(weight)
+        optimizer_of.step()
+    assert weight[0, 0].item() == pytest.approx(math.exp(-100 * 0.1 * 0.1), rel=0.1)
 
 
 def test_a_loss_that_is_not_finite_is_an_error() -> None:

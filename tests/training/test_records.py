@@ -101,6 +101,7 @@ GOOD = "SZ[9]BR[4d]WR[1p]DT[2003-05-01]"
         ({"until": "2003-04"}, GOOD, "date"),
         ({"since": "1900"}, "SZ[9]", "date"),
         ({"until": "2100"}, "SZ[9]DT[?]", "date"),
+        ({"since": "2000"}, "SZ[9]DT[circa 1680]", "date"),
     ],
 )
 def test_filters(filters: dict[str, object], root: str, reason: str | None) -> None:

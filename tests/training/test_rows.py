@@ -133,6 +133,9 @@ def test_searched_policies_values_and_weights() -> None:
     expected = [0.75, 0, 0, 0, 0, 0, 0, 0, 0, 0.25]
     np.testing.assert_allclose(batch.policy[1], expected, atol=1e-4)
     np.testing.assert_allclose(batch.opponent[0], expected, atol=1e-4)
+    # The reply to the second move was not searched in full, and the last position has none.
+    assert batch.weights[:, columns_.OPPONENT].tolist() == [1, 0, 0]
+    assert not batch.opponent[1:].any()
     np.testing.assert_allclose(batch.value, [[0.875, 0.125, 0], [0, 1, 0], [0.25, 0.75, 0]])
     assert batch.lead.tolist() == [3, -5, 0]
     assert batch.weights[:, columns_.POLICY].tolist() == [1, 0.5, 1]

@@ -94,6 +94,22 @@ def test_games_agree_with_their_records(network: str, tmp_path: Path) -> None:
     assert {(game.sample.width, game.sample.height) for game in games} == {(5, 5), (7, 6)}
 
 
+def test_a_number_of_games_is_begun_and_finished(network: str) -> None:
+    """The first games to finish would be the short ones."""
+    done: list[FinishedGame] = []
+    make = partial(evaluator_for, network, "cpu", "float32")
+    selfplay = SelfPlay(miniature.settings(), make, done.append, games=4, total=6, seed=1)
+    begun: set[int] = set()
+    while not selfplay.is_done:
+        selfplay.step()
+        begun.update(map(id, selfplay.games))
+        assert len(selfplay.games) + len(done) <= 6
+    selfplay.close()
+    assert len(done) == 6 and not selfplay.games
+    selfplay.step()
+    assert len(done) == 6
+
+
 def test_targets_are_the_movers(network: str) -> None:
     games = as_samples(miniature.SETTINGS, network, 10)
     samples = Samples(pack(games))

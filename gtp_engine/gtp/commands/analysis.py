@@ -13,7 +13,7 @@ from ...game.coords import BLACK
 from ...game.symmetry import COUNT
 from ...search.request import RootMoves, SearchRequest
 from ..arguments import SYNTAX_ERROR, colour, expect, integer, is_colour, number, point
-from ..formats import Fields, cgos_line, kata_line, lz_line, with_unvisited
+from ..formats import NOT_PREDICTED, Fields, cgos_line, kata_line, lz_line, with_unvisited
 from ..inbox import Event
 from ..protocol import GtpError
 from ..registry import command
@@ -37,7 +37,6 @@ _FLAGS = {
     "noResultValue": "no_result_value",
 }
 _SHORTEST_INTERVAL = 0.01
-_DEEPEST = 10_000  # no line of play is longer
 
 
 def parse_request(session: Session, words: list[str], *, kata: bool) -> tuple[SearchRequest, Fields]:
@@ -99,7 +98,7 @@ def _restriction(session: Session, key: str, rest: deque[str]) -> tuple[str, int
     """Parses the rest of `avoid|allow COLOUR VERTEX,VERTEX,... DEPTH`."""
     player = colour(_next(rest))
     points = [point(session, word, SYNTAX_ERROR) for word in _next(rest).split(",")]
-    return key, player, points, integer(_next(rest), 1, _DEEPEST)
+    return key, player, points, integer(_next(rest), 1)
 
 
 def _root_moves(restrictions: list[tuple[str, int, list[int], int]]) -> RootMoves:
@@ -191,8 +190,6 @@ def genmove_analyze(session: Session, request: SearchRequest, fields: Fields, fo
 
 # What a network outputs for the position without any search, in KataGo's form.
 
-_NONE = -1.0  # KataGo's value for what a network does not output
-
 
 @command("kata-raw-nn")
 def kata_raw_nn(session: Session, arguments: list[str]) -> str:
@@ -230,9 +227,9 @@ def raw_text(evaluation: "RawEvaluation") -> str:
         "whiteLead": sign * evaluation.lead,
         "whiteScoreSelfplay": sign * evaluation.score_mean,
         "whiteScoreSelfplaySq": evaluation.score_mean_square,
-        "varTimeLeft": _NONE if evaluation.variance_time is None else evaluation.variance_time,
-        "shorttermWinlossError": _NONE if evaluation.value_error is None else evaluation.value_error,
-        "shorttermScoreError": _NONE if evaluation.score_error is None else evaluation.score_error,
+        "varTimeLeft": NOT_PREDICTED if evaluation.variance_time is None else evaluation.variance_time,
+        "shorttermWinlossError": NOT_PREDICTED if evaluation.value_error is None else evaluation.value_error,
+        "shorttermScoreError": NOT_PREDICTED if evaluation.score_error is None else evaluation.score_error,
     }
     width = evaluation.ownership.shape[1]
     moves = [_cell(prior, 6) for prior in evaluation.policy.tolist()]

@@ -22,6 +22,7 @@ from .samples import DRAW, INDEX_BITS, MOST_MOVES, UNKNOWN, SampleGame, pack_mov
 LARGEST_BOARD = 19  # KataGo's networks do not support larger ones
 HASHED_MOVES = 100  # of a game, to identify it
 _LOWEST_PROFESSIONAL = 100
+_YEAR = re.compile("[0-9]{4}")  # with which a date begins, in SGF
 _RANK = re.compile(r"\s*(\d{1,2})\s*(k|d|p|kyu|dan|段|级|級)?", re.IGNORECASE)
 _RESULT = re.compile(r"\s*([BW])\s*\+\s*([\d.]*)\s*(.*)", re.IGNORECASE)
 _DRAWS = ("0", "draw", "jigo")
@@ -77,9 +78,10 @@ class Filters:
             if any(rank is None or rank < lowest for rank in ranks):
                 raise Unusable("rank")
         day = record.date.strip()
-        if self.since is not None and day[: len(self.since)] < self.since:  # an unknown date is empty and sorts first
+        is_dated = _YEAR.match(day) is not None
+        if self.since is not None and not (is_dated and day[: len(self.since)] >= self.since):
             raise Unusable("date")
-        if self.until is not None and not "0" < day[: len(self.until)] <= self.until:
+        if self.until is not None and not (is_dated and day[: len(self.until)] <= self.until):
             raise Unusable("date")
 
 

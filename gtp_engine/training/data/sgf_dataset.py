@@ -4,6 +4,7 @@ There is a shard for each file with many games, and for some hundreds of files w
 was skipped and why.
 """
 
+import hashlib
 import zipfile
 import zlib
 from collections import Counter
@@ -42,6 +43,18 @@ class SourceFiles:
 
     name: str
     files: tuple[tuple[Path, str], ...]
+
+    def state(self) -> str:
+        """Returns a hash of the names, sizes and times of change of the files: others are read anew."""
+        facts = {}
+        for path in dict.fromkeys(path for path, _ in self.files):
+            with suppress(OSError):
+                facts[path] = path.stat()
+        digest = hashlib.sha256()
+        for path, member in self.files:
+            known = facts.get(path)
+            digest.update(repr((str(path), member, known and (known.st_size, known.st_mtime_ns))).encode())
+        return digest.hexdigest()
 
     def read(self, fail: Callable[[object], None]) -> Iterator[tuple[str, bytes]]:
         """Yields names and contents; calls `fail` with a message for each file that cannot be read."""
@@ -82,11 +95,12 @@ class SgfDataset:
     skipped: Mapping[str, int]
 
 
-def find_source_files(sources: Sequence[Path]) -> list[SourceFiles]:
+def find_source_files(sources: Sequence[Path], on_error: Callable[[str], None]) -> list[SourceFiles]:
     """Returns the files that contain games, grouped by shard, in a fixed order.
 
     Args:
         sources: Files, folders and archives.
+        on_error: Called with a message for each damaged archive in a folder.
 
     Raises:
         FileNotFoundError: A source does not exist.
@@ -103,7 +117,12 @@ def find_source_files(sources: Sequence[Path]) -> list[SourceFiles]:
         else:
             raise SgfError(f"{source}: expected a folder, or a file that ends in .sgf, .sgfs or .zip")
         for path in found:
-            files += _members(path) if path.name.lower().endswith(ARCHIVE) else [(path, "")]
+            try:
+                files += _members(path) if path.name.lower().endswith(ARCHIVE) else [(path, "")]
+            except SgfError as error:
+                if path == source:
+                    raise
+                on_error(str(error))
     many = [entry for entry in files if _name(entry).endswith(LINES_SUFFIX)]
     single = [entry for entry in files if not _name(entry).endswith(LINES_SUFFIX)]
     shards = [SourceFiles(_shown(path, member), ((path, member),)) for path, member in many]
@@ -162,7 +181,7 @@ def read_sgf_dataset(
         UserError: No games are left.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    shards = find_source_files(sources)
+    shards = find_source_files(sources, on_error)
     sets: list[GameSet] = []
     read, count, skipped = 0, 0, Counter[str]()
     known = np.zeros(0, np.uint64)
@@ -212,7 +231,8 @@ def _read_kept(
         return None
     try:
         notes = read_notes(path)
-        is_same = notes["portion"] == files.name and _are_of(notes, filters)
+        state = files.state()  # which shards of older versions do not record
+        is_same = notes["portion"] == files.name and notes.get("state", state) == state and _are_of(notes, filters)
         return (read_shard(path), notes) if is_same else None
     except ShardError as error:
         on_error(f"{error}; made again")
@@ -223,6 +243,7 @@ def _make(
     path: Path, files: SourceFiles, filters: Filters, on_error: Callable[[str], None], with_ownership: bool
 ) -> tuple[GameSet, dict[str, Any]]:
     """Makes the shard of these files; returns its games and its notes."""
+    state = files.state()
     errors: list[str] = []
     skipped = Counter[str]()
 
@@ -245,7 +266,8 @@ def _make(
     games = label_ownership(games) if with_ownership else games
     skipped["damaged"] += len(errors)
     kept = errors[:NAMED_ERRORS]
-    notes = {"portion": files.name, "filters": filters.to_data(), "read": read, "skipped": +skipped, "errors": kept}
+    about = {"portion": files.name, "state": state, "filters": filters.to_data()}
+    notes = {**about, "read": read, "skipped": +skipped, "errors": kept}
     write_shard(games, path, notes)
     return games, notes
 

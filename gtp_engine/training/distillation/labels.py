@@ -32,6 +32,7 @@ from ..data.game_records import Filters
 from ..data.samples import GameSet, join, pack
 from ..data.sgf_dataset import read_sgf_dataset
 from ..data.shards import SUFFIX, ShardError, read_notes, read_shard, read_shards, write_shard
+from ..limit import Limit
 from ..observer import Observer, reading_progress
 from ..settings import RunSettings, parse_size
 from ..validation import VALIDATION_SHARE, is_held
@@ -138,7 +139,7 @@ def tasks_for(positions: int, sizes: Mapping[tuple[int, int], float]) -> list[Ta
     return [task for _, task in sorted(tasks, key=lambda entry: (entry[0], entry[1].name))]
 
 
-def fill_labels(settings: RunSettings, folder: Path, observer: Observer, is_stopped: Callable[[], bool]) -> bool:
+def fill_labels(settings: RunSettings, folder: Path, observer: Observer, limit: Limit) -> bool:
     """Makes the labels that a run's settings ask for and the folder lacks; see `make_labels`."""
     records, machine = settings.records, settings.machine
     teacher = Path(records.teacher)
@@ -149,7 +150,7 @@ def fill_labels(settings: RunSettings, folder: Path, observer: Observer, is_stop
     make_teacher = partial(load_teacher, teacher, machine.device, machine.threads or available_cpus())
     tasks = tasks_for(records.positions, sizes or BOARD_SIZES)
     _check_some_are_learned(tasks, records.positions, sizes or BOARD_SIZES)
-    is_done = make_labels(wanted, folder, tasks, make_teacher, observer, is_stopped)
+    is_done = make_labels(wanted, folder, tasks, make_teacher, observer, limit)
     if is_done:
         count = sum(int(read_notes(shard_of(folder, task))["labels"]) for task in tasks)
         observer.message(
@@ -199,7 +200,7 @@ def make_labels(
     tasks: Sequence[Task],
     make_teacher: Callable[[], Teacher],
     observer: Observer,
-    is_stopped: Callable[[], bool],
+    limit: Limit,
 ) -> bool:
     """Makes missing and damaged shards, sharing the work with other processes that do the same.
 
@@ -209,7 +210,7 @@ def make_labels(
         tasks: The tasks whose shards are wanted.
         make_teacher: Loads the teacher; called only if a shard is missing.
         observer: Receives the progress.
-        is_stopped: Returns whether to stop.
+        limit: Ends the work; its minutes begin once the records are read.
 
     Returns:
         Whether all shards are there; False if it was stopped.
@@ -222,22 +223,24 @@ def make_labels(
     if not missing:
         observer.progress("labels", len(tasks), len(tasks))
         return True
-    games = _read_games(settings, folder, observer, is_stopped)
+    games = _read_games(settings, folder, observer, limit.is_stopped)
     if games is None:
         return False
+    limit.restart()  # else a short piece would only read, and label nothing
     by_size = {(task.width, task.height): _of_size(games, task, settings.seed) for task in tasks}
     teacher = make_teacher()
     try:
-        while missing and not is_stopped():
+        while missing and not limit.is_over():
             for task in missing:
-                made = _claim_and_make(settings, folder, task, by_size[task.width, task.height], teacher, is_stopped)
+                records = by_size[task.width, task.height]
+                made = _claim_and_make(settings, folder, task, records, teacher, limit.is_over)
                 missing = [task for task in missing if not shard_of(folder, task).exists()]
                 if made:
                     finished = len(tasks) - len(missing)
                     observer.progress("labels", finished, len(tasks))
                     observer.message(f"{made}; {finished} of {len(tasks)} shards")
                     break  # other processes may have made the next ones
-                if is_stopped():
+                if limit.is_over():
                     break
             else:
                 time.sleep(WAIT_SECONDS)  # other processes work on all of them

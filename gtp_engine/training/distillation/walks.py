@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...game.coords import BLACK, WHITE, point_of_index
-from ...game.game import Game
+from ...game.game import Game, IllegalMove
 from ...game.rules import RULESETS, Rules, default_komi
 from ..data.samples import INDEX_BITS, WHITE_BIT, GameSet
 
@@ -138,15 +138,21 @@ class RecordWalk(Walk):
     def _next_stop(self) -> None:
         while self._stops:
             self._at = self._stops.pop(0)
-            for packed in self._moves[len(self._line.moves) : self._at]:
-                point = point_of_index(int(packed & INDEX_BITS), self._line.width, self._line.height)
-                self._line.play(WHITE if packed & WHITE_BIT else BLACK, point)
+            try:
+                self._play_record_to(self._at)
+            except IllegalMove:  # a suicide: the record's rules allow it, the random ones of this walk do not
+                break
             if self._line.is_over:
                 break
             self.game = self._line.copy()
             self._vary_komi(self._even)
             return
         self.is_over = True
+
+    def _play_record_to(self, number: int) -> None:
+        for packed in self._moves[len(self._line.moves) : number]:
+            point = point_of_index(int(packed & INDEX_BITS), self._line.width, self._line.height)
+            self._line.play(WHITE if packed & WHITE_BIT else BLACK, point)
 
 
 class PlayedWalk(Walk):

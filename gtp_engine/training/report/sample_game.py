@@ -73,7 +73,7 @@ def _from_records(folder: RunFolder) -> str:
         for place in np.flatnonzero(is_held(games.games["number"])).tolist():
             count = int(games.games["move_count"][place])
             caption = f"A game of the records that is held back: {count} moves, komi {games.games['komi'][place]:g}."
-            with suppress(UserError):  # moves after two passes cannot be replayed
+            with suppress(UserError):  # the record's rules allow a suicide that the usual ones forbid
                 return _boards(caption, count, partial(_replayed, games, place))
     return ""
 

@@ -1,0 +1,14 @@
+"""Files of results to which a benchmark appends a line at a time."""
+
+from pathlib import Path
+
+
+def whole_lines(path: Path) -> list[str]:
+    """Returns the lines of a file, none if there is no file; removes a last one that was not written to its end."""
+    if not path.exists():
+        return []
+    text = path.read_text()
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        path.write_text(whole)
+    return whole.splitlines()
