@@ -191,6 +191,7 @@ class Game:
         """Continues the game under other rules; the history stays."""
         self._rules = as_rules(rules)
         self._apply_rules()
+        self._recount()
 
     @property
     def komi(self) -> float:
@@ -212,7 +213,6 @@ class Game:
         board["tax"] = _TAXES[self._rules.tax]
         board["friendly_pass"] = self._rules.friendly_pass_ok
         board["button"] = self._button()
-        board["passes"] = self._count_passes()
         board["komi"] = max(-_DECIDING_KOMI, min(self._komi + self.handicap_bonus, _DECIDING_KOMI))
 
     def _button(self) -> int:
@@ -230,15 +230,23 @@ class Game:
             return None
         return next((index for index, move in enumerate(self.moves) if move.point == PASS), None)
 
-    def _count_passes(self) -> int:
-        """Returns `passes` under the present rules, which need not be those under which the moves were played."""
-        first, taker = self.history_start, self._button_pass()
+    def _recount(self) -> None:
+        """Counts the passes, and the moves to show to networks, under the present rules.
+
+        They need not be those under which the moves were played, where another pass may have taken the button.
+        """
+        moves, first, taker = self.moves, self.history_start, self._button_pass()
         if taker is not None:
             first = max(first, taker + 1)
-        last = len(self.moves)
-        while last > first and self.moves[last - 1].point == PASS:
+        last = len(moves)
+        while last > first and moves[last - 1].point == PASS:
             last -= 1
-        return len(self.moves) - last
+        ends = (
+            index for index in range(len(moves) - 1, first, -1) if moves[index].point == moves[index - 1].point == PASS
+        )
+        board = self._boards[-1]
+        board["passes"] = len(moves) - last
+        board["moves_shown"] = len(moves) - next(ends, self.history_start)
 
     @property
     def board(self) -> np.ndarray:
@@ -442,6 +450,7 @@ class Game:
         self._history_starts.pop()
         self._boards[-1] = self._boards[-1].copy()  # copies of the game may share it
         self._apply_rules()
+        self._recount()
 
     def set_up(self, black: Iterable[int | str], white: Iterable[int | str], to_move: int | str = BLACK) -> None:
         """Begins a game from a position.

@@ -1,6 +1,7 @@
 """The compiled board and the game on it: each rule on a drawn board."""
 
 import os
+import random
 import subprocess
 import sys
 from itertools import product
@@ -10,7 +11,7 @@ import pytest
 from reference_board import read_diagram
 
 from gtp_engine.game.board import BOARD, BUTTON_BLACK, MAX_POINTS, ZOBRIST, copy_board, count_liberties
-from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
+from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at, point_of_index
 from gtp_engine.game.game import Game, IllegalMove
 from gtp_engine.game.rules import RULESETS, Rules
 
@@ -402,6 +403,30 @@ def test_a_change_of_rules_counts_the_passes_anew() -> None:
     assert game.passes == 1
     game.set_komi(3)
     assert game.passes == 1
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_changed_rules_leave_the_position_of_a_game_under_them(seed: int) -> None:
+    chance = random.Random(seed)
+    games = [Game(3, rules=RULESETS[name]) for name in ("aga", "aga-button")]
+    for _ in range(20):
+        legal = [index for index in range(9) if all(game.legal_moves()[index] for game in games)]
+        point = point_of_index(chance.choice(legal), 3, 3) if legal and chance.random() < 0.5 else PASS
+        for game in games:
+            game.play(game.to_move, point)
+    if chance.random() < 0.5:
+        for game in games:
+            game.undo()
+    for game, other in (games, reversed(games)):
+        changed = game.copy()
+        changed.set_rules(other.rules)
+        for field in ("passes", "moves_shown", "button"):
+            assert changed.board[field] == other.board[field], field
+        changed.undo()
+        other = other.copy()
+        other.undo()
+        for field in ("passes", "moves_shown", "button"):
+            assert changed.board[field] == other.board[field], field
 
 
 def test_a_copy_has_every_field() -> None:
