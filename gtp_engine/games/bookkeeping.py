@@ -1,8 +1,9 @@
 """Keeps the results of a match: counts them, saves them, and knows which games are still to be played."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TypeAlias
 
 from ..base.files import folder_lock
@@ -22,17 +23,24 @@ class MatchBook:
         commands: How each player, "A" and "B", was given.
         settings: The settings of the match.
         on_game: Called with each game that is added.
+        states: What else must not change between the pieces of a match, by its name; older versions did not keep it.
 
     Raises:
         UserError: The folder holds a match with other settings, or damaged results.
         OSError: The folder cannot be written.
     """
 
-    def __init__(self, commands: dict[str, str], settings: MatchSettings, on_game: OnGame | None = None) -> None:
+    def __init__(
+        self,
+        commands: dict[str, str],
+        settings: MatchSettings,
+        on_game: OnGame | None = None,
+        states: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._commands = commands
         self._settings = settings
         self._on_game = on_game
-        saved = open_folder(settings.folder, settings.to_dict(commands)) if settings.folder else []
+        saved = open_folder(settings.folder, settings.to_dict(commands), states) if settings.folder else []
         self._results = {result.number: result for result in saved if result.number < settings.games}
         self._update()
 
@@ -68,13 +76,15 @@ class MatchBook:
 
 
 @contextmanager
-def open_book(commands: dict[str, str], settings: MatchSettings, on_game: OnGame | None = None) -> Iterator[MatchBook]:
-    """Opens the results of a match for a `with` block, which alone may play this match: it holds the folder.
+def open_book(
+    commands: dict[str, str],
+    settings: MatchSettings,
+    on_game: OnGame | None = None,
+    states: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[MatchBook]:
+    """Opens the results of a match for a `with` block; the folder is locked meanwhile against other programs.
 
-    Args:
-        commands: How each player, "A" and "B", was given.
-        settings: The settings of the match.
-        on_game: Called with each game that is added.
+    The arguments are those of `MatchBook`.
 
     Raises:
         UserError: Another program plays this match, or the folder holds another match or damaged results.
@@ -84,7 +94,7 @@ def open_book(commands: dict[str, str], settings: MatchSettings, on_game: OnGame
         if settings.folder is not None:
             settings.folder.mkdir(parents=True, exist_ok=True)
             held.enter_context(folder_lock(settings.folder))
-        yield MatchBook(commands, settings, on_game)
+        yield MatchBook(commands, settings, on_game, states)
 
 
 def match_record(game: Game, result: GameResult) -> GameRecord:

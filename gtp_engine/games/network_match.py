@@ -55,17 +55,18 @@ class NetworkPlayer:
 
     @property
     def description(self) -> str:
-        """The network with the state of its file, and the parameters that differ from its usual ones."""
+        """The network and the parameters that differ from its usual ones, as in `network value_bias=0.3`."""
         usual = default_parameters(self.network)
         chosen = asdict(self.parameters or usual)
         changed = [f"{name}={value}" for name, value in chosen.items() if value != getattr(usual, name)]
-        return " ".join([self.network, *self._state(), *changed])
+        return " ".join([self.network, *changed])
 
-    def _state(self) -> list[str]:
-        """Returns the beginning of the file's hash: training writes another network to a file of the same name."""
+    @property
+    def state(self) -> str:
+        """The beginning of its file's SHA-256: training writes another network to a file of the same name."""
         if self.network in WITHOUT_NETWORK:
-            return []
-        return [f"(SHA-256 {hashlib.sha256(find_network(self.network).read_bytes()).hexdigest()[:12]})"]
+            return ""
+        return hashlib.sha256(find_network(self.network).read_bytes()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +145,8 @@ def play_networks(
     commands = {name: player.description for name, player in players.items()}
     with ExitStack() as stack:
         loaded = _load_players(players, settings, stack)
-        book = stack.enter_context(open_book(commands, settings, on_game))
+        states = {f"SHA-256 of network {name}": player.state for name, player in players.items()}
+        book = stack.enter_context(open_book(commands, settings, on_game, states))
         _NetworkMatch(loaded, settings, openings, book).run(on_progress)
         return book.result
 

@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -143,12 +144,13 @@ class MatchResult:
         return report | {"games": [asdict(game) for game in self.games]}
 
 
-def open_folder(folder: Path, settings: dict[str, Any]) -> list[GameResult]:
+def open_folder(folder: Path, settings: dict[str, Any], states: Mapping[str, str]) -> list[GameResult]:
     """Creates the folder of a match, or reads the games already played there.
 
     Args:
         folder: The folder.
         settings: What makes two matches the same match.
+        states: More of that; folders of older versions do not have it.
 
     Returns:
         The games in the folder.
@@ -160,15 +162,15 @@ def open_folder(folder: Path, settings: dict[str, Any]) -> list[GameResult]:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / SETTINGS_FILE
     if not file.exists():
-        write_text(file, json.dumps(settings, indent=2) + "\n")
+        write_text(file, json.dumps({**settings, **states}, indent=2) + "\n")
         return []
     try:
         known = dict(json.loads(file.read_text(encoding="utf-8")))
     except (ValueError, TypeError) as error:
         raise UserError(f"{file} is damaged: {error}") from error
-    for key in settings:
-        if known.get(key) != settings[key]:
-            there, here = known.get(key), settings[key]
+    for key, here in {**settings, **{key: state for key, state in states.items() if key in known}}.items():
+        if known.get(key) != here:
+            there = known.get(key)
             raise UserError(f"{folder} holds another match: its {key} is {there}, not {here}; choose another folder")
     return _read_results(folder / RESULTS_FILE)
 

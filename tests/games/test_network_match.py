@@ -86,7 +86,7 @@ def test_another_network_in_the_same_file_is_another_match(tmp_path: Path) -> No
     network.write_bytes(TINY.read_bytes())
     play(**options)
     network.write_bytes(gzip.compress(gzip.decompress(TINY.read_bytes()), mtime=1))
-    with pytest.raises(ValueError, match=r"holds another match: its network A is .*SHA-256"):
+    with pytest.raises(ValueError, match=r"holds another match: its SHA-256 of network A is"):
         play(**options)
 
 
