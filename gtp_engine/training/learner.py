@@ -60,7 +60,8 @@ class LearnerSettings:
     )
     optimizer: str = setting(
         "adamw",
-        "Optimizer. It cannot change later. sgd needs a learning_rate of about 0.05 and a weight_decay of 0.0008.",
+        "Optimizer. It cannot change later. With sgd, set learning_rate to about 0.05 and weight_decay to about "
+        "0.0008.",
         accepted=tuple(RATES),
     )
     learning_rate: float = setting(
@@ -270,7 +271,7 @@ class Learner:
             self.model.load_state_dict(state["model"])
             self.average.load_state_dict(state["average"])
             self._optimizer.load_state_dict(state["optimizer"])
-            self._optimizer.param_groups[0]["weight_decay"] = self.settings.weight_decay  # torch restores the old one
+            self._optimizer.param_groups[0]["weight_decay"] = _decay(self.settings)  # torch restores the old one
             self.samples, self.steps = int(state["samples"]), int(state["steps"])
             self._means.sums = {name: pair.to(self.device) for name, pair in state["means"].items()}
         except (RuntimeError, ValueError, KeyError, TypeError) as error:
@@ -337,10 +338,12 @@ def _optimizer(model: Model, settings: LearnerSettings) -> torch.optim.Optimizer
     """Makes the optimizer. As usual only matrices and convolutions decay."""
     large = [parameter for parameter in model.parameters() if parameter.dim() > 1]
     small = [parameter for parameter in model.parameters() if parameter.dim() <= 1]
-    is_sgd = settings.optimizer == "sgd"
-    # SGD adds the decay to the gradient, which momentum multiplies.
-    decay = settings.weight_decay * (1 - settings.momentum if is_sgd else 1.0)
-    groups = [{"params": large, "weight_decay": decay}, {"params": small, "weight_decay": 0.0}]
-    if is_sgd:
+    groups = [{"params": large, "weight_decay": _decay(settings)}, {"params": small, "weight_decay": 0.0}]
+    if settings.optimizer == "sgd":
         return torch.optim.SGD(groups, settings.learning_rate, settings.momentum, nesterov=True, fused=True)
     return torch.optim.AdamW(groups, settings.learning_rate, (settings.momentum, 0.999), fused=True)
+
+
+def _decay(settings: LearnerSettings) -> float:
+    """Returns the weight decay for the optimizer: SGD adds it to the gradient, which momentum multiplies."""
+    return settings.weight_decay * (1 - settings.momentum if settings.optimizer == "sgd" else 1.0)

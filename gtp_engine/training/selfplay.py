@@ -121,8 +121,8 @@ class _SelfPlayGame(GameInProgress):
 class SelfPlay(GameRunner[_SelfPlayGame]):
     """Plays games side by side; each finished one is passed to `on_game` and replaced by a new one, up to `total`.
 
-    With a `total` every game that is begun is finished. Without it, whoever takes the first games that finish gets
-    more short games than are played.
+    With a `total` every game that is begun is finished. Without it, taking the first games that finish favours short
+    ones.
 
     Boards of different sizes cannot share a batch, and an evaluator has at most two batches in flight: each size has
     its own evaluator.

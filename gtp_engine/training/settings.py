@@ -93,8 +93,8 @@ class GameSettings:
     )
     resign_moves: int = setting(
         3,
-        "Number of positions in a row, each searched by the side to move there, at which one side has resign_winrate "
-        "or more. Nobody resigns: a decided game is played on with cheap searches, which saves time.",
+        "Number of consecutive positions in which the same side's win rate is at least resign_winrate; they decide the "
+        "game. Nobody resigns: a decided game is played on with cheap searches, which saves time.",
         1,
     )
     resign_weight: float = setting(
@@ -463,10 +463,9 @@ class RunSettings:
         self.records.filters()
         self.games.rulesets()
         self.search.full(0), self.search.cheap()
-        if not any(self.games.sizes.values()) or (
-            self.records.label_sizes and not any(self.records.label_sizes.values())
-        ):
-            raise UserError("no board size has a weight above 0")
+        for name, sizes in (("[games] sizes", self.games.sizes), ("[records] label_sizes", self.records.label_sizes)):
+            if not any(sizes.values()) and (sizes or name == "[games] sizes"):
+                raise UserError(f"{name}: no board size has a weight above 0")
 
     @property
     def command(self) -> str:

@@ -109,6 +109,7 @@ def game_of(games: GameSet, number: int) -> Game:
     for packed in games.moves_of(number)[:-1]:
         colour = WHITE if packed & WHITE_BIT else BLACK
         game.play(colour, point_of_index(int(packed & INDEX_BITS), width, height))
+    game.set_komi(game.komi - game.handicap_bonus)  # which the label's komi includes
     return game
 
 

@@ -128,6 +128,10 @@ def test_weights_decay_by_a_share_of_the_learning_rate(optimizer: str) -> None:
     for _ in range(100):
         weight.grad = torch.zeros_like(weight)
         optimizer_of.step()
+    learner = Learner(new_model(), settings)
+    before = learner._optimizer.param_groups[0]["weight_decay"]
+    learner.load_state(learner.state())
+    assert learner._optimizer.param_groups[0]["weight_decay"] == before
     assert weight[0, 0].item() == pytest.approx(math.exp(-100 * 0.1 * 0.1), rel=0.1)
 
 

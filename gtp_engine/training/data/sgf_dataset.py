@@ -45,7 +45,7 @@ class SourceFiles:
     files: tuple[tuple[Path, str], ...]
 
     def state(self) -> str:
-        """Returns a hash of the names, sizes and times of change of the files: others are read anew."""
+        """Returns a hash of the files' names, sizes and modification times; if it differs, they are read again."""
         facts = {}
         for path in dict.fromkeys(path for path, _ in self.files):
             with suppress(OSError):
@@ -119,10 +119,10 @@ def find_source_files(sources: Sequence[Path], on_error: Callable[[str], None]) 
         for path in found:
             try:
                 files += _members(path) if path.name.lower().endswith(ARCHIVE) else [(path, "")]
-            except SgfError as error:
+            except (SgfError, OSError) as error:
                 if path == source:
                     raise
-                on_error(str(error))
+                on_error(error_text(error))
     many = [entry for entry in files if _name(entry).endswith(LINES_SUFFIX)]
     single = [entry for entry in files if not _name(entry).endswith(LINES_SUFFIX)]
     shards = [SourceFiles(_shown(path, member), ((path, member),)) for path, member in many]
@@ -149,7 +149,7 @@ def _members(path: Path) -> list[tuple[Path, str]]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = sorted(name for name in archive.namelist() if name.lower().endswith(RECORD_SUFFIXES))
-    except (zipfile.BadZipFile, NotImplementedError) as error:
+    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as error:
         raise SgfError(f"{path}: not a zip archive, or damaged ({error})") from error
     return [(path, name) for name in names]
 

@@ -320,8 +320,10 @@ class _Records:
 
 
 def _of_size(games: GameSet, task: Task, seed: int) -> _Records:
+    """Returns the games of a board size in the order of the shards, which other games do not change."""
     places = np.flatnonzero((games.games["width"] == task.width) & (games.games["height"] == task.height))
-    places = np.random.default_rng((seed, task.width, task.height)).permutation(places)
+    mask = np.random.default_rng((seed, task.width, task.height)).integers(2**64, dtype=np.uint64)
+    places = places[np.argsort(games.games["number"][places] ^ mask)]  # the numbers are hashes
     held = is_held(games.games["number"][places])
     return _Records(games, places[~held], places[held])
 
