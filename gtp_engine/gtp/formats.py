@@ -117,13 +117,12 @@ def _root_info(report: "SearchReport") -> str:
 
 
 def _raw_errors(report: "SearchReport") -> str:
-    """Returns how sure the evaluator is of the root, as KataGo's GTP does: nothing if it was in the tree already.
+    """Returns how sure the evaluator is of the root, in the form of KataGo's GTP: -1 if it was in the tree already.
 
-    Its JSON protocol has half of rawStWrError, the error of the win rate; here it is that of win minus loss.
+    KataGo's JSON protocol has half of rawStWrError, the error of the win rate; here it is that of win minus loss.
     """
-    if report.root_evaluation is None:
-        return ""
-    errors = report.root_evaluation.short_term_errors
+    root = report.root_evaluation
+    errors = None if root is None else root.short_term_errors
     value, score, time_left = (NOT_PREDICTED,) * 3 if errors is None else errors.tolist()
     return f" rawStWrError {decimal(value)} rawStScoreError {decimal(score)} rawVarTimeLeft {decimal(time_left)}"
 
