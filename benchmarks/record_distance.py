@@ -12,15 +12,15 @@ import argparse
 import itertools
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
-from rank_people import held_records
+from rank_people import FIRST_MOVE, held_records
 
 from gtp_engine.evaluate.batch import Evaluation, load_network
 from gtp_engine.game.game import Game
-
-FIRST_MOVE = 10  # openings are alike in all games
+from gtp_engine.sgf import SgfError
 
 
 def main() -> None:
@@ -47,7 +47,8 @@ def positions_of(archive: Path, seed: int) -> Iterator[Game]:
     for record in held_records(archive, ""):
         if len(record.moves) > FIRST_MOVE:
             number = random.Random(f"{seed} {record.moves}").randrange(FIRST_MOVE, len(record.moves))
-            yield record.to_game(number)
+            with suppress(SgfError):  # an illegal move
+                yield record.to_game(number)
 
 
 def evaluations(name: str, games: list[Game], threads: int) -> list[Evaluation]:

@@ -38,9 +38,9 @@ def gtp(
 ) -> None:
     """Speak GTP on standard input and output.
 
-    Commands are answered in order. If `quit` arrives during genmove, the engine answers at once. The end of input lets
-    searches finish: leave `quit` out of a script. Lizzie asks for scores and ownership only if the name begins with
-    KataGo.
+    Commands are answered in order. If `quit` arrives during genmove, the engine answers at once. At the end of
+    input, running searches finish first, so leave `quit` out of a script. Lizzie asks for scores and ownership only if
+    the name begins with KataGo.
 
     \b
     Examples:

@@ -33,7 +33,7 @@ class SearchThread:
         self._pondering_stop = threading.Event()
         # An event is set and replaced in one step: a search whose event nobody can set any more would never end.
         self._events = threading.Lock()
-        # A job behind the end of the thread would never be done, and who waits for it would wait forever.
+        # A job queued after the end marker would never run, and its caller would wait forever.
         self._closing = threading.Lock()
         self.is_closed = False
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()

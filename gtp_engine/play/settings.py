@@ -115,7 +115,7 @@ class EngineSettings:
     def new_worker(self) -> "SearchWorker":
         """Returns a worker for these settings.
 
-        Before it is used it must know the network's name, which AUTO is not: make it of settings for a board
+        It needs a network's name before it is used, and AUTO is not one: make it from settings for a board
         (`on_board`), or call its `change_network` first, as the engine does.
         """
         from .worker import SearchWorker  # imports numba

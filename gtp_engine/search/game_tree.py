@@ -105,10 +105,11 @@ class GameTree:
         return True
 
     def _hides_passes_at_root(self) -> bool:
-        """Returns whether a network sees the game's position otherwise at the root than below it.
+        """Returns whether a network sees the game's position differently at the root than below it.
 
         After a pass it does (`visits._complete_position`): a node that was not the root has priors for a game that
-        another pass would end. They have decided which moves its visits tried, so these are given up too.
+        another pass would end. They have decided which moves its visits tried, so these are given up too. So is, after
+        an undo, a node that was the root once: the tree does not remember that.
         """
         return self._layout.ladders and self.game.passes > 0 and self.game.rules.scoring == "AREA"
 

@@ -166,7 +166,7 @@ def record_of(line: Iterable[Properties], source: str) -> GameRecord:
 
 
 def _unread_numbers(root: Properties, record: GameRecord) -> dict[str, str]:
-    """Returns the texts of the numbers that are not numbers, such as TM[2h], so that writing the record keeps them."""
+    """Returns the texts of KM, HA and TM that cannot be read as numbers, such as TM[2h], so that they are kept."""
     texts = {name: read_text(root, name) for name in NUMBERS}
     has_handicap = record.handicap > 0 or read_number(texts["HA"]) == 0
     is_read = {"KM": record.komi is not None, "HA": has_handicap, "TM": record.time_limit is not None}

@@ -42,20 +42,16 @@ def new_game(text: str, before: Game, humans: frozenset[int]) -> tuple[Game, fro
     """
     wanted = _parse(text)
     width, height = wanted.size or (before.width, before.height)
-    handicap_before = _handicap(before)
-    handicap = handicap_before if wanted.handicap is None else wanted.handicap
+    stones = count_handicap(before.setup_stones, ())
+    # A set-up may have more stones than any game begins with.
+    usual = stones if stones <= most_fixed_stones(before.width, before.height) else 0
+    handicap = usual if wanted.handicap is None else wanted.handicap
     komi = wanted.komi
-    if komi is None and (width, height, handicap) == (before.width, before.height, handicap_before):
+    if komi is None and (width, height, handicap) == (before.width, before.height, stones):
         komi = before.komi
     rules = before.rules if wanted.rules is None else parse_rules(wanted.rules)
     game = initial_game(width, height, handicap=handicap, komi=komi, rules=rules)
     return game, humans if wanted.colour is None else parse_humans(wanted.colour)
-
-
-def _handicap(game: Game) -> int:
-    """Returns the handicap stones that a game began with, 0 for a set-up of more than any game can begin with."""
-    stones = count_handicap(game.setup_stones, ())
-    return stones if stones <= most_fixed_stones(game.width, game.height) else 0
 
 
 def _parse(text: str) -> _Wanted:
