@@ -71,7 +71,7 @@ def test_an_entry_of_a_wrong_form_is_one_line(weights: Path, entry: str) -> None
     assert done.exit_code == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"Error: {weights / 'networks.toml'}: large = ")
-    assert line.endswith(": expected the least and the most points, as in [7, 9]")
+    assert line.endswith(": expected the least and the most points of the longer side, as in [7, 9]")
 
 
 def test_a_table_that_is_no_toml_is_one_line(weights: Path) -> None:
