@@ -4,7 +4,7 @@ from pathlib import Path
 
 
 def whole_lines(path: Path) -> list[str]:
-    """Returns the lines of a file, none if there is no file; removes a last one that was not written to its end."""
+    """Returns the lines of a file, none if there is no file; removes an incomplete last line."""
     if not path.exists():
         return []
     text = path.read_text()

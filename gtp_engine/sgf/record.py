@@ -81,8 +81,8 @@ class GameRecord:
         time_limit: The main time in seconds, or None.
         overtime: The overtime.
         application: The program that wrote the record.
-        texts: Other information by SGF's property ("EV", "PC", ...); also KM, HA or TM if the file has something else
-            than a number there.
+        texts: Other information by SGF's property ("EV", "PC", ...); also KM, HA or TM if their value cannot be
+            read.
         nodes: The nodes; the first is the root and has no move.
         source: The name used in error messages.
 

@@ -18,7 +18,7 @@ def own_address(host: str) -> str:
         host: The address, or "auto" for that of the interface to the network.
 
     Raises:
-        UserError: There is no network, or `host` is not the address of one interface to a network.
+        UserError: This computer is in no network, or `host` is not the address of one of its network interfaces.
     """
     if host != OWN:
         _check(host)

@@ -87,7 +87,7 @@ def run(folder: Path, sources: Sequence[Path], tasks: Sequence[Task], limit: Lim
 
 
 class ShortLimit(Limit):
-    """A limit that is over after so many questions."""
+    """A limit that is over once it has been asked 40 times."""
 
     calls = 40
 

@@ -25,8 +25,8 @@ from .tempo import find_sente
 from .territory import find_early_pass, find_filled, find_regions_changed
 from .variation import Study, Variation, make_variation, searched_line
 
-# The most costly mistakes are explained: as many as are listed, and of the others those that cost more than so many
-# points, up to a number that bounds the time. One takes sixteen times the visits of a position, so that 15 of them add
+# The mistakes that are listed are explained, and of the others those that cost more than EXPLAINED_ABOVE points, up to
+# MOST_EXPLAINED in all, which bounds the time. One takes sixteen times the visits of a position, so that 15 of them add
 # as much as a first look at 250 moves.
 EXPLAINED_ABOVE, MOST_EXPLAINED = 5.0, 30
 # The two lines are searched so many times as long as the positions of the review in its first look. Of the sentences on

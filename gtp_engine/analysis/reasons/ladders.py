@@ -94,7 +94,7 @@ def _defence(game: Game, chain: Chain) -> int:
 
 
 def _attack(game: Game, chain: Chain) -> int | None:
-    """Returns the move that captures a chain or goes on with the ladder; None if there is none."""
+    """Returns the move that captures a chain or continues the ladder; None if there is none."""
     if len(chain.liberties) == 1:
         return min(chain.liberties)
     working = _read(game)[1]

@@ -13,7 +13,7 @@ from .variation import Study, cell_of, distance, points_at
 SETTLED, NEUTRAL = 0.9, 0.15
 # Points that the better move gains in a region, or that a pass costs.
 LEAST_GAIN = 2.0
-# A region's points change by so much each (ownership, -1 to 1); their sum is at least this share of the loss.
+# The least change of each point of a region (ownership, -1 to 1), and of their sum as a share of the loss.
 LEAST_POINT_CHANGE, LEAST_GAIN_SHARE = 0.1, 0.4
 # Steps from a move from which a region is elsewhere. One that is far from both moves says more about the search than
 # about them.
