@@ -16,7 +16,6 @@ from .query import Query
 _DIGITS = 9
 _OWNERSHIP_DIGITS = 4
 _KO = 4  # a mark in addition to EMPTY, BLACK and WHITE
-_NOT_PREDICTED = -1.0  # KataGo's value of a short-term error that a network does not predict
 
 
 def no_results(query_id: str, turn: int) -> dict[str, Any]:
@@ -134,8 +133,7 @@ class _Perspective:
 
     def _raw(self, root: EvaluationRow) -> dict[str, float]:
         no_result = float(root.value[2])
-        errors = root.short_term_errors
-        value_error, score_error, time_left = (_NOT_PREDICTED,) * 3 if errors is None else errors.tolist()
+        value_error, score_error, time_left = root.short_term_errors.tolist()
         return {
             "rawWinrate": self.winrate(root.winrate),
             "rawLead": self.points(root.lead),

@@ -25,7 +25,7 @@ import numpy as np
 from ..base.jit import inline
 
 WIN, LOSS, NO_RESULT, LEAD, SCORE_MEAN, SCORE_STDEV, VALUE_ERROR, SCORE_ERROR, VARIANCE_TIME, POLICY = range(10)
-UNKNOWN = -1.0  # in the columns of short-term errors
+UNKNOWN = -1.0  # in the columns of short-term errors; KataGo prints the same number
 
 
 @inline
@@ -84,12 +84,12 @@ class EvaluationRow:
         return float(self.row[SCORE_STDEV])
 
     @property
-    def short_term_errors(self) -> np.ndarray | None:
+    def short_term_errors(self) -> np.ndarray:
         """Expected errors of win minus loss and of the score, and turns until the value settles, float32 [3].
 
-        None if the evaluator does not estimate them.
+        Each is UNKNOWN if the evaluator does not estimate them.
         """
-        return self.row[VALUE_ERROR:POLICY] if self.row[VALUE_ERROR] >= 0 else None
+        return self.row[VALUE_ERROR:POLICY]
 
     @property
     def policy(self) -> np.ndarray:

@@ -34,8 +34,8 @@ class MatchBook:
         self,
         commands: dict[str, str],
         settings: MatchSettings,
-        on_game: OnGame | None = None,
-        states: Mapping[str, str] = MappingProxyType({}),
+        on_game: OnGame | None,
+        states: Mapping[str, str],
     ) -> None:
         self._commands = commands
         self._settings = settings

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..search.report import MoveReport, SearchReport
 
-NOT_PREDICTED = -1.0  # KataGo's value for what a network does not output
+_NOT_EVALUATED = -1.0  # KataGo prints the same for errors that a network does not predict
 # The CGOS client encodes an ownership of -1 to 1 in 63 steps.
 _CGOS_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
 
@@ -122,8 +122,7 @@ def _raw_errors(report: "SearchReport") -> str:
     KataGo's JSON protocol has half of rawStWrError, the error of the win rate; here it is that of win minus loss.
     """
     root = report.root_evaluation
-    errors = None if root is None else root.short_term_errors
-    value, score, time_left = (NOT_PREDICTED,) * 3 if errors is None else errors.tolist()
+    value, score, time_left = (_NOT_EVALUATED,) * 3 if root is None else root.short_term_errors.tolist()
     return f" rawStWrError {decimal(value)} rawStScoreError {decimal(score)} rawVarTimeLeft {decimal(time_left)}"
 
 

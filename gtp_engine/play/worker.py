@@ -51,8 +51,8 @@ class RawEvaluation:
         lead: The points by which the player is ahead.
         score_mean: The mean of the final score, in points.
         score_mean_square: The mean of its square.
-        variance_time: The number of turns until the value settles; this and the errors are None if the network does not
-            predict short-term errors.
+        variance_time: The number of turns until the value settles; -1 (`row.UNKNOWN`), like the errors, if
+            the network does not predict short-term errors.
         value_error: The expected error of win minus loss in the short term.
         score_error: The expected error of the score in the short term, in points.
         policy: float32 [area+1], move-index order, NaN for illegal moves.
@@ -65,9 +65,9 @@ class RawEvaluation:
     lead: float
     score_mean: float
     score_mean_square: float
-    variance_time: float | None
-    value_error: float | None
-    score_error: float | None
+    variance_time: float
+    value_error: float
+    score_error: float
     policy: np.ndarray
     ownership: np.ndarray
 
@@ -290,8 +290,7 @@ class SearchWorker:
         for symmetry in symmetries:
             outputs = handle.evaluate(position, symmetry)
             win, loss, no_result = outputs.value.tolist()
-            errors = outputs.short_term_errors
-            value_error, score_error, variance_time = (None, None, None) if errors is None else errors.tolist()
+            value_error, score_error, variance_time = outputs.short_term_errors.tolist()
             evaluation = RawEvaluation(
                 symmetry,
                 game.to_move,

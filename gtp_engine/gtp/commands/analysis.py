@@ -13,7 +13,7 @@ from ...game.coords import BLACK
 from ...game.symmetry import COUNT
 from ...search.request import RootMoves, SearchRequest
 from ..arguments import SYNTAX_ERROR, colour, expect, integer, is_colour, number, point
-from ..formats import NOT_PREDICTED, Fields, cgos_line, kata_line, lz_line, with_unvisited
+from ..formats import Fields, cgos_line, kata_line, lz_line, with_unvisited
 from ..inbox import Event
 from ..protocol import GtpError
 from ..registry import command
@@ -227,9 +227,9 @@ def raw_text(evaluation: "RawEvaluation") -> str:
         "whiteLead": sign * evaluation.lead,
         "whiteScoreSelfplay": sign * evaluation.score_mean,
         "whiteScoreSelfplaySq": evaluation.score_mean_square,
-        "varTimeLeft": NOT_PREDICTED if evaluation.variance_time is None else evaluation.variance_time,
-        "shorttermWinlossError": NOT_PREDICTED if evaluation.value_error is None else evaluation.value_error,
-        "shorttermScoreError": NOT_PREDICTED if evaluation.score_error is None else evaluation.score_error,
+        "varTimeLeft": evaluation.variance_time,
+        "shorttermWinlossError": evaluation.value_error,
+        "shorttermScoreError": evaluation.score_error,
     }
     width = evaluation.ownership.shape[1]
     moves = [_cell(prior, 6) for prior in evaluation.policy.tolist()]

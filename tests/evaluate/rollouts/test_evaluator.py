@@ -6,7 +6,7 @@ from drawn_positions import DEAD_STONES, FINISHED, drawn, random_position
 
 from gtp_engine.evaluate.factory import make_evaluator
 from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
-from gtp_engine.evaluate.row import LEAD, WIN, EvaluationRow, row_columns
+from gtp_engine.evaluate.row import LEAD, UNKNOWN, WIN, EvaluationRow, row_columns
 from gtp_engine.game.coords import BLACK, PASS, WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
@@ -38,7 +38,7 @@ def test_outputs_have_the_promised_form(width: int, height: int) -> None:
         assert found.value.sum() == pytest.approx(1)
         assert found.ownership.shape == (area,)
         assert abs(found.ownership).max() <= 1
-        assert found.short_term_errors is None
+        assert (found.short_term_errors == UNKNOWN).all()
         assert found.amaf is not None and found.amaf.shape == (2, 2, area)
     assert rows.dtype == np.float32
 
