@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from conversation import Conversation
 
+from gtp_engine.evaluate.row import UNKNOWN
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.gtp.commands.analysis import raw_text
 from gtp_engine.play.worker import RawEvaluation
@@ -189,7 +190,7 @@ def test_white_stands_for_the_side_that_is_named() -> None:
     def text(to_move: int) -> dict[str, list[float]]:
         policy = np.array([0.5, np.nan, 0.25, 0.125, 0.125], np.float32)
         ownership = np.array([[1, 0.5], [-0.25, 0]], np.float32)
-        numbers = (3.0, 2.0, 29.0, None, None, None)
+        numbers = (3.0, 2.0, 29.0, UNKNOWN, UNKNOWN, UNKNOWN)
         return parse(raw_text(RawEvaluation(2, to_move, (0.7, 0.2, 0.1), *numbers, policy, ownership)))
 
     black, white = text(BLACK), text(WHITE)
