@@ -4,7 +4,7 @@ from pathlib import Path
 
 
 def whole_lines(path: Path) -> list[str]:
-    """Returns the lines of a file, none if there is no file; removes an incomplete last line."""
+    """Returns the lines of a file, or an empty list if it does not exist; removes an incomplete last line."""
     if not path.exists():
         return []
     text = path.read_text()
