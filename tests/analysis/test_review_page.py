@@ -151,8 +151,11 @@ def test_results_and_rules_are_words_in_other_languages() -> None:
     assert [spanish.result(result) for result in results[:4]] == [
         "Negro gana por abandono",
         "Blanco gana por abandono",
-        "Negro +2.5",
+        "Negro gana por 2.5 puntos",
         "Blanco gana por tiempo",
+    ]
+    assert [wording(language).result("W+2.5") for language in ("zh", "ar")] != [
+        wording(language).lead(-2.5) for language in ("zh", "ar")
     ]
     assert (english.rules("chinese"), spanish.rules("japanese"), spanish.rules("{}")) == ("Chinese", "japonesas", "{}")
     assert [english.lead(value) for value in (0.01, 3.25, -1)] == ["even", "B+3.2", "W+1.0"]

@@ -52,9 +52,9 @@ class Wording:
         found = re.fullmatch(r"([BW])\+(\w[\w.]*)", result)
         if not found:
             return result
-        if how := _RESULTS.get(found[2][0]):
-            return self.text("result.black" if found[1] == "B" else "result.white", how=self.text(f"result.{how}"))
-        return self._ahead(1 if found[1] == "B" else -1, found[2])
+        reason = _RESULTS.get(found[2][0])
+        how = self.text(f"result.{reason}") if reason else self.text("result.points", points=found[2])
+        return self.text("result.black" if found[1] == "B" else "result.white", how=how)
 
     def rules(self, name: str) -> str:
         """Returns the name of a ruleset; rules without a name stay as they are."""
