@@ -158,6 +158,26 @@ def test_walks_leave_the_records_and_vary_komi_and_rules(records: Path, tmp_path
     assert len(np.unique(games.games[["ko_rule", "scoring", "tax", "suicide", "has_button"]])) > 4
 
 
+def test_komi_does_not_give_the_score_away() -> None:
+    """A student that mostly saw even positions would take the komi for the score on the board."""
+    games = pack([sample_game(random_game(seed, 9, moves=60)) for seed in range(10)])
+    even = np.array([0.5, 0.5, 0], np.float32)
+    found = []
+    for seed in range(300):
+        record = walks.RecordWalk(games, seed % 10, np.random.default_rng(seed))
+        for walk in (record, PlayedWalk(9, 9, seed, np.random.default_rng(seed))):
+            on_board = 20 * walk.random.normal()  # Black's points without komi, the same for each position of a walk
+            while not walk.is_over and len(walk.game.moves) < 60:
+                komi = walk.game.komi + walk.game.handicap_bonus
+                found.append((on_board, komi))
+                lead = (on_board - komi) * (1 if walk.game.to_move == BLACK else -1)
+                legal = walk.game.legal_moves().astype(np.float32)
+                walk.proceed(Judgement(legal / legal.sum(), even, lead, 1.0, lead, np.zeros(81, np.float32)))
+    on_boards, komis = np.transpose(found)
+    assert np.corrcoef(on_boards, komis)[0, 1] < 0.6  # 0.96 with a komi that is always near that of an even position
+    assert np.std(komis) > 3
+
+
 def test_a_record_with_a_suicide_ends_the_walk_under_other_rules() -> None:
     game = Game(5, rules=RULESETS["tromp-taylor"])
     for number, point in enumerate(("A2", "A1", "B2", "E5", "C1", "B1", "D5", "D4")):  # B1 is a suicide

@@ -4,8 +4,9 @@ A walk along a record visits some of its positions, and sometimes leaves the gam
 in a search a network also has to evaluate mistakes, which are rare in records. A walk without a record plays a game by
 the teacher's policy; this covers board sizes for which there are no records.
 
-Komi varies too. Usually it is near the komi with which the teacher considers the position even, so that win rates are
-informative, and sometimes far from it.
+Komi varies too. Usually it is near the game's own, as in the games in which the student will be used: a student that
+mostly sees even positions takes the komi for the score on the board, and then underrates leads. Sometimes it is near the
+komi with which the teacher considers the position even, so that win rates are informative, and sometimes far away.
 """
 
 from abc import ABC, abstractmethod
@@ -21,8 +22,9 @@ from ..data.samples import INDEX_BITS, WHITE_BIT, GameSet
 
 RULES: Sequence[Rules] = tuple(dict.fromkeys(RULESETS.values()))
 RECORD_POSITIONS = 4  # visited per record, evenly spread
-LEAVE, STRAY = 0.4, 0.5  # probability of leaving the record's game, and of each further random move then
-FAR_KOMI = 0.25  # probability of a komi far from an even position
+LEAVE, STRAY = 0.3, 0.5  # probability of leaving the record's game, and of each further random move then
+EVEN_KOMI = 0.25  # probability of a komi near that of an even position instead of the game's own
+FAR_KOMI = 0.15  # probability that it is far from either
 KOMI_DEVIATION, FAR_DEVIATION = 0.1, 0.6  # standard deviations of the komi, as multiples of the board's longer side
 KOMI_CHANGE = 0.5  # probability that komi changes at a move of a game that the teacher plays
 CHANCE_MOVES = 0.05  # share of random moves in such a game
@@ -31,7 +33,7 @@ MOVES_PER_POINT = 2  # maximum length of such a game
 UNIFORM = 0.5  # share of random moves that are drawn uniformly; the others follow the policy at this temperature:
 CHANCE_TEMPERATURE = 3.0
 SURE = 0.999  # probability of an outcome above which a position is decided and teaches little
-SURE_KEPT, SURE_END = 0.2, 0.1  # share of decided positions that are kept; probability that a played game ends there
+SURE_KEPT, SURE_END = 0.5, 0.1  # share of decided positions that are kept; probability that a played game ends there
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,18 @@ class Walk(ABC):
         number: Number of the record, or of the game that is played.
         random: Makes all random choices of this walk.
         is_over: Whether the walk has ended.
+
+    Args:
+        game: The first position.
+        number: Number of the record, or of the game that is played.
+        random: Makes all random choices of this walk.
+        komi: The game's own komi, including the handicap bonus.
     """
 
-    def __init__(self, game: Game, number: int, random: np.random.Generator) -> None:
+    def __init__(self, game: Game, number: int, random: np.random.Generator, komi: float) -> None:
         self.game, self.number, self.random = game, number, random
         self.is_over = False
+        self._komi = self._even = komi  # of the game, and of an even position as far as the teacher has said
 
     @abstractmethod
     def proceed(self, found: Judgement) -> None:
@@ -82,11 +91,12 @@ class Walk(ABC):
         """Returns whether the position becomes a label."""
         return not found.is_sure or bool(self.random.random() < SURE_KEPT)
 
-    def _vary_komi(self, even: float) -> None:
-        """Sets a random komi, usually near `even`, the komi of an even position including the handicap bonus."""
+    def _vary_komi(self) -> None:
+        """Sets a random komi, usually near the game's own."""
         side = max(self.game.width, self.game.height)
+        centre = self._even if self.random.random() < EVEN_KOMI else self._komi
         deviation = side * (FAR_DEVIATION if self.random.random() < FAR_KOMI else KOMI_DEVIATION)
-        komi = round(2 * self.random.normal(even, deviation)) / 2
+        komi = round(2 * self.random.normal(centre, deviation)) / 2
         self.game.set_komi(float(komi) - self.game.handicap_bonus)
 
     def _play(self, index: int) -> None:
@@ -112,10 +122,9 @@ class RecordWalk(Walk):
         width, height = int(record["width"]), int(record["height"])
         self._line = Game(width, height, rules=_any_rules(random))
         self._set_up(games.setup_of(place), int(record["to_move"]))
-        super().__init__(self._line, int(record["number"]), random)
+        super().__init__(self._line, int(record["number"]), random, float(record["komi"]))
         places = (np.arange(RECORD_POSITIONS) + random.random(RECORD_POSITIONS)) / RECORD_POSITIONS
         self._stops = sorted({int(stop) for stop in places * len(self._moves)})
-        self._even = float(record["komi"])
         self._next_stop()
 
     def _set_up(self, setup: np.ndarray, to_move: int) -> None:
@@ -145,7 +154,7 @@ class RecordWalk(Walk):
             if self._line.is_over:
                 break
             self.game = self._line.copy()
-            self._vary_komi(self._even)
+            self._vary_komi()
             return
         self.is_over = True
 
@@ -166,16 +175,18 @@ class PlayedWalk(Walk):
     """
 
     def __init__(self, width: int, height: int, number: int, random: np.random.Generator) -> None:
-        super().__init__(Game(width, height, rules=_any_rules(random)), number, random)
+        komi = default_komi(width, height)
+        super().__init__(Game(width, height, rules=_any_rules(random)), number, random, komi)
         self._opening = random.exponential(OPENING_SHARE * self.game.area)
         self._temperature = random.uniform(0.5, 1.0)
-        self._vary_komi(default_komi(width, height))
+        self._vary_komi()
 
     def proceed(self, found: Judgement) -> None:
         """Plays a move, with which the game may end."""
         game = self.game
+        self._even = even_komi(game, found)
         if self.random.random() < KOMI_CHANGE:
-            self._vary_komi(even_komi(game, found))
+            self._vary_komi()
         if self.random.random() < CHANCE_MOVES:
             index = self._chance_move(found.policy)
         else:
