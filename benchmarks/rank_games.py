@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
+import numpy as np
 from fingerprint import WORK, fingerprint
 from result_lines import whole_lines
 from versus_gnugo import gnugo, program
@@ -82,6 +83,7 @@ class RankGames:
         self._path = find_network(network)
         self.name = network_name(self._path)
         self._parameters = default_parameters(str(self._path))
+        self._seed = seed
         self._worker = SearchWorker(str(self._path), 1, seed)
         self._programs: dict[float, GtpClient] = {}
 
@@ -90,6 +92,10 @@ class RankGames:
         WORK.mkdir(exist_ok=True)
         weights = hashlib.sha256(self._path.read_bytes()).hexdigest()[:8]
         return WORK / f"{benchmark}-{fingerprint(PLAYING)} {self.name} {weights} {about}.jsonl"
+
+    def reseed(self, number: int) -> None:
+        """Prepares the game of a number, which without an opening would repeat one of an earlier run."""
+        self._worker.random = np.random.default_rng((self._seed, number))
 
     def play(self, game: Game, black: float, white: float) -> tuple[float, tuple[float, float]]:
         """Plays a game to its end.

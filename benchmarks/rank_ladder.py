@@ -73,7 +73,8 @@ class Ladder:
     def play_handicap(self, games: int, weak: float, strong: float, stones: int) -> None:
         """Plays the games that are missing to a number with handicap stones; shows the result of the weaker side."""
         points = fixed_handicap_points(stones, self.size, self.size)
-        while len(self.played(weak, strong, stones)) < games:
+        for number in range(len(self.played(weak, strong, stones)), games):
+            self._player.reseed(number)
             game = Game(self.size, komi=0.5)
             game.place_handicap(points)
             self._file.add(replace(self._play(game, weak, strong), handicap=stones))
@@ -118,37 +119,41 @@ def _in_words(tally: Tally) -> str:
 # The steps.
 
 
-def grid(size: int, most_visits: int) -> list[float]:
-    """Returns the points of the path on a board, up to a number of visits."""
-    searches = [1.0 + number for number in range(1, 1 + int(np.log2(most_visits)))]
+def grid(size: int, strongest: float) -> list[float]:
+    """Returns the points of the path on a board, up to the first one that is at least as strong as `strongest`."""
+    searches = [1.0 + number for number in range(1, int(np.ceil(strongest)))]
     return [*(POLICY if size < LARGE_BOARD else POLICY_ON_LARGE_BOARDS), *searches]
 
 
 def play_path(ladder: Ladder, games: int, most_visits: int) -> None:
-    points = grid(ladder.size, most_visits)
+    points = grid(ladder.size, 1 + int(np.log2(most_visits)))
     for one, other in itertools.pairwise(points):
         ladder.play_up_to(games, other, one)
 
 
-def curve_of(ladder: Ladder, most_visits: int) -> Curve:
+def fitted(ladder: Ladder) -> list[Result]:
+    """Returns the games that make the curve: those without handicap stones, of the network and GNU Go."""
+    return [game for game in ladder.results if not game.handicap and PACHI not in (game.black, game.white)]
+
+
+def curve_of(ladder: Ladder) -> Curve:
     """Returns the curve that fits all games so far."""
     pairings: dict[tuple[float, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for result in ladder.results:
-        if result.handicap or PACHI in (result.black, result.white):
-            continue
+    for result in fitted(ladder):
         sums = pairings[result.black, result.white]
         sums[0] += result.points
         sums[1] += 1
-    return fit(grid(ladder.size, most_visits), [Pairing(*pair, *sums) for pair, sums in pairings.items()], GNUGO)
+    points = grid(ladder.size, max([1.0, *itertools.chain(*pairings)]))
+    return fit(points, [Pairing(*pair, *sums) for pair, sums in pairings.items()], GNUGO)
 
 
-def play_gnugo(ladder: Ladder, games: int, most_visits: int) -> None:
+def play_gnugo(ladder: Ladder, games: int) -> None:
     """Plays against GNU Go at the strength at which the games so far are expected to be even, in four rounds."""
     for part in range(1, 5):
         known = [result for result in ladder.results if GNUGO in (result.black, result.white)]
         if len(known) >= games:
             return
-        curve = curve_of(ladder, most_visits)
+        curve = curve_of(ladder)
         strength = round(curve.strength_at(curve.anchor), 2) if curve.anchor is not None else 0.6
         done = len(ladder.played(strength, GNUGO))
         ladder.play_up_to(done + max(2, part * games // 4 - len(known)), strength, GNUGO)
@@ -206,7 +211,7 @@ def show(ladder: Ladder, curve: Curve, strengths: dict[Rank, float]) -> None:
         print(f"{strength:8.2f} {elo:5.0f} {error:4.0f}")
     if curve.anchor is not None:
         print(f"GNU Go   {curve.anchor:5.0f} {curve.anchor_error:4.0f}")
-    print(f'\n[{ladder.name}.{ladder.size}x{ladder.size}]\nmeasured = "{len(ladder.results)} games"')
+    print(f'\n[{ladder.name}.{ladder.size}x{ladder.size}]\nmeasured = "{len(fitted(ladder))} games"')
     for rank, strength in strengths.items():
         print(f"{rank} = {strength}")
     strengths = shipped(ladder)
@@ -234,7 +239,7 @@ def main() -> None:
     parser.add_argument("--network", default="b4c32-9x9", help="a file or a name (default: b4c32-9x9)")
     parser.add_argument("--board-size", type=int, default=9, help="default: 9")
     parser.add_argument("--games", type=int, default=200, help="of each pairing, or against a program (default: 200)")
-    parser.add_argument("--most-visits", type=int, default=256, help="of the largest search (default: 256)")
+    parser.add_argument("--most-visits", type=int, default=256, help="of the largest search of the step path (default: 256)")
     parser.add_argument("--anchor", type=_anchor, metavar="STRENGTH=RANK", help="in place of GNU Go, as in 0.6=8k")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -243,7 +248,7 @@ def main() -> None:
         if options.step == "path":
             play_path(ladder, options.games, options.most_visits)
         elif options.step == "gnugo":
-            play_gnugo(ladder, options.games, options.most_visits)
+            play_gnugo(ladder, options.games)
         elif options.step == "pachi":
             play_pachi(ladder, options.games, shipped(ladder))
         elif options.step == "verify":
@@ -251,7 +256,7 @@ def main() -> None:
         elif options.step == "handicap":
             play_handicap(ladder, options.games, shipped(ladder))
         else:
-            curve = curve_of(ladder, options.most_visits)
+            curve = curve_of(ladder)
             show(ladder, curve, strengths_of(curve, options.anchor))
     except KeyboardInterrupt:
         sys.exit("\nstopped; run again to resume")

@@ -127,7 +127,7 @@ def evidence(games: Sequence[Games], network: Network) -> dict[Rank, np.ndarray]
 def show_table(options: argparse.Namespace, network: Network) -> None:
     games = [Games(options.network, options.board_size, seed) for seed in FITTED]
     found = evidence(games, network)
-    number = sum(len(some.games) for some in games)
+    number = sum(bool(some.ranks_of(game)) for some in games for game in some.games)
     measured = f"{number} games, {min(map(len, found.values()))} or more of each rank"
     print(model_as_toml(fit(found), games[0].name, options.board_size, measured))
 
@@ -143,7 +143,8 @@ def check(options: argparse.Namespace, network: Network) -> None:
         rows = [row for each in (GAMES_EACH, 1) for row in _quality(model, rank, counts, each, random)]
         every.append(rows)
         print(f"| {rank} | {len(counts)} | {_percents(rows)} |")
-    print(f"| all | {len(games.games)} | {_percents(np.mean(every, axis=0).tolist())} |")
+    number = sum(bool(games.ranks_of(game)) for game in games.games)
+    print(f"| all | {number} | {_percents(np.mean(every, axis=0).tolist())} |")
 
 
 def _quality(

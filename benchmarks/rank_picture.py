@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib.figure import Figure
-from rank_ladder import ELO_PER_RANK, GNUGO_RANK, Ladder, curve_of, shipped, tally_of
+from rank_games import GNUGO
+from rank_ladder import ELO_PER_RANK, GNUGO_RANK, Ladder, curve_of, fitted, shipped, tally_of
 
 from gtp_engine.games.elo import elo_difference, elo_interval
 from gtp_engine.network.library import bundled_folder
 from gtp_engine.play.ranks import RANKS, RANKS_FILE, Rank, read_ranks
 
-MOST_VISITS = 512
 LOW, HIGH = 70, 130  # Elo between neighbours, as docs/ranks.md wants it
 COLOURS = ("#2f6fb0", "#c2571a", "#3c8d57")
 LEAST_GAMES = 20  # of neighbours, for a point in the picture
@@ -33,11 +34,11 @@ def ladders() -> list[Ladder]:
 
 def draw_curves(policy: Any, searches: Any, ladder: Ladder, colour: str) -> None:
     """Draws a curve: below a strength of 1 by strength, above by visits."""
-    curve = curve_of(ladder, MOST_VISITS)
+    curve = curve_of(ladder)
     if curve.anchor is None:
         return
-    played = {strength for game in ladder.results for strength in (game.black, game.white)}
-    known = [strength in played for strength in curve.strengths]
+    played = [strength for game in fitted(ladder) for strength in (game.black, game.white) if strength != GNUGO]
+    known = (min(played) <= curve.strengths) & (curve.strengths <= np.ceil(max(played)))
     ranks = GNUGO_RANK.number + (curve.elos - curve.anchor) / ELO_PER_RANK
     label = f"{ladder.size}x{ladder.size}, {ladder.name}"
     for axes, part, across in (
