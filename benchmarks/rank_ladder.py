@@ -239,7 +239,9 @@ def main() -> None:
     parser.add_argument("--network", default="b4c32-9x9", help="a file or a name (default: b4c32-9x9)")
     parser.add_argument("--board-size", type=int, default=9, help="default: 9")
     parser.add_argument("--games", type=int, default=200, help="of each pairing, or against a program (default: 200)")
-    parser.add_argument("--most-visits", type=int, default=256, help="of the largest search of the step path (default: 256)")
+    parser.add_argument(
+        "--most-visits", type=int, default=256, help="of the largest search of the step path (default: 256)"
+    )
     parser.add_argument("--anchor", type=_anchor, metavar="STRENGTH=RANK", help="in place of GNU Go, as in 0.6=8k")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
