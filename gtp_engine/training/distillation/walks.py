@@ -5,8 +5,8 @@ in a search a network also has to evaluate mistakes, which are rare in records. 
 the teacher's policy; this covers board sizes for which there are no records.
 
 Komi varies too. Usually it is near the game's own, as in the games in which the student will be used: a student that
-mostly sees even positions takes the komi for the score on the board, and then underrates leads. Sometimes it is near the
-komi with which the teacher considers the position even, so that win rates are informative, and sometimes far away.
+mostly sees even positions takes the komi for the score on the board, and then underrates leads. Sometimes it is near
+the komi with which the teacher considers the position even, so that win rates are informative, and sometimes far away.
 """
 
 from abc import ABC, abstractmethod
