@@ -5,7 +5,7 @@ variations: whoever plays both colours may play in any of its positions, a game 
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,10 +20,26 @@ from .loading import HUMAN, SavedGame
 from .notes import Notes, read_notes
 from .recorded_clock import RecordedClock
 from .saving import GameFile
+from .settings import EngineSettings
 from .time_record import overtime_text
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+
+@dataclass(frozen=True)
+class _End:
+    """How a game ended, and whom it was played against: the engine may be changed before another game begins.
+
+    Attributes:
+        result: As SGF writes it.
+        engine: The engine's name.
+        settings: The engine's settings.
+    """
+
+    result: str
+    engine: str
+    settings: EngineSettings
 
 
 class PlayedGame:
@@ -86,7 +102,7 @@ class PlayedGame:
         limits = self.time if self._has_clock else NO_LIMIT
         self.clock = RecordedClock(self.tree, limits, read_notes(self.tree.root.properties).used)
         self.engine.clock.settings = limits
-        self._results: dict[TreeNode, str] = {}
+        self._ends: dict[TreeNode, _End] = {}
         self._dead: dict[TreeNode, frozenset[int]] = {}
         self._date = saved.date if saved and saved.is_own else None
         self.file = GameFile(self.folder, self._label(), None if saved is None else self._file_of(saved))
@@ -139,7 +155,7 @@ class PlayedGame:
     @property
     def result(self) -> str | None:
         """The result as SGF writes it ("W+3.5", "B+R", "0"); None while the game goes on from this position."""
-        return self._results.get(self.node)
+        return self._ends[self.node].result if self.node in self._ends else None
 
     @property
     def dead(self) -> frozenset[int]:
@@ -244,12 +260,12 @@ class PlayedGame:
         """
         if not self.can_undo:
             raise UserError("you have no move to take back")
-        node, result, results = self.node, self.result, len(self._results)
+        node, result, ends = self.node, self.result, len(self._ends)
         if self.annotation_to_undo is not None:
             self.tree.undo(cast("int", self._last_change))
         else:
             self.show(self._undo_edits())
-        self.has_content |= not (self.is_record and len(self._results) < results)  # a result is not saved there
+        self.has_content |= not (self.is_record and len(self._ends) < ends)  # a result is not saved there
         self.save()
         return self.node is node and self.result != result
 
@@ -281,10 +297,10 @@ class PlayedGame:
     def _lose(self, colour: int, how: str) -> None:
         """Ends the game by the loss of a player, which a person may undo: "R" by resignation, "T" on time."""
         node = self.node
-        self._results[node] = f"{colour_letter(opponent(colour))}+{how}"
+        self._ends[node] = self._end(f"{colour_letter(opponent(colour))}+{how}")
 
         def revert() -> None:
-            self._results.pop(node)
+            self._ends.pop(node)
             if how == "T":
                 self.clock.restart_turn()
 
@@ -297,8 +313,12 @@ class PlayedGame:
         from ..game.scoring import Score, final_score
 
         removed = self._dead[self.node] = frozenset(dead)
-        self._results[self.node] = str(Score(final_score(self.game, removed)))
+        self._ends[self.node] = self._end(str(Score(final_score(self.game, removed))))
         self._finish()
+
+    def _end(self, result: str = "") -> _End:
+        """Returns an end of the game against the present engine."""
+        return _End(result, self.engine.name, self.engine.settings)
 
     def _finish(self) -> None:
         """Saves a game that has ended; what has been decided about somebody's record is only shown."""
@@ -315,15 +335,15 @@ class PlayedGame:
             is_copy: Whether it is written to a file in which editing does not continue.
         """
         if not self.is_record:
-            names = {colour: HUMAN if colour in self.humans else self.engine.name for colour in (BLACK, WHITE)}
-            rank = self.engine.settings.rank
-            ranks = {colour: "" if colour in self.humans or rank is None else str(rank) for colour in (BLACK, WHITE)}
-            results = [self._results[node] for node in self.tree.main_line if node in self._results]
+            end = self._last_end()
+            rank = "" if end.settings.rank is None else str(end.settings.rank)
+            names = {colour: HUMAN if colour in self.humans else end.engine for colour in (BLACK, WHITE)}
+            ranks = {colour: "" if colour in self.humans else rank for colour in (BLACK, WHITE)}
             game = GameRecord.from_game(
                 self.game,
                 black=names[BLACK],
                 white=names[WHITE],
-                result=results[-1] if results else "",
+                result=end.result,
                 date=self._date,
             )
             game.black_rank, game.white_rank = ranks[BLACK], ranks[WHITE]
@@ -331,18 +351,22 @@ class PlayedGame:
                 game.time_limit, game.overtime = self.time.main, overtime_text(self.time)
             game.handicap = self.tree.position(self.tree.root).handicap  # of the start, whatever position is shown
             self.tree.set_info(game)
-            if self.clock.last not in self._results:
+            if self.clock.last not in self._ends:
                 self.clock.note_turn()
         root = self.tree.root
         if (properties := self._notes(is_copy=is_copy).added_to(root.properties)) != root.properties:
             root.properties = properties
         return self.tree
 
+    def _last_end(self) -> _End:
+        """Returns the last end on the main line, or one without a result."""
+        return next((self._ends[node] for node in reversed(self.tree.main_line) if node in self._ends), self._end())
+
     def _notes(self, *, is_copy: bool) -> Notes:
         if self.is_record:
             is_edited = not is_copy and (self.has_content or self.file.path is not None)
             return replace(read_notes(self.tree.root.properties), is_edited=is_edited)
-        settings = self.engine.settings
+        settings = self._last_end().settings
         if self.time == NO_LIMIT:
             limits = settings.limits()
             seconds, visits = limits.seconds, limits.visits

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,18 @@ def test_the_clocks_stand_still_in_a_program_that_does_not_show_them(
     played.load(open_game(played.file.path))
     assert (played.clock.left(BLACK), played.clock.left(WHITE)) == ((100.0, 0), (10.0, 0))
     assert played.time == TimeSettings("byoyomi", 100.0, 30.0, 3)
+
+
+def test_a_finished_game_keeps_its_opponent(engine: Engine, tmp_path: Path) -> None:
+    engine.settings = replace(engine.settings, rank="12k")
+    played = PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path)
+    played.play("C3")
+    played.resign(BLACK)
+    engine.settings = replace(engine.settings, rank="3k", visits=2)
+    played.save()
+    assert played.file.path is not None
+    root = read_tree(played.file.path).root.properties
+    assert [*root["PW"], *root["WR"], *root["RE"]] == [b"gtp_engine 12k", b"12k", b"W+R"]
+    assert read_notes(root).visits == 8
+    played.undo()  # the game goes on, against the opponent of now
+    assert read_tree(played.file.path).root.properties["WR"] == [b"3k"]
