@@ -87,7 +87,8 @@ class RankPlay(NamedTuple):
 
     Attributes:
         strength: Its strength.
-        note: What a user should know about it; empty if it was measured for this network and the rank is reached.
+        note: What a user should know about it; empty if the rank is reached, and was measured for this network on this
+            board or for none on it.
     """
 
     strength: Strength
@@ -115,6 +116,9 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
     notes = []
     if known != name:
         notes.append(f"the ranks of {name} are not measured: it plays with the settings of {known}")
+    elif size != max(width, height) and _is_measured(width, height):
+        board = f"{width}x{height}"
+        notes.append(f"the ranks of {name} are not measured on {board}: it plays with its settings for {size}x{size}")
     if rank > max(strengths):
         notes.append(f"{known} reaches {reached} on {size}x{size}: it plays at that rank instead of {rank}")
     return RankPlay(Strength(strengths[reached]), "; ".join(notes))
@@ -147,6 +151,11 @@ def _measured(network: str, width: int, height: int) -> tuple[str, int, dict[Ran
     known = name if name in table else _stand_in(table, width, height)
     size = min(table[known], key=lambda size: (abs(size - side), -size))
     return known, size, table[known][size]
+
+
+def _is_measured(width: int, height: int) -> bool:
+    """Returns whether ranks were measured for any network on a board."""
+    return any(max(width, height) in boards for boards in read_ranks(bundled_folder() / RANKS_FILE).values())
 
 
 def _reached(rank: Rank, strengths: Mapping[Rank, float]) -> Rank:

@@ -94,7 +94,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("network", "size", "strength"),
     [("small", (9, 9), 0.1), ("/some/small.bin.gz", (7, 7), 0.1), ("large", (19, 19), 0.3), ("large", (13, 9), 0.2),
-     ("large", (16, 16), 0.3), ("large", (9, 9), 0.2)],
+     ("large", (16, 16), 0.3)],
 )  # fmt: skip
 def test_a_board_has_the_strengths_of_the_nearest_size(network: str, size: tuple[int, int], strength: float) -> None:
     assert play_at(WEAKEST, network, *size) == (Strength(strength), "")
@@ -112,6 +112,9 @@ def test_what_was_not_measured_is_said() -> None:
     strength, note = play_at(STRONGEST, "small", 9, 9)
     assert (strength, note) == (Strength(2), "small reaches 1k on 9x9: it plays at that rank instead of 5d")
     assert "the ranks of rollouts are not measured" in play_at(WEAKEST, "none", 5, 5).note
+    strength, note = play_at(WEAKEST, "large", 9, 9)
+    assert strength == Strength(0.2)
+    assert note == "the ranks of large are not measured on 9x9: it plays with its settings for 13x13"
 
 
 @pytest.mark.usefixtures("table")
