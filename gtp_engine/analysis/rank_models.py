@@ -57,9 +57,14 @@ def unmeasured(what: str) -> UserError:
     return UserError(f"no rank can be estimated {what}, only {known}")
 
 
-def measured_boards() -> str:
-    """Returns the boards on which ranks were measured, and the networks, as text: "9x9 (b4c32-9x9)"."""
-    return ", ".join(f"{_boards(boards)} ({name})" for name, boards in _models().items())
+def measured_boards(network: str | None = None) -> str:
+    """Returns the boards on which ranks were measured, and the networks, as text: "9x9 (b4c32-9x9)".
+
+    Args:
+        network: Only the boards of this network; None for all.
+    """
+    models = {name: boards for name, boards in _models().items() if network in (None, name)}
+    return ", ".join(f"{_boards(boards)} ({name})" for name, boards in models.items())
 
 
 def _models() -> dict[str, dict[tuple[int, int], RankModel]]:

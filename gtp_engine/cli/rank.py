@@ -83,7 +83,7 @@ def rank(
     if players and json != STANDARD:
         show_ranks(players)
     if estimator.left_out and (players or stopped):
-        show_left_out(estimator.left_out)
+        show_left_out(estimator.left_out, estimator.chosen)
     if not players and not stopped:
         errors += _why_none(estimator, errors)
     show_errors(errors)
@@ -111,7 +111,7 @@ def _why_none(estimator: "RankEstimator", errors: list[str]) -> list[str]:
 
     if estimator.left_out:
         boards = " and ".join(f"{width}x{height}" for width, height in estimator.left_out)
-        return [str(unmeasured(f"on {boards}"))]
+        return [str(unmeasured(f"with {estimator.chosen} on {boards}" if estimator.chosen else f"on {boards}"))]
     return [] if errors else ["there are no moves to estimate a rank from"]
 
 

@@ -54,11 +54,16 @@ def _shown(text: str) -> Text:
     return Text(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
 
 
-def show_left_out(left_out: Mapping[tuple[int, int], int]) -> None:
-    """Prints a notice about the games on boards on which ranks were not measured."""
+def show_left_out(left_out: Mapping[tuple[int, int], int], network: str | None) -> None:
+    """Prints a notice about the games on boards on which ranks were not measured.
+
+    Args:
+        left_out: The number of games by the board's width and height.
+        network: The name of the network that was asked for, if any.
+    """
     games = " and ".join(f"{plural(count, 'game')} on {width}x{height}" for (width, height), count in left_out.items())
     verb = "was" if sum(left_out.values()) == 1 else "were"
-    show_notice(f"{games} {verb} left out: ranks are measured only on {measured_boards()}")
+    show_notice(f"{games} {verb} left out: ranks are measured only on {measured_boards(network)}")
 
 
 def ranks_json(players: Sequence[PlayerGames], file: Path, *, games: int, done: int) -> None:

@@ -113,6 +113,10 @@ def test_games_on_other_boards_are_left_out_with_one_line(tmp_path: Path) -> Non
     assert (done.exit_code, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith("Error: no rank can be estimated on 11x11, only on 9x9") and "with b4c32-9x9" in line
+    done = run(tmp_path, "--network", "b4c32-9x9")
+    assert done.stderr.strip().endswith("left out: ranks are measured only on 9x9 (b4c32-9x9)")
+    done = run(tmp_path / "a.sgf", "--network", "b6c64-19x19")
+    assert done.stderr.startswith("Error: no rank can be estimated with b6c64-19x19 on 9x9, only on 9x9 with b4c32-9x9")
 
 
 def test_a_game_without_moves_is_an_error(tmp_path: Path) -> None:
