@@ -53,7 +53,7 @@ T = TypeVar("T")
 _LISTED = 5  # saved games that `load` without a file lists
 _COMPILING = "the first start prepares the engine for this computer: its first answer may take a minute or two"
 _CHOICES_AFTER_GAME = "type review, new, undo or quit"
-_WEAKEST = "this is the lowest rank; a better chance still: new handicap 4"
+_WEAKEST = "this is the lowest rank; a better chance still: new black handicap 4"
 _SHOWN_IN_WORDS = {
     "winrate": "the win rate is shown",
     "score": "the score is shown",
