@@ -3,9 +3,9 @@
 What a move loses is told by the leads of a stronger network before and after it, without a search: in games of a
 network's ranks that `rank_moves.py play` has played with the seed 1, and in people's games whose records state ranks.
 
-What a rank implies follows from the people of one rank. A rank is worth a handicap stone, and a stone what a first move
-is, twice the komi: 14 points. So a player loses 14 points a game more than one of the next rank, and the losses of a
-rank are taken for those of the people, all enlarged by the factor that makes their mean that of the rank.
+What a rank implies follows from the people of one rank, on 19x19. A rank is worth a handicap stone, and a stone what a
+first move is, twice the komi: 14 points. So a player loses 14 points a game more than one of the next rank, and the
+losses of a rank are taken for those of the people, all enlarged by the factor that makes their mean that of the rank.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.play.ranks import Rank
 
 LARGE = (5.0, 10.0, 20.0)  # points
-POINTS_PER_RANK = 14.0
+POINTS_PER_RANK = 14.0  # on 19x19, as the next
 MOVES = 120  # of each player in a game on 19x19
 LEAST_MOVES = 2000  # of the people whose losses say what other ranks lose
 
@@ -78,9 +78,15 @@ def implied(lost: np.ndarray, ranks_below: int) -> np.ndarray:
     return lost * (1 + ranks_below * POINTS_PER_RANK / MOVES / mean)
 
 
-def show(players: Losses, people: Losses) -> None:
-    """Prints a line for each rank, with what it implies in brackets if the people's games say that."""
-    known = next((rank for rank, lost in people.items() if len(lost) >= LEAST_MOVES), None)
+def show(players: Losses, people: Losses, is_known: bool) -> None:
+    """Prints a line for each rank, with what it implies in brackets if the people's games say that.
+
+    Args:
+        players: The losses of a network's ranks.
+        people: Those of people.
+        is_known: Whether it is known on this board what a rank is worth.
+    """
+    known = next((rank for rank, lost in people.items() if len(lost) >= LEAST_MOVES), None) if is_known else None
     print("| rank | moves | points lost a move | " + " | ".join(f"{points:g} or more" for points in LARGE) + " |")
     print("|---" * (3 + len(LARGE)) + "|")
     for rank, lost in players.items():
@@ -114,7 +120,7 @@ def main() -> None:
             people = {}
             if options.records is not None:
                 people = losses_of_people(judge, options.records, options.member, options.board_size, options.count)
-        show(players, people)
+        show(players, people, is_known=options.board_size == 19)
     except (UserError, OSError) as error:
         sys.exit(f"Error: {error_text(error)}")
 

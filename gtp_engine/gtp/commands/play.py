@@ -23,7 +23,7 @@ def genmove(session: Session, arguments: list[str]) -> str:
 
 @command("reg_genmove")
 def reg_genmove(session: Session, arguments: list[str]) -> str:
-    """Chooses a move without playing it or resigning."""
+    """Chooses a move without playing it or resigning, and without the random draw of a rank that is set."""
     expect(arguments, 1)
     decision = session.decide(session.engine.genmove(session.engine.request(colour(arguments[0])), play=False))
     return session.vertex(decision.point)
