@@ -29,7 +29,7 @@ from gtp_engine.sgf import GameRecord
 from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.data.loader import Samples
 from gtp_engine.training.data.samples import INDEX_BITS, WHITE_BIT, GameSet, pack, rule_codes
-from gtp_engine.training.data.shards import read_shard
+from gtp_engine.training.data.shards import read_shard, shard_files
 from gtp_engine.training.distillation import labels as labelling
 from gtp_engine.training.distillation import teacher as teaching
 from gtp_engine.training.distillation import walks
@@ -97,7 +97,7 @@ class ShortLimit(Limit):
 
 
 def contents(folder: Path) -> dict[str, list[bytes]]:
-    return {path.name: [column.tobytes() for column in read_shard(path)] for path in folder.glob("*.shard")}
+    return {path.name: [column.tobytes() for column in read_shard(path)] for path in shard_files(folder)}
 
 
 def game_of(games: GameSet, number: int) -> Game:
@@ -231,6 +231,30 @@ def test_a_damaged_shard_is_named_and_made_again(records: Path, tmp_path: Path, 
     assert len(observer.errors) == 1
     assert observer.errors[0].startswith(f"{damaged}: a damaged shard") and "made again" in observer.errors[0]
     assert contents(tmp_path) == before
+
+
+def test_what_a_killed_program_left_is_no_shard(records: Path, tmp_path: Path, small_tasks: None) -> None:
+    folder = tmp_path / "labels"
+    folder.mkdir()
+    (folder / ".5x5-00000.12345.tmp.shard").write_bytes(b"half")  # it does not make the folder one of other shards
+    assert run(folder, [records], tasks_for(120, {(5, 5): 1}))[0]
+    (folder / ".5x5-00001.12345.tmp.shard").write_bytes(shard_of(folder, Task(5, 5, 1)).read_bytes())
+    (folder / ".5x5-00002.12345.tmp.shard").write_bytes(b"half")
+    games = labelling.read_labels(folder, pytest.fail)
+    assert games.game_count == sum(read_shard(shard_of(folder, Task(5, 5, number))).game_count for number in (0, 1))
+
+
+def test_a_shard_that_vanishes_while_the_labels_are_read_is_left_out(
+    records: Path, tmp_path: Path, small_tasks: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process found it damaged, and makes it again."""
+    run(tmp_path, [records], tasks_for(120, {(5, 5): 1}))
+    listed = shard_files(tmp_path)
+    monkeypatch.setattr(labelling, "shard_files", lambda folder: [folder / "5x5-00002.shard", *listed])
+    assert len(listed) == 2
+    assert labelling.read_labels(tmp_path, pytest.fail).game_count == sum(
+        read_shard(path).game_count for path in listed
+    )
 
 
 def test_a_folder_belongs_to_one_teacher(records: Path, tmp_path: Path, small_tasks: None) -> None:

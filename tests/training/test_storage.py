@@ -49,6 +49,14 @@ def test_two_programs_in_a_folder_write_beside_each_other(tmp_path: Path) -> Non
     assert [facts.games for facts in shard_facts(tmp_path)] == [1, 1, 1, 1]
 
 
+def test_temporary_files_are_not_shards(tmp_path: Path) -> None:
+    writer = GameWriter(tmp_path, None, games_per_file=1)
+    writer.add(finished(1), cycle=0)
+    for content in (b"half", (tmp_path / "000001.shard").read_bytes()):
+        (tmp_path / ".000002.12345.tmp.shard").write_bytes(content)
+        assert [facts.path.name for facts in shard_facts(tmp_path, on_error=pytest.fail)] == ["000001.shard"]
+
+
 def test_damaged_shards_are_reported(tmp_path: Path) -> None:
     writer = GameWriter(tmp_path, None, games_per_file=1)
     for number in range(3):

@@ -23,7 +23,7 @@ from .game_records import Filters, Unusable, read_record
 from .ownership import label_ownership
 from .rows import ILLEGAL_SETUP, LEGAL, find_illegal, new_workspace
 from .samples import GameSet, SampleGame, join, pack
-from .shards import SUFFIX, ShardError, read_notes, read_shard, write_shard
+from .shards import SUFFIX, ShardError, read_notes, read_shard, shard_files, write_shard
 
 ARCHIVE = ".zip"
 FILES_PER_SHARD = 500
@@ -211,7 +211,7 @@ def read_sgf_dataset(
 
 def has_other_filters(folder: Path, filters: Filters) -> bool:
     """Returns whether the folder has shards that were made with other filters."""
-    for path in folder.glob(f"*{SUFFIX}"):
+    for path in shard_files(folder):
         with suppress(ShardError):
             if not _are_of(read_notes(path), filters):
                 return True

@@ -134,8 +134,13 @@ def _type_of(dtype: np.dtype) -> Any:
     return [[_WRITTEN_NAMES.get(entry[0], entry[0]), entry[1]] for entry in dtype.descr]
 
 
+def shard_files(folder: Path) -> list[Path]:
+    """Returns the shards in a folder, sorted by name, without temporary files, whose names begin with a dot."""
+    return sorted(path for path in folder.glob(f"*{SUFFIX}") if not path.name.startswith("."))
+
+
 def read_shards(paths: Iterable[Path], on_error: Callable[[ShardError], None]) -> Iterator[GameSet]:
-    """Reads several shards.
+    """Reads several shards; one that was removed since the files were listed is left out.
 
     Args:
         paths: The files.
@@ -144,5 +149,7 @@ def read_shards(paths: Iterable[Path], on_error: Callable[[ShardError], None]) -
     for path in paths:
         try:
             yield read_shard(path)
+        except FileNotFoundError:
+            continue
         except ShardError as error:
             on_error(error)

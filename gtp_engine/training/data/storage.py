@@ -12,7 +12,7 @@ from ...base.files import write_text
 from ...game.coords import BLACK
 from ..selfplay import FinishedGame
 from .samples import SampleGame, pack
-from .shards import SUFFIX, ShardError, read_notes, write_shard
+from .shards import SUFFIX, ShardError, read_notes, shard_files, write_shard
 
 # Seconds. Games that wait until a shard is full would be lost if the program is killed.
 _LONGEST_WAIT = 60.0
@@ -59,7 +59,7 @@ def shard_facts(
         The notes, the oldest first.
     """
     facts = []
-    for path in sorted(folder.glob(f"*{SUFFIX}")):
+    for path in shard_files(folder):
         try:
             known = _read_facts(path)
         except ShardError as error:
@@ -91,7 +91,7 @@ class GameWriter:
         self._shards, self._records, self._games_per_file = shards, records, games_per_file
         for folder in filter(None, (shards, records)):
             folder.mkdir(parents=True, exist_ok=True)
-        numbers = [int(path.stem) for path in shards.glob(f"*{SUFFIX}") if path.stem.isdecimal()] if shards else []
+        numbers = [int(path.stem) for path in shard_files(shards) if path.stem.isdecimal()] if shards else []
         self._number = max(numbers, default=0) + 1  # of the next shard
         self._waiting: list[FinishedGame] = []
         self._since = 0.0

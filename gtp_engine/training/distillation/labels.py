@@ -31,7 +31,7 @@ from ...network.library import network_name
 from ..data.game_records import Filters
 from ..data.samples import GameSet, join, pack
 from ..data.sgf_dataset import read_sgf_dataset
-from ..data.shards import SUFFIX, ShardError, read_notes, read_shard, read_shards, write_shard
+from ..data.shards import SUFFIX, ShardError, read_notes, read_shard, read_shards, shard_files, write_shard
 from ..limit import Limit
 from ..observer import Observer, reading_progress
 from ..settings import RunSettings, parse_size
@@ -176,7 +176,7 @@ def open_labels(folder: Path, settings: LabelSettings) -> None:
     path = folder / FACTS
     data = settings.to_data()
     if not path.exists():
-        if any(folder.glob(f"*{SUFFIX}")):
+        if shard_files(folder):
             raise UserError(f"{folder}: it contains shards, but no labels of a teacher; choose another folder")
         folder.mkdir(parents=True, exist_ok=True)
         write_text(path, json.dumps(data, indent=1) + "\n")
@@ -385,7 +385,7 @@ def read_labels(folder: Path, on_error: Callable[[str], None]) -> GameSet:
     Raises:
         UserError: There are no labels.
     """
-    sets = list(read_shards(sorted(folder.glob(f"*{SUFFIX}")), lambda error: on_error(str(error))))
+    sets = list(read_shards(shard_files(folder), lambda error: on_error(str(error))))
     if not sets:
         raise UserError(f"{folder}: it contains no labels; make some with --teacher")
     return join(sets)

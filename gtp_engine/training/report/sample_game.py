@@ -12,7 +12,7 @@ from ...game.coords import BLACK, PASS, WHITE, point_of_index
 from ...game.game import Game
 from ...sgf import GameRecord, read_sgf_games
 from ..data.samples import INDEX_BITS, WHITE_BIT, GameSet
-from ..data.shards import SUFFIX, read_shard
+from ..data.shards import read_shard, shard_files
 from ..run_folder import RunFolder
 from ..validation import is_held
 
@@ -65,7 +65,7 @@ def _newest(folder: RunFolder) -> GameRecord | None:
 
 def _from_records(folder: RunFolder) -> str:
     """Returns the boards of the first game that is held back, of the first shard that has one."""
-    for path in sorted(folder.games.glob(f"*{SUFFIX}")):
+    for path in shard_files(folder.games):
         try:
             games = read_shard(path)
         except (OSError, UserError):
