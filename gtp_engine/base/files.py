@@ -1,6 +1,7 @@
-"""Files that are written completely or not at all, and folders that one program at a time works in."""
+"""Files that are written completely or not at all, and files and folders that one program at a time works on."""
 
 import contextlib
+import glob
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -35,7 +36,7 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def _write_and_rename(path: Path, write: Callable[[Path], object]) -> None:
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
+    temporary = path.with_name(_temporary_name(path, str(os.getpid())))
     try:
         write(temporary)
         with open(temporary, "rb+") as file:
@@ -43,6 +44,10 @@ def _write_and_rename(path: Path, write: Callable[[Path], object]) -> None:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _temporary_name(path: Path, process: str) -> str:
+    return f".{path.stem}.{process}.tmp{path.suffix}"
 
 
 def write_text(path: Path, text: str) -> None:
@@ -69,6 +74,38 @@ def folder_lock(folder: Path, name: str = LOCK) -> Iterator[None]:
             text = "another program is using this folder; wait until it ends, or stop it"
             raise UserError(f"{folder}: {text}") from error
         yield
+
+
+@contextlib.contextmanager
+def claim(path: Path) -> Iterator[bool]:
+    """Claims a missing file for a `with` block, so that only one program makes it: all that make it have to claim it.
+
+    Programs that were killed leave no claims; temporary files that they left of the file are removed. The lock file is
+    named after the file: `.19x19-00012.lock` for `19x19-00012.shard`.
+
+    Args:
+        path: The file, in an existing folder.
+
+    Yields:
+        Whether to make the file; False if it exists already or another program has claimed it.
+    """
+    lock, is_free = path.with_name(f".{path.stem}.lock"), True
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(folder_lock(path.parent, lock.name))
+        except UserError:
+            is_free = False
+        is_missing = is_free and not path.exists()
+        if is_missing:
+            for left in path.parent.glob(_temporary_name(path.with_stem(glob.escape(path.stem)), "*")):
+                left.unlink(missing_ok=True)
+        yield is_missing
+    # Only now, because Windows does not remove a locked file; and only if the file is there, because a program may have
+    # opened this lock file just before and lock it next, while another one makes a new lock file and locks that: both
+    # find the file then. Where another program has it open, Windows refuses again, and the empty file stays.
+    if is_free and path.exists():
+        with contextlib.suppress(OSError):
+            lock.unlink()
 
 
 if sys.platform == "win32":

@@ -1,14 +1,17 @@
 """Files that are written completely or not at all, and one program at a time in a folder."""
 
+import contextlib
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from gtp_engine.base.files import folder_lock, write_text
+from gtp_engine.base import files
+from gtp_engine.base.files import claim, folder_lock, write_text
 from gtp_engine.cli import main
 
 MESSAGE = "another program is using this folder; wait until it ends, or stop it"
@@ -89,3 +92,66 @@ def test_a_file_is_on_the_disk_before_it_takes_its_name(tmp_path: Path, monkeypa
     monkeypatch.setattr(os, "fsync", lambda _: steps.append(path.read_text()))
     write_text(path, "new")
     assert (steps, path.read_text(), list(tmp_path.iterdir())) == (["old"], "new", [path])
+
+
+def test_a_claim_is_for_one_program_and_for_a_missing_file(tmp_path: Path) -> None:
+    path = tmp_path / "part[1].shard"
+    with claim(path) as first, claim(path) as second:
+        assert (first, second) == (True, False)
+    with pytest.raises(ZeroDivisionError), claim(path) as again:
+        assert again
+        raise ZeroDivisionError
+    with claim(path) as again:
+        assert again
+        path.touch()
+        with claim(path) as another:
+            assert not another
+    with claim(path) as late:
+        assert not late
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_claim_that_is_given_up_stays_with_the_program_that_waits_for_it(tmp_path: Path) -> None:
+    """It has opened the lock file; a third one must not make another."""
+    path = tmp_path / "part.shard"
+    with claim(path):
+        lock = tmp_path / ".part.lock"
+        opened = lock.stat().st_ino
+    assert lock.stat().st_ino == opened
+
+
+def test_a_claim_removes_what_a_killed_program_left_of_the_file(tmp_path: Path) -> None:
+    others = {"part.1.tmp.shard", ".part-2.77.tmp.shard", ".part.77.tmp.sgf"}
+    for name in (*others, ".part.77.tmp.shard"):
+        (tmp_path / name).touch()
+    with claim(tmp_path / "part.shard") as is_mine:
+        assert is_mine
+    assert {file.name for file in tmp_path.iterdir()} == {*others, ".part.lock"}
+
+
+def test_a_lock_file_is_removed_once_it_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows refuses to remove an open file."""
+    path, opened, unlink = tmp_path / "part.shard", [], Path.unlink
+
+    @contextlib.contextmanager
+    def lock(folder: Path, name: str) -> Iterator[None]:
+        (folder / name).touch()
+        opened.append(name)
+        yield
+        opened.remove(name)
+
+    def remove(file: Path, missing_ok: bool = False) -> None:
+        if file.name in opened:
+            raise PermissionError(13, "The process cannot access the file", str(file))
+        unlink(file, missing_ok=missing_ok)
+
+    monkeypatch.setattr(files, "folder_lock", lock)
+    monkeypatch.setattr(Path, "unlink", remove)
+    with claim(path):
+        path.touch()
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+    path.unlink()
+    with claim(path):
+        path.touch()
+        opened.append(".part.lock")  # by another program too
+    assert {file.name for file in tmp_path.iterdir()} == {path.name, ".part.lock"}

@@ -238,6 +238,7 @@ def test_what_a_killed_program_left_is_no_shard(records: Path, tmp_path: Path, s
     folder.mkdir()
     (folder / ".5x5-00000.12345.tmp.shard").write_bytes(b"half")  # it does not make the folder one of other shards
     assert run(folder, [records], tasks_for(120, {(5, 5): 1}))[0]
+    assert not list(folder.glob(".*")), "who makes the shard removes it"
     (folder / ".5x5-00001.12345.tmp.shard").write_bytes(shard_of(folder, Task(5, 5, 1)).read_bytes())
     (folder / ".5x5-00002.12345.tmp.shard").write_bytes(b"half")
     games = labelling.read_labels(folder, pytest.fail)

@@ -5,7 +5,7 @@ The folder contains
 - `labels.json`: the teacher, the records and the seed that determine the labels
 - `games/`: the records as shards (`data.sgf_dataset`)
 - `19x19-00012.shard`: the labels of a task, numbered for each board size; existing ones are kept
-- `.19x19-00012.lock`: locked by the process that works on the task (`files.folder_lock`).
+- `.19x19-00012.lock`: locked by the process that works on the task (`files.claim`).
 
 One task in VALIDATION_SHARE uses games that are held back for validation (`validation.is_held`).
 """
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import UserError
-from ...base.files import folder_lock, write_text
+from ...base.files import claim, folder_lock, write_text
 from ...base.messages import plural
 from ...base.system import available_cpus
 from ...network.library import network_name
@@ -341,13 +341,9 @@ def _claim_and_make(
     Returns:
         A description of it; None if another process works on it or has made it, or if it was stopped.
     """
-    path, lock = shard_of(folder, task), f".{task.name}.lock"
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(folder_lock(folder, lock))
-        except UserError:
-            return None
-        if path.exists():
+    path = shard_of(folder, task)
+    with claim(path) as is_mine:
+        if not is_mine:
             return None
         start, before = time.perf_counter(), teacher.evaluated
         labels = teacher.label(_walks(task, records, settings.seed), is_stopped)
@@ -356,7 +352,6 @@ def _claim_and_make(
         evaluated, seconds = teacher.evaluated - before, time.perf_counter() - start
         notes = {"task": task.name, "teacher": settings.teacher, "labels": len(labels), "evaluated": evaluated}
         write_shard(pack(labels), path, notes | {"seconds": round(seconds, 1)})
-        (folder / lock).unlink(missing_ok=True)
     return f"{task.name}: {plural(len(labels), 'label')}, {evaluated / seconds:.1f} positions/s"
 
 
