@@ -1,6 +1,7 @@
 """`gtp_engine selfplay`: games of a network, or of rollouts, against itself."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +59,8 @@ def selfplay(**options: Any) -> None:
         raise click.ClickException(f"{error_text(error)}; the finished games are kept") from error
     finally:
         if not run.finished:
-            folder.rmdir()
+            with suppress(OSError):  # not empty: the lock file of a shard that could not be written, or games after all
+                folder.rmdir()
         click.echo(run.summary())
 
 

@@ -7,8 +7,10 @@ from unittest.mock import MagicMock, Mock
 
 import miniature
 import pytest
+from click.testing import CliRunner
 from making import random_game, sample_game
 
+from gtp_engine.cli import main
 from gtp_engine.training import selfplay_games
 from gtp_engine.training.data import storage
 from gtp_engine.training.data.shards import ShardError, read_shard, write_shard
@@ -49,6 +51,25 @@ def test_two_programs_in_a_folder_write_beside_each_other(tmp_path: Path) -> Non
     assert [facts.games for facts in shard_facts(tmp_path)] == [1, 1, 1, 1]
 
 
+def test_two_programs_that_write_at_the_same_time_choose_different_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (GameWriter(tmp_path / "shards", tmp_path / name, games_per_file=1) for name in "ab")
+
+    def write(*arguments: object) -> None:
+        monkeypatch.setattr(storage, "write_shard", write_shard)
+        second.add(finished(2), cycle=0)  # when the first one has chosen its number
+        write_shard(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(storage, "write_shard", write)
+    first.add(finished(1), cycle=0)
+    numbers = {path.name: read_shard(path).games["number"].tolist() for path in (tmp_path / "shards").iterdir()}
+    assert numbers == {"000001.shard": [1], "000002.shard": [2]}
+    assert (tmp_path / "a" / "000001.sgf").exists() and (tmp_path / "b" / "000002.sgf").exists()
+    first.add(finished(3), cycle=0)
+    assert [facts.games for facts in shard_facts(tmp_path / "shards")] == [1, 1, 1]
+
+
 def test_temporary_files_are_not_shards(tmp_path: Path) -> None:
     writer = GameWriter(tmp_path, None, games_per_file=1)
     writer.add(finished(1), cycle=0)
@@ -83,4 +104,15 @@ def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, mo
     with pytest.raises(OSError, match="No space left on device"):
         games.play(1, Mock(), interval=60.0)
     assert len(games.finished) == 2 and games.summary().startswith("2 games; ")
-    assert [path.name for path in sorted(tmp_path.iterdir())] == ["000001.sgf", "000001.shard"]
+    assert [path.name for path in sorted(tmp_path.glob("[!.]*"))] == ["000001.sgf", "000001.shard"]
+
+
+def test_a_full_disk_at_the_first_shard_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "disk")
+    monkeypatch.setattr(storage, "write_shard", Mock(side_effect=error))
+    pool = Mock(counts=Counts(), collect=lambda seconds: map(finished, range(3)))
+    monkeypatch.setattr(selfplay_games, "LocalPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
+    command = ["selfplay", "--network", "none", "--games", "3", "--sgf-dir", str(tmp_path)]
+    done = CliRunner().invoke(main, command)
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (1, "Error: disk: No space left on device")
+    assert "no game was saved" in done.stdout

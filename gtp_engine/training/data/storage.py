@@ -1,14 +1,16 @@
 """Finished games on disk: shards, and SGF collections of the same games with the same numbers.
 
-Each shard is written after its collection; a collection without a shard is overwritten.
+Each shard is written after its collection; a collection without a shard is overwritten. Several programs may write to
+one folder: each claims the number of a shard while it writes it (`files.claim`).
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...base.files import write_text
+from ...base.files import claim, write_text
 from ...game.coords import BLACK
 from ..selfplay import FinishedGame
 from .samples import SampleGame, pack
@@ -116,9 +118,25 @@ class GameWriter:
         """Writes the waiting games and returns them. After an OSError they are still waiting."""
         if not self._waiting:
             return []
-        while self._shards and (self._shards / f"{self._number:06d}{SUFFIX}").exists():
-            self._number += 1  # written by another program
-        name = f"{self._number:06d}"
+        with self._free_name() as name:
+            self._write(name, cycle)
+        self._number += 1
+        written, self._waiting = self._waiting, []
+        return written
+
+    @contextmanager
+    def _free_name(self) -> Iterator[str]:
+        """Claims the next number that no other program has written or claimed, and yields it as the files' name."""
+        while self._shards:
+            name = f"{self._number:06d}"
+            with claim(self._shards / f"{name}{SUFFIX}") as is_mine:
+                if is_mine:
+                    yield name
+                    return
+            self._number += 1
+        yield f"{self._number:06d}"
+
+    def _write(self, name: str, cycle: int) -> None:
         if self._records:
             text = "".join(game.sgf.strip() + "\n" for game in self._waiting)
             write_text(self._records / f"{name}.sgf", text)
@@ -134,9 +152,6 @@ class GameWriter:
                 if self._records:
                     (self._records / f"{name}.sgf").unlink(missing_ok=True)  # its games count as not written
                 raise
-        self._number += 1
-        written, self._waiting = self._waiting, []
-        return written
 
 
 def facts_of(games: Sequence[SampleGame], cycle: int) -> dict[str, int]:
