@@ -86,14 +86,27 @@ def run(folder: Path, sources: Sequence[Path], tasks: Sequence[Task], limit: Lim
     return done, observer
 
 
-class ShortLimit(Limit):
-    """A limit that is over once it has been asked 40 times."""
+class SoonStopped(Limit):
+    """It is stopped, as by Ctrl-C, once it has been asked 40 times."""
 
     calls = 40
 
-    def is_over(self) -> bool:
+    def is_stopped(self) -> bool:
         self.calls -= 1
         return self.calls < 0
+
+
+class SoonOver(Limit):
+    """Its minutes are over a moment after they begin."""
+
+    asked = 0
+
+    def restart(self) -> None:
+        self.asked = 0
+
+    def is_over(self) -> bool:
+        self.asked += 1
+        return self.asked > 1
 
 
 def contents(folder: Path) -> dict[str, list[bytes]]:
@@ -211,7 +224,7 @@ def test_what_is_held_back_follows_from_the_number(records: Path, tmp_path: Path
 def test_a_stopped_run_resumes_to_the_same_labels(records: Path, tmp_path: Path, small_tasks: None) -> None:
     tasks = tasks_for(300, {(5, 5): 1, (4, 4): 1})
     assert run(tmp_path / "whole", [records], tasks)[0]
-    done, observer = run(tmp_path / "pieces", [records], tasks, ShortLimit())
+    done, observer = run(tmp_path / "pieces", [records], tasks, SoonStopped())
     assert not done and 0 < len(observer.made) < len(tasks)
     kept = contents(tmp_path / "pieces")
     assert kept.keys() == {f"{name}.shard" for name in observer.made}
@@ -219,6 +232,15 @@ def test_a_stopped_run_resumes_to_the_same_labels(records: Path, tmp_path: Path,
     assert done and len(later.made) == len(tasks) - len(observer.made)
     assert contents(tmp_path / "pieces") == contents(tmp_path / "whole")
     assert not list((tmp_path / "pieces").glob(".*")), "locks were left"
+
+
+def test_each_short_piece_makes_a_shard(records: Path, tmp_path: Path, small_tasks: None) -> None:
+    """Else `--minutes` shorter than a shard would never get anywhere."""
+    tasks = tasks_for(120, {(5, 5): 1})
+    for task in tasks:
+        done, observer = run(tmp_path, [records], tasks, SoonOver())
+        assert observer.made == [task.name]
+    assert done
 
 
 def test_a_damaged_shard_is_named_and_made_again(records: Path, tmp_path: Path, small_tasks: None) -> None:

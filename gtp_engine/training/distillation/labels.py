@@ -210,7 +210,8 @@ def make_labels(
         tasks: The tasks whose shards are wanted.
         make_teacher: Loads the teacher; called only if a shard is missing.
         observer: Receives the progress.
-        limit: Ends the work; its minutes begin once the records are read.
+        limit: Ends the work: its minutes, which begin when the records are read and the teacher is loaded, after a
+            shard, and a stop at once.
 
     Returns:
         Whether all shards are there; False if it was stopped.
@@ -226,14 +227,14 @@ def make_labels(
     games = _read_games(settings, folder, observer, limit.is_stopped)
     if games is None:
         return False
-    limit.restart()  # else a short piece would only read, and label nothing
     by_size = {(task.width, task.height): _of_size(games, task, settings.seed) for task in tasks}
     teacher = make_teacher()
+    limit.restart()  # else a short piece would only read, and label nothing
     try:
         while missing and not limit.is_over():
             for task in missing:
                 records = by_size[task.width, task.height]
-                made = _claim_and_make(settings, folder, task, records, teacher, limit.is_over)
+                made = _claim_and_make(settings, folder, task, records, teacher, limit.is_stopped)
                 missing = [task for task in missing if not shard_of(folder, task).exists()]
                 if made:
                     finished = len(tasks) - len(missing)
