@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from gtp_engine.network.stored import RawOutputs
 from gtp_engine.sgf import GameRecord
 from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.data.loader import Samples
-from gtp_engine.training.data.samples import INDEX_BITS, WHITE_BIT, GameSet, pack, rule_codes
+from gtp_engine.training.data.samples import INDEX_BITS, WHITE_BIT, GameSet, join, pack, rule_codes
 from gtp_engine.training.data.shards import read_shard, shard_files
 from gtp_engine.training.distillation import labels as labelling
 from gtp_engine.training.distillation import teacher as teaching
@@ -63,11 +63,15 @@ class Kept(Observer):
 def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Records on 5x5; one in 20 or so is held back."""
     path = tmp_path_factory.mktemp("records") / "games.sgfs"
-    games = (random_game(seed, 5, moves=20) for seed in range(60))
+    write_records(path, range(60))
+    return path
+
+
+def write_records(path: Path, seeds: Iterable[int]) -> None:
+    games = (random_game(seed, 5, moves=20) for seed in seeds)
     path.write_text(
         "".join(GameRecord.from_game(game, result="B+3").to_sgf().replace("\n", "") + "\n" for game in games)
     )
-    return path
 
 
 @pytest.fixture
@@ -205,9 +209,13 @@ def test_a_record_with_a_suicide_ends_the_walk_under_other_rules() -> None:
             walk.proceed(Judgement(legal / legal.sum(), even, 0.0, 1.0, 0.0, np.zeros(25, np.float32)))
 
 
+def numbers_in(folder: Path) -> dict[str, list[int]]:
+    """The numbers of the games of each shard."""
+    return {path.name: np.unique(read_shard(path).games["number"]).tolist() for path in shard_files(folder)}
+
+
 def _records(folder: Path) -> tuple[list[int], list[np.ndarray]]:
-    (shard,) = (folder / labelling.GAMES).glob("*.shard")
-    games = read_shard(shard)
+    games = join([read_shard(path) for path in shard_files(folder / labelling.GAMES)])
     return games.games["number"].tolist(), [games.moves_of(number) for number in range(games.game_count)]
 
 
@@ -241,6 +249,23 @@ def test_each_short_piece_makes_a_shard(records: Path, tmp_path: Path, small_tas
         done, observer = run(tmp_path, [records], tasks, SoonOver())
         assert observer.made == [task.name]
     assert done
+
+
+def test_games_added_to_the_records_are_labelled_and_no_game_twice(tmp_path: Path, small_tasks: None) -> None:
+    """Any change of the records gives a task other games, perhaps those of shards that exist."""
+    folder, records = tmp_path / "labels", tmp_path / "records"
+    records.mkdir()
+    tasks, sources = tasks_for(600, {(5, 5): 1}), [records]
+    write_records(records / "b.sgfs", range(60))
+    run(folder, sources, tasks[:5])
+    before, first = contents(folder), numbers_in(folder)
+    write_records(records / "a.sgfs", range(100, 160))
+    assert run(folder, sources, tasks)[0]
+    assert before.items() <= contents(folder).items()
+    numbers = [set(numbers) for numbers in numbers_in(folder).values()]
+    assert sum(map(len, numbers)) == len(set.union(*numbers))
+    known = set(_records(folder)[0])
+    assert len((set.union(*numbers) - set.union(*map(set, first.values()))) & known) > 20
 
 
 def test_a_damaged_shard_is_named_and_made_again(records: Path, tmp_path: Path, small_tasks: None) -> None:

@@ -7,7 +7,8 @@ The folder contains
 - `19x19-00012.shard`: the labels of a task, numbered for each board size; existing ones are kept
 - `.19x19-00012.lock`: locked by the process that works on the task (`files.claim`).
 
-One task in VALIDATION_SHARE uses games that are held back for validation (`validation.is_held`).
+One task in VALIDATION_SHARE uses games that are held back for validation (`validation.is_held`). The records may change
+while the folder grows: what the shards of a board size contain is not labelled again.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ import itertools
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -155,7 +156,7 @@ def fill_labels(settings: RunSettings, folder: Path, observer: Observer, limit: 
         count = sum(int(read_notes(shard_of(folder, task))["labels"]) for task in tasks)
         observer.message(
             f"{plural(count, 'label')} in {plural(len(tasks), 'shard')}, {records.positions:,} were asked for: a shard "
-            f"has about {TASK_POSITIONS:,}, fewer if its games are short or soon decided"
+            f"has about {TASK_POSITIONS:,}, fewer if its games are short, soon decided or labelled before"
         )
     return is_done
 
@@ -220,7 +221,8 @@ def make_labels(
         UserError: The folder contains other labels, or the records contain no games.
     """
     open_labels(folder, settings)
-    missing = _missing(folder, tasks, observer.skipped)
+    known: dict[str, np.ndarray] = {}
+    missing = _missing(folder, tasks, known, observer.skipped)
     if not missing:
         observer.progress("labels", len(tasks), len(tasks))
         return True
@@ -234,7 +236,7 @@ def make_labels(
         while missing and not limit.is_over():
             for task in missing:
                 records = by_size[task.width, task.height]
-                made = _claim_and_make(settings, folder, task, records, teacher, limit.is_stopped)
+                made = _claim_and_make(settings, folder, task, records, known, teacher, limit.is_stopped)
                 missing = [task for task in missing if not shard_of(folder, task).exists()]
                 if made:
                     finished = len(tasks) - len(missing)
@@ -255,13 +257,22 @@ def shard_of(folder: Path, task: Task) -> Path:
     return folder / f"{task.name}{SUFFIX}"
 
 
-def _missing(folder: Path, tasks: Sequence[Task], on_error: Callable[[str], None]) -> list[Task]:
-    """Returns the tasks without a shard; damaged shards are reported and removed."""
+def _missing(
+    folder: Path, tasks: Sequence[Task], known: dict[str, np.ndarray], on_error: Callable[[str], None]
+) -> list[Task]:
+    """Returns the tasks without a shard; damaged shards are reported and removed.
+
+    Args:
+        folder: The folder of labels.
+        tasks: The tasks whose shards are wanted.
+        known: Receives the numbers of the games in each shard, by its name.
+        on_error: Called with a message for each damaged shard.
+    """
     missing = []
     for task in tasks:
         path = shard_of(folder, task)
         try:
-            read_shard(path)
+            known[path.name] = _numbers_in(path)
         except FileNotFoundError:
             missing.append(task)
         except ShardError as error:
@@ -269,6 +280,29 @@ def _missing(folder: Path, tasks: Sequence[Task], on_error: Callable[[str], None
             path.unlink(missing_ok=True)
             missing.append(task)
     return missing
+
+
+def _numbers_in(path: Path) -> np.ndarray:
+    """Returns the numbers of the games in a shard, uint64; raises the same errors as `read_shard`."""
+    return np.unique(read_shard(path).games["number"])
+
+
+def _labelled(folder: Path, task: Task, known: dict[str, np.ndarray]) -> np.ndarray:
+    """Returns the numbers of the games in the other shards of a task's board size, uint64.
+
+    Args:
+        folder: The folder of labels.
+        task: The task.
+        known: The numbers of the games in the shards that were read before, by their names; the others are added.
+    """
+    size = f"{task.width}x{task.height}-"
+    for path in shard_files(folder):
+        if path.name.startswith(size) and path.name not in known:
+            with suppress(FileNotFoundError, ShardError):  # whoever needs it makes it again
+                known[path.name] = _numbers_in(path)
+    own = shard_of(folder, task).name
+    found = [numbers for name, numbers in known.items() if name.startswith(size) and name != own]
+    return np.concatenate([np.zeros(0, np.uint64), *found])
 
 
 def _read_games(
@@ -313,11 +347,17 @@ class _Records:
     learned: np.ndarray
     held: np.ndarray
 
-    def of_task(self, task: Task) -> np.ndarray:
-        """Returns the indices of a task's games; none if all are used by earlier tasks."""
+    def of_task(self, task: Task, labelled: np.ndarray) -> np.ndarray:
+        """Returns the indices of a task's games; none if all are used by other tasks.
+
+        Args:
+            task: The task.
+            labelled: Numbers of games in other shards; the task had other games if the records were others then.
+        """
         count = TASK_POSITIONS // LABELS_PER_RECORD
         places = self.held if task.is_held else self.learned
-        return places[task.place * count : (task.place + 1) * count]
+        places = places[task.place * count : (task.place + 1) * count]
+        return places[~np.isin(self.games.games["number"][places], labelled)]
 
 
 def _of_size(games: GameSet, task: Task, seed: int) -> _Records:
@@ -334,6 +374,7 @@ def _claim_and_make(
     folder: Path,
     task: Task,
     records: _Records,
+    known: dict[str, np.ndarray],
     teacher: Teacher,
     is_stopped: Callable[[], bool],
 ) -> str | None:
@@ -347,7 +388,8 @@ def _claim_and_make(
         if not is_mine:
             return None
         start, before = time.perf_counter(), teacher.evaluated
-        labels = teacher.label(_walks(task, records, settings.seed), is_stopped)
+        walks = _walks(task, records, records.of_task(task, _labelled(folder, task, known)), settings.seed)
+        labels = teacher.label(walks, is_stopped)
         if labels is None:
             return None
         evaluated, seconds = teacher.evaluated - before, time.perf_counter() - start
@@ -356,9 +398,8 @@ def _claim_and_make(
     return f"{task.name}: {plural(len(labels), 'label')}, {evaluated / seconds:.1f} positions/s"
 
 
-def _walks(task: Task, records: _Records, seed: int) -> Iterator[Walk]:
-    """Yields walks along the task's records; if there are none left, through games that the teacher plays."""
-    places = records.of_task(task)
+def _walks(task: Task, records: _Records, places: np.ndarray, seed: int) -> Iterator[Walk]:
+    """Yields walks along the records at `places`; if there are none, through games that the teacher plays."""
     for place in places:
         number = int(records.games.games["number"][place])
         yield RecordWalk(records.games, int(place), np.random.default_rng((seed, number)))
