@@ -10,6 +10,7 @@ from typing import Any
 from ..base.errors import UserError
 from ..base.folders import data_dir
 from ..network.library import find_network, load_network, network_name
+from .distillation.labels import FACTS, check_labels, wanted_labels
 from .learner import DECAYS, RATES, LearnerSettings
 from .presets import preset_file
 from .run_folder import RunFolder
@@ -24,8 +25,8 @@ DEFAULT_PRESET = "laptop"
 RECORDS = RunSettings(
     learn=LearnSettings(samples=0, epochs=1, drop_share=LearnerSettings.drop_share, last_rate=LearnerSettings.last_rate)
 )
-# What options may change when a run from records resumes: it may be prolonged and validated more often; `labels.json`
-# guards the labels.
+# What options may change when a run from records resumes: it may be prolonged and validated more often, and the file of
+# its teacher may have moved (`_check_labels`).
 _CHANGEABLE = ("samples", "validate", "teacher", "positions", "label_sizes", "threads", "device")
 
 
@@ -99,10 +100,13 @@ def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any])
 
     Raises:
         RunConflictError: An option differs from the run's settings; the message names it.
-        UserError: Something else is in the folder, or an option is not accepted.
+        UserError: Something else is in the folder, an option is not accepted, or the labels are those of another
+            teacher or of other records.
+        OSError: The teacher's file cannot be read.
     """
     before = folder.settings("learn") if folder.exists else None
     if before is None or (new.records.has_source and not folder.state_file.exists()):
+        _check_labels(folder, new)
         if before not in (None, new):
             logger.warning(f"{folder.settings_file}: replaced by the options, as nothing was learned before")
             shutil.rmtree(folder.games, ignore_errors=True)
@@ -110,13 +114,21 @@ def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any])
         return
     wanted = with_options(before, given)
     for name, (old, now) in _differences(before, wanted).items():
-        if name not in _CHANGEABLE:
+        is_other_kind = name == "teacher" and not (old and (folder.labels_of(before) / FACTS).exists())
+        if name not in _CHANGEABLE or is_other_kind:
             raise RunConflictError(
                 f"{folder.path} contains a run with {name} = {old!r}, not {now!r}: leave the option out, or choose "
                 "another folder"
             )
     if wanted != before:
+        _check_labels(folder, wanted)
         folder.create(wanted)
+
+
+def _check_labels(folder: RunFolder, settings: RunSettings) -> None:
+    """Raises UserError if a run with a teacher would find labels of another one, or of other records."""
+    if settings.records.teacher:
+        check_labels(folder.labels_of(settings), wanted_labels(settings))
 
 
 def _differences(old: RunSettings, new: RunSettings) -> dict[str, tuple[Any, Any]]:

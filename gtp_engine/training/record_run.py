@@ -100,7 +100,7 @@ class RecordRun(Run):
     def _labels(self) -> GameSet:
         """Returns the labels; a teacher makes those that are missing."""
         records = self.settings.records
-        folder = Path(records.labels) if records.labels else self.folder.labels
+        folder = self.folder.labels_of(self.settings)
         if records.teacher:
             self._warn_of_size(Path(records.teacher))
             if not fill_labels(self.settings, folder, self.observer, self.limit):

@@ -157,6 +157,10 @@ class RunFolder:
             raise UserError(f"{self.path}: a run of `{settings.command}`; resume it with that command")
         return settings
 
+    def labels_of(self, settings: RunSettings) -> Path:
+        """Returns the folder of a teacher's outputs: the one that the settings name, or the run's own."""
+        return Path(settings.records.labels) if settings.records.labels else self.labels
+
     def network(self, name: str | int) -> Path:
         """Returns the file of a network, by its name or by its cycle."""
         return self.networks / f"{name if isinstance(name, str) else f'{name:04d}'}.bin.gz"

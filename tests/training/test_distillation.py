@@ -355,6 +355,57 @@ def test_from_a_teacher_to_a_student(records: Path, tmp_path: Path, small_tasks:
     assert code == 0 and "warning: the network is larger than its teacher" in text, text
 
 
+def test_a_run_keeps_its_teacher_and_its_kind(records: Path, tmp_path: Path, small_tasks: None) -> None:
+    """What an option may not change is refused before it is written."""
+    labels, student, plain, heir = (tmp_path / name for name in ("labels", "student", "plain", "heir"))
+    other, moved = tmp_path / "other.bin.gz", tmp_path / "elsewhere" / "renamed.bin.gz"
+    moved.parent.mkdir()
+    moved.write_bytes(TINY.read_bytes())
+    other.write_bytes((NETWORKS / "human.bin.gz").read_bytes())
+    usual = ["--config", "b1c8", "--samples", "64", "--threads", "1", *SMALL]
+    teaching_options = [*command(records, labels)[:-4], "--positions", "300"]
+    for arguments in (
+        [*teaching_options, "--out", str(student)],
+        [str(records), "--out", str(plain)],
+        ["--labels", str(labels), "--out", str(heir)],
+    ):
+        code, text = invoke(*arguments, *usual)
+        assert code == 0, text
+
+    def refused(run: Path, teacher: Path) -> str:
+        before = (run / "settings.toml").read_bytes()
+        code, text = invoke("--out", str(run), "--teacher", str(teacher))
+        assert code == 1 and text.count("\n") == 1 and (run / "settings.toml").read_bytes() == before
+        return text
+
+    for run_folder in (plain, heir):
+        assert f"contains a run with teacher = '', not '{TINY}': leave the option out" in refused(run_folder, TINY)
+    assert f"{labels} contains labels with teacher = 'tiny', not 'other'" in refused(student, other)
+    code, text = invoke("--out", str(student))
+    assert code == 0, text
+    code, text = invoke("--out", str(student), "--teacher", str(moved))
+    assert code == 0 and str(moved) in (student / "settings.toml").read_text(), text
+    (labels / labelling.FACTS).unlink()
+    assert f"contains a run with teacher = '{moved}', not '{TINY}'" in refused(student, TINY)
+
+
+def test_a_mistyped_teacher_does_not_replace_a_run_that_has_labels(
+    records: Path, tmp_path: Path, small_tasks: None
+) -> None:
+    other, out = tmp_path / "other.bin.gz", tmp_path / "run"
+    other.write_bytes((NETWORKS / "human.bin.gz").read_bytes())
+    options = ["--board-sizes", "5=1", "--positions", "300", "--out", str(out), "--config", "b1c8", *SMALL]
+    code, text = invoke(str(records), "--teacher", str(TINY), *options, "--minutes", "0.000001")
+    assert code == 0 and not (out / "state.pt").exists() and shard_files(out / "labels"), text
+    before = (out / "settings.toml").read_bytes()
+    for arguments in ([str(records), "--teacher", str(other)], ["--teacher", str(other)]):
+        code, text = invoke(*arguments, *options)
+        assert code == 1 and "contains labels with teacher = 'tiny', not 'other'; choose another folder" in text
+        assert (out / "settings.toml").read_bytes() == before
+    code, text = invoke("--out", str(out), "--samples", "32")
+    assert code == 0 and "32 of 32 (100%) samples learned" in text, text
+
+
 def test_bad_input_is_one_line(records: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels"
     code, text = invoke(str(records), "--label-only", "--teacher", str(TINY))

@@ -143,10 +143,7 @@ def tasks_for(positions: int, sizes: Mapping[tuple[int, int], float]) -> list[Ta
 def fill_labels(settings: RunSettings, folder: Path, observer: Observer, limit: Limit) -> bool:
     """Makes the labels that a run's settings ask for and the folder lacks; see `make_labels`."""
     records, machine = settings.records, settings.machine
-    teacher = Path(records.teacher)
-    wanted = LabelSettings.of_teacher(
-        teacher, list(map(Path, records.games)), filters=records.filters(), seed=records.seed
-    )
+    teacher, wanted = Path(records.teacher), wanted_labels(settings)
     sizes = {parse_size(name): weight for name, weight in records.label_sizes.items()}
     make_teacher = partial(load_teacher, teacher, machine.device, machine.threads or available_cpus())
     tasks = tasks_for(records.positions, sizes or BOARD_SIZES)
@@ -159,6 +156,13 @@ def fill_labels(settings: RunSettings, folder: Path, observer: Observer, limit: 
             f"has about {TASK_POSITIONS:,}, fewer if its games are short, soon decided or labelled before"
         )
     return is_done
+
+
+def wanted_labels(settings: RunSettings) -> LabelSettings:
+    """Returns what determines the labels of a run with a teacher; OSError if the teacher's file cannot be read."""
+    records = settings.records
+    sources = list(map(Path, records.games))
+    return LabelSettings.of_teacher(Path(records.teacher), sources, filters=records.filters(), seed=records.seed)
 
 
 def _check_some_are_learned(tasks: Sequence[Task], positions: int, sizes: Mapping[tuple[int, int], float]) -> None:
@@ -174,13 +178,18 @@ def _check_some_are_learned(tasks: Sequence[Task], positions: int, sizes: Mappin
 
 def open_labels(folder: Path, settings: LabelSettings) -> None:
     """Creates the folder, or checks that it contains labels of the same settings; UserError if not."""
-    path = folder / FACTS
-    data = settings.to_data()
+    check_labels(folder, settings)
+    if not (folder / FACTS).exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(folder / FACTS, json.dumps(settings.to_data(), indent=1) + "\n")
+
+
+def check_labels(folder: Path, settings: LabelSettings) -> None:
+    """Raises UserError if the folder contains labels of other settings. The teacher's file may have another name."""
+    path, data = folder / FACTS, settings.to_data()
     if not path.exists():
         if shard_files(folder):
             raise UserError(f"{folder}: it contains shards, but no labels of a teacher; choose another folder")
-        folder.mkdir(parents=True, exist_ok=True)
-        write_text(path, json.dumps(data, indent=1) + "\n")
         return
     try:
         before = json.loads(path.read_text())
@@ -188,6 +197,8 @@ def open_labels(folder: Path, settings: LabelSettings) -> None:
         raise UserError(f"{path}: damaged ({error}); choose another folder") from error
     if isinstance(before, dict) and isinstance(before.get("sources"), list):  # older versions wrote them as typed
         before["sources"] = [str(Path(source).absolute()) for source in before["sources"]]
+    if isinstance(before, dict) and before.get("checksum") == data["checksum"]:
+        del data["teacher"]  # the same file under another name
     for name in data:
         if not isinstance(before, dict) or before.get(name) != data[name]:
             old = before.get(name) if isinstance(before, dict) else None
