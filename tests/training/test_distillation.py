@@ -1,11 +1,11 @@
 """Distillation: labels are the outputs of the teacher; several programs can make them, and students learn from them."""
 
 import json
-import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -305,13 +305,33 @@ def test_a_shard_that_vanishes_while_the_labels_are_read_is_left_out(
     )
 
 
-def test_a_folder_belongs_to_one_teacher(records: Path, tmp_path: Path, small_tasks: None) -> None:
-    run(tmp_path, [records], [])
-    with pytest.raises(ValueError, match=r"contains labels with sources = .*choose another folder"):
-        run(tmp_path, [], [])
+def test_a_folder_belongs_to_one_teacher(tmp_path: Path) -> None:
+    folder = tmp_path / "labels"
+    before, other, namesake, moved = (tmp_path / name for name in ("a.bin.gz", "b.bin.gz", "c/a.bin.gz", "d.bin.gz"))
+    namesake.parent.mkdir()
+    for path, content in ((before, b"1"), (other, b"2"), (namesake, b"2"), (moved, b"1")):
+        path.write_bytes(content)
+    labelling.open_labels(folder, LabelSettings.of_teacher(before, []))
+    labelling.open_labels(folder, LabelSettings.of_teacher(moved, []))
+    for path, difference in ((other, "teacher = 'a', not 'b'"), (namesake, "checksum = '6b86b2.*', not 'd4735e.*'")):
+        with pytest.raises(ValueError, match=f"contains labels with {difference}; choose another folder"):
+            labelling.open_labels(folder, LabelSettings.of_teacher(path, []))
+    assert json.loads((folder / labelling.FACTS).read_text())["teacher"] == "a"
+
+
+def test_a_folder_belongs_to_records_and_a_seed(records: Path, tmp_path: Path) -> None:
+    settings = settings_of([records])
+    labelling.open_labels(tmp_path, settings)
+    for difference, other in {
+        "sources = .*": replace(settings, sources=()),
+        "filters = .*'moves': 5.*, not .*'moves': 6.*": replace(settings, filters=Filters(moves=6)),
+        "seed = 1, not 2": replace(settings, seed=2),
+    }.items():
+        with pytest.raises(ValueError, match=f"contains labels with {difference}; choose another folder"):
+            labelling.open_labels(tmp_path, other)
     (tmp_path / labelling.FACTS).write_text("{")
     with pytest.raises(ValueError, match=r"labels.json: damaged .*choose another folder"):
-        run(tmp_path, [records], [])
+        labelling.open_labels(tmp_path, settings)
 
 
 def command(records: Path, folder: Path, *more: str) -> list[str]:
@@ -419,8 +439,8 @@ def test_bad_input_is_one_line(records: Path, tmp_path: Path) -> None:
     code, text = invoke(*human)
     assert code == 1 and text.strip().splitlines()[-1].startswith("Error: ") and "imitates humans" in text
     code, text = invoke("--labels", str(tmp_path / "empty"), "--out", str(tmp_path / "run"), "--config", "b1c8")
-    assert code == 1 and "it contains no labels" in text
-    assert not os.listdir(tmp_path / "run") or "labels" not in os.listdir(tmp_path / "run")
+    assert code == 1 and f"{tmp_path / 'empty'}: it contains no labels; make some with --teacher" in text
+    assert not (tmp_path / "empty").exists()
 
 
 def test_a_student_that_equals_its_teacher_has_nothing_to_learn(monkeypatch: pytest.MonkeyPatch) -> None:
