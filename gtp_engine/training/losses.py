@@ -5,10 +5,15 @@ used differently during training: channel 1 of the policy, which files from vers
 predicts the opponent's reply, and is replaced by a copy of channel 0 in the network that plays
 (`learner.playing_network`). The time until the value settles is not trained.
 
-Losses and default weights are KataGo's, with three exceptions. KataGo's score losses train a distribution that its
-files do not contain; here the mean and the standard deviation are trained directly, with ten times the weights. The
-ownership loss is a mean over the points. The errors are those against the targets of value and score, not against later
-searches.
+The losses of policy, opponent's reply, value, ownership and lead are KataGo's (metrics_pytorch.py), and so are their
+default weights; that of the value includes the factor 0.6 of KataGo's trainer. What differs:
+
+- KataGo's score losses train a distribution that its files do not contain, and its standard deviation follows that of
+  the distribution. Here the mean and the standard deviation are trained directly, with ten times KataGo's weights
+  (0.0015 and 0.001). The weight of the lead is KataGo's, so that lead and mean are weighted 0.4 : 1 here, 4 : 1 there.
+- The errors are absolute ones against the targets of value and score, not squared ones against later searches, and have
+  a weight of their own.
+- Value and score some moves later, future positions, seki, soft policies and the points' scores are not trained.
 """
 
 import math
@@ -30,6 +35,7 @@ from .setting import setting
 
 # Points from which a score's error counts linearly instead of quadratically (KataGo's metrics_pytorch.py).
 SCORE_DELTA, STDEV_DELTA, LEAD_DELTA = 12.0, 10.0, 8.0
+_HUBER = "half the squared error up to {:g} points, then linear"
 _OFF = -1e4  # logit of what is impossible; finite, because it is multiplied by a target of 0
 # The mean of |x| of a normal distribution is its standard deviation times sqrt(2 / pi).
 _DEVIATION_OF_MEAN_ERROR = math.sqrt(math.pi / 2)
@@ -44,9 +50,13 @@ class LossWeights:
     )
     opponent: float = setting(0.15, "Weight of the loss of the opponent's reply (nats), an auxiliary target.", 0)
     value: float = setting(0.72, "Weight of the value loss (nats): who wins.", 0)
-    score: float = setting(0.015, "Weight of the loss of the final score (squared points up to 12, then linear).", 0)
-    stdev: float = setting(0.01, "Weight of the loss of the final score's standard deviation (points).", 0)
-    lead: float = setting(0.006, "Weight of the loss of the lead (points): the score that a search would expect.", 0)
+    score: float = setting(0.015, f"Weight of the loss of the final score: {_HUBER.format(SCORE_DELTA)}.", 0)
+    stdev: float = setting(
+        0.01, f"Weight of the loss of the final score's standard deviation: {_HUBER.format(STDEV_DELTA)}.", 0
+    )
+    lead: float = setting(
+        0.006, f"Weight of the loss of the lead, the score that a search would expect: {_HUBER.format(LEAD_DELTA)}.", 0
+    )
     ownership: float = setting(
         1.5, "Weight of the loss of the ownership (nats, a mean over the board): who will own each point.", 0
     )
@@ -117,7 +127,7 @@ def value_logits(raw: RawOutputs[Tensor], batch: Tensors) -> Tensor:
 
 
 def huber(error: Tensor, delta: float) -> Tensor:
-    """Returns Huber's loss (1964): quadratic up to `delta`, linear beyond."""
+    """Returns Huber's loss (1964): half the squared error up to `delta`, linear beyond."""
     return functional.huber_loss(error, torch.zeros_like(error), reduction="none", delta=delta)
 
 
