@@ -6,6 +6,7 @@ Unlike `teacher_distance.py`, which measures on labels and so on variations with
 these are positions that people reach: one of each game, at a random move, the first games of each archive that
 `gtp_engine learn` holds back. Shows for each network the Kullback-Leibler divergence of its policy from the judge's in
 nats, and the means of the absolute differences of the win rate (0 to 1), the lead (points) and the ownership (-1 to 1).
+The slope is that of the network's lead on the judge's, by least squares: below 1, the network underrates leads.
 """
 
 import argparse
@@ -35,11 +36,13 @@ def main() -> None:
     chosen = (itertools.islice(positions_of(path, options.seed), options.positions) for path in options.records)
     games = list(itertools.chain.from_iterable(chosen))
     truth = evaluations(options.judge, games, options.threads)
-    print(f"{len(games):,} positions\n{'policy':>9}{'win rate':>9}{'lead':>9}{'ownership':>10}")
+    print(f"{len(games):,} positions\n{'policy':>9}{'win rate':>9}{'lead':>9}{'slope':>7}{'ownership':>10}")
     for name in options.networks:
-        pairs = zip(truth, evaluations(name, games, options.threads), strict=True)
+        found = evaluations(name, games, options.threads)
+        pairs = zip(truth, found, strict=True)
         policy, winrate, lead, ownership = np.mean([distances(*pair) for pair in pairs], axis=0)
-        print(f"{policy:9.3f}{winrate:9.3f}{lead:9.2f}{ownership:10.3f}  {name}", flush=True)
+        slope = np.polyfit([each.lead for each in truth], [each.lead for each in found], 1)[0]
+        print(f"{policy:9.3f}{winrate:9.3f}{lead:9.2f}{slope:7.2f}{ownership:10.3f}  {name}", flush=True)
 
 
 def positions_of(archive: Path, seed: int) -> Iterator[Game]:

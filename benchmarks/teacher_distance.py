@@ -1,7 +1,8 @@
 """How far networks are from a teacher on the labels that are held back, board size by board size.
 
 Policy: Kullback-Leibler divergence in nats. Win rate (0 to 1), lead (points) and ownership (-1 to 1, a mean over
-the points): means of absolute differences. Compare networks on the same labels only.
+the points): means of absolute differences. The slope is that of the network's lead on the teacher's, by least squares:
+below 1, the network underrates leads. Compare networks on the same labels only.
 """
 
 import argparse
@@ -9,17 +10,21 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 
+from gtp_engine.network.config import NetworkConfig
 from gtp_engine.network.library import find_network, load_network
 from gtp_engine.network.model import Model
-from gtp_engine.training.data.loader import Samples, fixed_batches
+from gtp_engine.network.stored import RawOutputs
+from gtp_engine.training.data import rows
+from gtp_engine.training.data.loader import Samples, Tensors, fixed_batches
 from gtp_engine.training.data.samples import GameSet
 from gtp_engine.training.distillation.labels import read_labels
 from gtp_engine.training.learner import Learner, LearnerSettings
-from gtp_engine.training.losses import distances
+from gtp_engine.training.losses import Loss, distances
 from gtp_engine.training.validation import VALIDATION_SEED, is_held
 
-COLUMNS = ("policy", "winrate", "lead", "ownership")
+COLUMNS = ("off_policy", "off_winrate", "off_lead", "slope", "off_ownership")
 
 
 def main() -> None:
@@ -36,17 +41,29 @@ def main() -> None:
     for name in options.networks:
         path = find_network(name)
         learner = Learner(Model.from_stored(load_network(path)), LearnerSettings())
-        print(f"{path.name}\n{'board':>8}{'positions':>11}" + "".join(f"{column:>11}" for column in COLUMNS))
+        print(
+            f"{path.name}\n{'board':>8}{'positions':>11}"
+            + "".join(f"{column.removeprefix('off_'):>11}" for column in COLUMNS)
+        )
         for side in np.unique(sides).tolist():
             print(f"{side:>8}" + measured(learner, labels.choose(sides == side), options.positions), flush=True)
 
 
 def measured(learner: Learner, labels: GameSet, most: int) -> str:
-    """Returns the number of positions and the four distances."""
+    """Returns the number of positions, the four distances, and the slope of the lead."""
     model = learner.model.eval()
     samples = Samples(labels, suicide_areas=model.config.suicide_areas)
-    found = learner.evaluate(model, fixed_batches(samples, most, VALIDATION_SEED), distances)
-    return f"{min(most, len(samples)):>11,}" + "".join(f"{found[f'off_{column}']:>11.3f}" for column in COLUMNS)
+    found = learner.evaluate(model, fixed_batches(samples, most, VALIDATION_SEED), distances_and_leads)
+    found["slope"] = (found["xy"] - found["x"] * found["y"]) / (found["xx"] - found["x"] ** 2)
+    return f"{min(most, len(samples)):>11,}" + "".join(f"{found[column]:>11.3f}" for column in COLUMNS)
+
+
+def distances_and_leads(raw: RawOutputs[Tensor], batch: Tensors, config: NetworkConfig) -> dict[str, Loss]:
+    """Returns the distances, and what their means need for the slope: x is the teacher's lead, y the network's."""
+    x, y = batch.lead, raw.scores[:, 2].float() * config.multipliers.lead
+    leads = {"x": x, "y": y, "xx": x * x, "xy": x * y}
+    weight = batch.weights[:, rows.LEAD]
+    return distances(raw, batch, config) | {name: Loss(values, weight) for name, values in leads.items()}
 
 
 if __name__ == "__main__":
