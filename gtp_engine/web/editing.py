@@ -1,6 +1,6 @@
 """Editing a record: comments, marks, stones that are set up, and its variations. All of it can be undone."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..base.errors import UserError
 from ..game.coords import as_colour
@@ -32,9 +32,16 @@ class Editing(Part):
             "promote": self._promote,
         }
 
-    def _comment(self, message: Message) -> None:
-        self.session.played.tree.set_comment(self._node_of(message), text_of(message, "text").strip())
+    def _comment(self, message: Message) -> dict[str, Any]:
+        """Changes a comment; the page keeps what was typed until it gets this answer, with the text as it sent it."""
+        text = text_of(message, "text")
+        try:
+            node = self._node_of(message)
+        except UserError as error:
+            raise UserError(f"{error}; your comment stays in its field: copy it, then empty the field") from None
+        self.session.played.tree.set_comment(node, text.strip())
         self._save()
+        return {"type": "comment", "node": node.number, "tree": self.session.tree_number, "text": text}
 
     def _node_of(self, message: Message) -> TreeNode:
         """Returns the node that a message is about."""

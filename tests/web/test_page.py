@@ -73,28 +73,75 @@ def test_numbers_have_decimal_points_as_the_reasons_beside_them() -> None:
     assert run_script(script, "words.js") == ["17.7", "90%"] * 4
 
 
+# The field for the comment, on a page that shows nodes of trees. Each line of the output is the text of the field.
+COMMENTS = """
+    const {Study} = await import(process.argv[1]);
+    const sent = [], field = elements["#comment-text"] = element();
+    let isOpen = true;
+    const study = new Study((message) => isOpen && sent.push(JSON.stringify(Object.values(message))) > 0);
+    const show = (node, comment, tree = "1.0") => {
+      study.state = {node, comment, tree, isStudy: true, place: 1};
+      study.showEditing(study.state);
+      console.log(field.value || "-");
+    };
+    const type = (text) => { field.value = text; };
+    const leave = () => field.on.change();
+    const answer = (node, tree, text) => { study.commentSaved({node, tree, text}); console.log(field.value || "-"); };
+    const say = () => console.log(sent.splice(0).join(" ") || "nothing");
+    """
+
+
+def comments(script: str) -> list[str]:
+    """Returns what the field for the comment holds in the course of a script, and what is sent."""
+    return run_script(COMMENTS + script, "study.js")
+
+
 def test_a_comment_that_is_being_typed_is_neither_lost_nor_moved() -> None:
     script = """
-        const {Study} = await import(process.argv[1]);
-        const sent = [], study = new Study((message) => sent.push(message)), field = elements["#comment-text"];
-        const show = (node, comment, tree = "1.0") => {
-          study.state = {node, comment, tree, isStudy: true, place: 1};
-          study.showEditing(study.state);
-          console.log(field.value, sent.length);
-        };
-        show(3, "first");
-        document.activeElement = field;
-        field.value = "typing";
-        show(3, "first", "1.1");
-        show(4, "second", "1.2");
-        console.log(JSON.stringify(sent[0]));
-        show(3, "third", "1.3");
-        show(3, "other", "2.1");
-        elements["#turn"].on.click();
-        console.log(JSON.stringify(sent[1]));"""
-    words = ["first", "0", "typing", "0", "second", "1", '{"type":"comment","node":3,"tree":1,"text":"typing"}']
-    words += ["third", "1", "other", "1", '{"type":"turn","node":3,"tree":2}']
-    assert run_script(script, "study.js") == words
+        show(3, "first"); type("typing"); show(3, "first", "1.1"); say();
+        show(4, "second", "1.2"); say();
+        show(4, "second", "1.3"); say();  // it is sent once
+        answer(3, 1, "typing");
+        show(3, "other", "2.1"); say();
+        elements["#turn"].on.click(); say();"""
+    assert comments(script) == [
+        *("first", "typing", "nothing"),
+        *("typing", '["comment",3,1,"typing"]'),
+        *("typing", "nothing"),
+        "second",
+        *("other", "nothing"),
+        '["turn",3,2]',
+    ]
+
+
+def test_a_comment_is_saved_only_when_the_program_has_it() -> None:
+    script = """
+        show(3, "old"); type(" new "); isOpen = false; leave(); say();
+        isOpen = true; study.askAgain(); say();
+        show(3, "old"); leave(); say();  // the state from before the message
+        answer(3, 1, "new"); show(3, "new", "1.1"); study.askAgain(); say();
+        show(3, "old", "1.2");  // undone"""
+    assert comments(script) == [
+        *("old", "nothing"),
+        '["comment",3,1,"new"]',
+        *("new", "nothing"),
+        *("new", "new", "nothing"),
+        "old",
+    ]
+
+
+def test_a_comment_that_is_refused_stays_until_the_field_is_emptied() -> None:
+    script = """
+        show(3, "old"); type("mine"); show(3, "other", "2.1"); say();
+        show(4, "", "2.2"); leave(); say();
+        type(""); leave(); say(); show(4, "", "2.3");
+        type("theirs"); leave(); say();"""
+    assert comments(script) == [
+        *("old", "mine", '["comment",3,1,"mine"]'),
+        *("mine", "nothing"),
+        *("nothing", "-"),
+        '["comment",4,2,"theirs"]',
+    ]
 
 
 def test_the_scripts_are_small_and_load_nothing_from_elsewhere() -> None:

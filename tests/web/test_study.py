@@ -230,6 +230,16 @@ def test_edits_are_for_the_position_that_the_page_showed(study: Desk) -> None:
     assert state(study)["tree"].startswith(f"{study.session.tree_number}.") and study.session.node.comment == ""
 
 
+def test_a_page_is_told_when_the_program_has_its_comment(study: Desk) -> None:
+    node, tree = study.session.node.number, study.session.tree_number
+    study.send("go", move=2)
+    answer = study.send("comment", node=node, text="mine ")
+    assert answer == {"type": "comment", "node": node, "tree": tree, "text": "mine "}
+    study.send("open", sgf=RECORD)
+    with pytest.raises(UserError, match="another game is shown now; your comment stays in its field: copy it"):
+        study.send("comment", node=node, tree=tree, text="mine too")
+
+
 def test_a_line_that_cannot_be_read_never_becomes_the_main_line(desk: Desk) -> None:
     desk.send("open", sgf="(;GM[1]SZ[9];B[ee](;W[cc])(;W[ge](;B[zz])(;B[aa])))")
     before = desk.played.tree.to_sgf()

@@ -48,6 +48,8 @@ function receive(message) {
     if (line && message.of === nameOf(line)) draw(message.board);
   } else if (message.type === "tree") {
     study.loadTree(message);
+  } else if (message.type === "comment") {
+    study.commentSaved(message);
   } else if (message.type === "games") {
     showGames(message.games);
   } else if (message.type === "error") {
@@ -59,10 +61,13 @@ function receive(message) {
 
 // What the user does.
 
+// Returns whether there is a connection.
 function send(message) {
   refusal = null;
   showProblem();
-  if (!connection.send(message)) board.refused();
+  const isSent = connection.send(message);
+  if (!isSent) board.refused();
+  return isSent;
 }
 
 function play(vertex) {
@@ -121,6 +126,7 @@ find("#open-now").addEventListener("click", async () => {
   if (file) openFile(file);
   else if (find("#open-text").value.trim()) openText(find("#open-text").value);
 });
+window.addEventListener("pagehide", () => study.saveComment());
 document.addEventListener("paste", (event) => {
   const pasted = event.clipboardData.getData("text/plain");
   if (!event.target.closest("input, textarea") && /\(\s*;/.test(pasted)) openText(pasted);
@@ -153,7 +159,10 @@ function decode(buffer) {
 }
 
 // The record travels as UTF-8, whatever its file was written in.
-function openText(sgf) { send({type: "open", sgf: sgf.replace(/CA\s*\[[^\]]*\]/, "CA[UTF-8]")}); }
+function openText(sgf) {
+  study.saveComment();  // a file may be dropped while a comment is being typed
+  send({type: "open", sgf: sgf.replace(/CA\s*\[[^\]]*\]/, "CA[UTF-8]")});
+}
 
 find("#language").addEventListener("change", async (event) => {
   await use(event.target.value);

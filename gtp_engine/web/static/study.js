@@ -7,17 +7,21 @@ const STONES = ["black", "white"];
 const find = (selector) => document.querySelector(selector);
 
 export class Study {
-  // send: sends a message.
+  // send: sends a message; returns whether there is a connection.
   constructor(send) {
     this.send = send;
     this.tree = new Tree(find("#tree"), (node) => send({type: "go", node}));
     this.version = null;
-    this.edited = null;  // the node whose comment is in the field, its tree, and the comment as the program knows it
+    // The node whose comment is in the field, its tree, the comment as the program has it, and as it was last sent.
+    this.edited = null;
     for (const [id, step] of [["variation-before", -1], ["variation-after", 1]]) {
       find(`#${id}`).addEventListener("click", () => send({type: "variation", step}));
     }
     for (const type of ["turn", "delete", "promote"]) find(`#${type}`).addEventListener("click", () => this.edit({type}));
-    find("#comment-text").addEventListener("change", () => this.saveComment());
+    find("#comment-text").addEventListener("change", () => {
+      this.saveComment();
+      if (this.state) this.showEditing(this.state);
+    });
     find("#edit").addEventListener("toggle", () => this.onTool());
     find("#tool").addEventListener("change", () => this.onTool());
     find("#guess-now").addEventListener("click", () => {
@@ -52,12 +56,23 @@ export class Study {
 
   get isCommentChanged() { return Boolean(this.edited) && find("#comment-text").value.trim() !== this.edited.comment; }
 
+  // Sends what has been typed, unless it is on its way or was refused. It counts as saved once the program has it.
   saveComment() {
     if (!this.isCommentChanged) return;
-    const {node, tree} = this.edited, comment = find("#comment-text").value;
-    this.edited.comment = comment.trim();
-    this.send({type: "comment", node, tree, text: comment});
+    const {node, tree, sent} = this.edited, typed = find("#comment-text").value.trim();
+    const isGone = tree !== treeNumber(this.state);  // another game has taken the place of this one
+    if (typed === sent || (isGone && !typed)) return;
+    if (this.send({type: "comment", node, tree, text: typed})) this.edited.sent = typed;
   }
+
+  // The program has a comment.
+  commentSaved({node, tree, text: saved}) {
+    if (!this.isEdited(node, tree)) return;
+    this.edited.comment = saved;
+    if (!this.isEdited(this.state.node, treeNumber(this.state))) this.showEditing(this.state);
+  }
+
+  isEdited(node, tree) { return Boolean(this.edited) && this.edited.node === node && this.edited.tree === tree; }
 
   // The texts of lists, in the language of the page.
   fill() {
@@ -91,15 +106,21 @@ export class Study {
   }
 
   // After a lost connection an answer may not have come.
-  askAgain() { this.asked = null; }
+  askAgain() {
+    this.asked = null;
+    if (this.edited) this.edited.sent = null;
+    this.saveComment();
+  }
 
   showEditing(state) {
     const field = find("#comment-text"), node = state.node, tree = treeNumber(state);
-    const isSame = Boolean(this.edited) && this.edited.node === node && this.edited.tree === tree;
-    if (!isSame) this.saveComment();
-    if (!isSame || document.activeElement !== field || !this.isCommentChanged) {  // what is being typed stays
-      if (field.value !== state.comment) field.value = state.comment;
-      this.edited = {node, tree, comment: field.value.trim()};
+    const isSame = this.isEdited(node, tree), isTyped = this.isCommentChanged;
+    if (isSame) this.edited.comment = state.comment.trim();
+    else this.saveComment();
+    // What has been typed stays until the program has it, also if it was refused; the user may copy and empty it.
+    if (!isTyped || (!isSame && !field.value.trim())) {
+      if (field.value.trim() !== state.comment.trim()) field.value = state.comment;
+      this.edited = {node, tree, comment: state.comment.trim(), sent: null};
     }
     for (const id of ["turn", "delete", "promote"]) find(`#${id}`).disabled = !state.isStudy || this.isGuessing;
     find("#delete").disabled ||= state.place === 0;
