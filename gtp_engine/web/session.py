@@ -9,6 +9,7 @@ task that is no longer the present one is dropped.
 """
 
 import logging
+import secrets
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -35,6 +36,7 @@ from .view import state_of, tree_of
 T = TypeVar("T")
 Document = dict[str, Any]
 
+_FIRST_TREES = 10**8  # far less than `editing` accepts
 _OF_THE_GAME = ("judgement", "move", "count")  # kinds of tasks that go on while an earlier position is shown
 logger = logging.getLogger(__name__)
 
@@ -100,7 +102,8 @@ class Session:
         self.last_report: SearchReport | None = None
         self.problem: str | None = None
         self.is_watched = True
-        self._trees = 1  # begun so far
+        # A page that was open before a restart must not take a game of this program for one of the program before.
+        self._trees = secrets.randbelow(_FIRST_TREES)
         self.games, self.searches = Games(self), Searches(self)
         self.guessing, self.reviewing = Guessing(self), Reviewing(self)
         parts = (Moves(self), Editing(self), self.games, self.searches, self.guessing, self.reviewing)

@@ -38,6 +38,16 @@ def test_the_engine_answers_a_move_and_both_are_on_disk(desk: Desk, tmp_path: Pa
     assert len(read_sgf(file).moves) == 2 and state["file"] == file.name
 
 
+def test_a_program_that_was_started_again_numbers_its_games_differently(engine: Engine, tmp_path: Path) -> None:
+    one, other = Desk(engine, tmp_path), Desk(engine, tmp_path)
+    assert one.session.tree_number != other.session.tree_number
+    with pytest.raises(UserError, match="another game is shown now"):
+        other.send("comment", tree=one.session.tree_number, text="mine")
+    number = one.session.tree_number
+    one.send("open", sgf=RECORD)
+    assert one.session.tree_number == number + 1
+
+
 def test_every_state_is_the_whole_one(desk: Desk) -> None:
     desk.play("C3")
     desk.wait()
