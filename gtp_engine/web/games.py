@@ -106,7 +106,7 @@ class Games(Part):
         engine.settings = replace(engine.settings, network=self.networks[chosen])
         engine.load(engine.game)
         session.values.forget()
-        session.last_report = None
+        session.opinion = None
         session.watch_engine()
         session.changed()
 

@@ -71,7 +71,7 @@ class Session:
         report: The last search of that position that is to be shown; None if there is none.
         shown: What the report is for: "hint", "score", "analysis", or "" for nothing.
         values: What has been found about the positions.
-        last_report: The search behind the engine's last move.
+        opinion: The search behind the engine's last move, and the node after that move; None if there is none.
         problem: What has gone wrong on the engine's side, in one line; None if nothing.
         is_watched: Whether a page is open.
         games, searches, guessing, reviewing: Parts that keep something, see their modules.
@@ -99,7 +99,7 @@ class Session:
         self.report: SearchReport | None = None
         self.shown = ""
         self.values = Values()
-        self.last_report: SearchReport | None = None
+        self.opinion: tuple[SearchReport, TreeNode] | None = None
         self.problem: str | None = None
         self.is_watched = True
         # A page that was open before a restart must not take a game of this program for one of the program before.
@@ -242,7 +242,7 @@ class Session:
     def began(self) -> None:
         """Follows another game that has taken the place of the one before."""
         self._trees += 1
-        self._position, self.last_report = None, None
+        self._position, self.opinion = None, None
         self.guessing.forget()
         self.reviewing.forget()
         self.watch_engine()
@@ -307,8 +307,9 @@ class Session:
             return
         before = self.played.node
         self.played.commit(decision)
-        self.last_report = decision.report
+        self.opinion = None
         if decision.report is not None:
+            self.opinion = decision.report, self.played.node
             self.values.note(decision.report, before)
         self.changed()
 

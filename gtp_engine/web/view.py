@@ -77,7 +77,7 @@ def state_of(session: "Session") -> dict[str, Any]:
         "networks": list(session.games.networks),
         "isTeaching": session.searches.is_teaching,
         "loss": _loss_of(session),
-        "opinion": _opinion_of(session.last_report),
+        "opinion": _opinion_of(session),
         "file": played.file.path.name if played.file.path else None,
         "problem": session.problem or played.file.error,
     }
@@ -219,9 +219,12 @@ def _report_of(session: "Session") -> dict[str, Any] | None:
     return {"kind": session.shown, **_values(report), "moves": moves}
 
 
-def _opinion_of(report: SearchReport | None) -> dict[str, Any] | None:
-    """Returns what the engine thought when it made its last move."""
-    return None if report is None else _values(report)
+def _opinion_of(session: "Session") -> dict[str, Any] | None:
+    """Returns what the engine thought when it made its last move; None if that move is not in the line shown."""
+    if session.opinion is None:
+        return None
+    report, node = session.opinion
+    return _values(report) if node in session.line else None
 
 
 def _values(report: SearchReport) -> dict[str, Any]:

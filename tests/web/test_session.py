@@ -105,6 +105,17 @@ def test_undo_while_the_engine_thinks_drops_its_answer(engine: Engine, tmp_path:
     assert desk.vertices[0] == "B2" and len(desk.vertices) == 2
 
 
+def test_the_engines_opinion_of_a_move_goes_with_the_move(desk: Desk) -> None:
+    desk.play("C3")
+    desk.wait()
+    assert desk.published[-1]["opinion"]["toMove"] == "white"
+    desk.send("undo")
+    assert desk.published[-1]["opinion"] is None
+    desk.play("C3")
+    desk.wait()
+    assert desk.published[-1]["opinion"] is not None
+
+
 def test_undo_of_a_comment_lets_the_engine_think_on(engine: Engine, tmp_path: Path) -> None:
     desk = Desk(engine, tmp_path)
     desk.wait(engine.ready.done)
