@@ -4,6 +4,7 @@ from .comments import analysis_comment, lead_text
 from .errors import SgfError
 from .reading import LINES_SUFFIX, RECORD_SUFFIXES, read_sgf, read_sgf_games
 from .record import GameRecord, RecordNode
+from .result import GameResult, read_result
 from .tree import Edit, RecordTree, TreeNode, read_tree
 from .values import Properties, read_number, read_text
 from .writing import Writable, write_sgf
@@ -13,6 +14,7 @@ __all__ = [
     "RECORD_SUFFIXES",
     "Edit",
     "GameRecord",
+    "GameResult",
     "Properties",
     "RecordNode",
     "RecordTree",
@@ -22,6 +24,7 @@ __all__ = [
     "analysis_comment",
     "lead_text",
     "read_number",
+    "read_result",
     "read_sgf",
     "read_sgf_games",
     "read_text",

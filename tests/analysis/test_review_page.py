@@ -146,13 +146,30 @@ def test_the_page_in_every_language(language: str) -> None:
 
 def test_results_and_rules_are_words_in_other_languages() -> None:
     english, spanish = wording("en"), wording("es")
-    results = ("B+R", "W+Resign", "B+2.5", "W+T", "B+F", "Void", "0", "?", "B+", "B+<b>")
-    assert [*map(english.result, results)] == ["B+R", "W+R", "B+2.5", "W+T", "B+F", "Void", "0", "?", "B+", "B+<b>"]
-    assert [spanish.result(result) for result in results[:4]] == [
+    results = ("B+R", "W+Resign", "B+2.5", "W+T", "B+F", "B+1", "Void", "0", "Draw", "?", "W+", "W+Illegal", "B+<b>")
+    assert [*map(english.result, results)] == ["B+R", "W+R", *results[2:]]
+    assert [*map(spanish.result, results)] == [
         "Negro gana por abandono",
         "Blanco gana por abandono",
         "Negro gana por 2.5 puntos",
         "Blanco gana por tiempo",
+        "Negro gana por descalificación",
+        "Negro gana por 1 punto",
+        "anulada",
+        "empate",
+        "empate",
+        "?",
+        "Blanco gana",
+        "W+Illegal",
+        "B+<b>",
+    ]
+    said = {language: [*map(wording(language).result, ("B+1", "B+", "0", "Void"))] for language in ("zh", "ar")}
+    assert said["zh"] == ["黑胜 1 目", "黑胜", "和棋", "无胜负"]
+    assert [re.sub("[\u2068\u2069]", "", text) for text in said["ar"]] == [
+        "فوز الأسود بفارق نقطة واحدة",
+        "فوز الأسود",
+        "تعادل",
+        "ملغاة",
     ]
     assert [wording(language).result("W+2.5") for language in ("zh", "ar")] != [
         wording(language).lead(-2.5) for language in ("zh", "ar")

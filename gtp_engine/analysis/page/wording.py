@@ -3,13 +3,13 @@
 Digits are Latin and decimals have a point in every language, as on the board, in the record and in its result.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
 from ...game.coords import BLACK, PASS, WHITE, colour_name
-from ...languages.texts import texts
+from ...languages.texts import DEFAULT, texts
+from ...sgf import read_result
 from ..game_review import Phase
 from ..rank_estimate import RankEstimate
 from ..review import MoveReview
@@ -20,8 +20,14 @@ _PHASES = {
     Phase.MIDDLE_GAME: "phase.middleGame",
     Phase.ENDGAME: "phase.endgame",
 }
-# First letters of SGF results that are not a number of points, as in "B+Resign".
-_RESULTS = {"R": "resignation", "T": "time", "F": "forfeit"}
+# The texts of results that have no value, see `sgf.GameResult.by`.
+_RESULTS = {
+    "resignation": "result.resignation",
+    "time": "result.time",
+    "forfeit": "result.forfeit",
+    "draw": "result.draw",
+    "void": "result.void",
+}
 
 
 class Wording:
@@ -48,13 +54,25 @@ class Wording:
         return self._ahead(points, str(abs(points))) if points else "0"
 
     def result(self, result: str) -> str:
-        """Returns the result of a record, "B+2.5" in SGF; one that says neither winner stays as it is."""
-        found = re.fullmatch(r"([BW])\+(\w[\w.]*)", result)
-        if not found:
+        """Returns the result of a record, "B+2.5" in SGF; one that cannot be read stays as it is.
+
+        In English results are written as in SGF.
+        """
+        found = read_result(result)
+        if found is None:
             return result
-        reason = _RESULTS.get(found[2][0])
-        how = self.text(f"result.{reason}") if reason else self.text("result.points", points=found[2])
-        return self.text("result.black" if found[1] == "B" else "result.white", how=how)
+        if found.winner is None:
+            return result if self._language == DEFAULT else self.text(_RESULTS[found.by])
+        is_black = found.winner == BLACK
+        if not found.by:
+            return self.text("result.blackWins" if is_black else "result.whiteWins")
+        if found.by != "points":
+            how = self.text(_RESULTS[found.by])
+        else:
+            how = (
+                self.text("result.onePoint") if found.points == "1" else self.text("result.points", points=found.points)
+            )
+        return self.text("result.black" if is_black else "result.white", how=how)
 
     def rules(self, name: str) -> str:
         """Returns the name of a ruleset; rules without a name stay as they are."""
