@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 
 from ..base.errors import EXPECTED, UserError, answer_text
 from ..base.messages import plural
-from ..game.coords import BLACK, WHITE, colour_name
 from ..game.game import Game
 from ..play.engine import Decision
 from ..play.played_game import PlayedGame
@@ -324,18 +323,6 @@ class Session:
             node = node.parent
         tree = self.played.tree
         return self.values.loss(node, tree.width, tree.height) if self.searches.is_teaching else None
-
-    def result_in_parts(self) -> Document | None:
-        """Returns who has won and how: {"winner": "black", "by": "points", "points": 3.5}; None during the game."""
-        result = self.played.result
-        if result is None:
-            return None
-        winner, _, margin = result.partition("+")
-        if not margin:
-            return {"winner": None, "by": "draw", "points": 0.0}
-        by = {"R": "resignation", "T": "time"}.get(margin, "points")
-        colour = colour_name(BLACK if winner == "B" else WHITE)
-        return {"winner": colour, "by": by, "points": float(margin) if by == "points" else 0.0}
 
     def title(self) -> str:
         """Returns what the file of the game is called when a page downloads it."""

@@ -14,7 +14,7 @@ from ..game.scoring import area_map
 from ..play.loading import HUMAN
 from ..play.settings import DEFAULT_SECONDS
 from ..search.report import SearchReport
-from ..sgf import TreeNode
+from ..sgf import TreeNode, read_result
 from .networks import chosen_network
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def state_of(session: "Session") -> dict[str, Any]:
         "lastMove": _last_move(game),
         "toMove": colour_name(game.to_move),
         "names": _names(session),
-        "recordedResult": played.saved.result if played.saved else "",
+        "recordedResult": _result_in_parts(played.saved.result if played.saved else None),
         "comment": session.node.comment,
         "isStudy": played.is_study,
         "guess": session.guessing.state(),
@@ -66,7 +66,7 @@ def state_of(session: "Session") -> dict[str, Any]:
         "engine": engine.name,
         "isReady": session.is_ready,
         "task": session.task and {"kind": session.task.kind, "seconds": time.monotonic() - session.task.started},
-        "result": session.result_in_parts(),
+        "result": _result_in_parts(played.result),
         "dead": sorted(game.vertex(point) for point in played.dead),
         "stones": _stones_in_rows(game),
         "report": _report_of(session),
@@ -114,6 +114,20 @@ def _losses(session: "Session", game: Game) -> dict[int, str]:
     found = [(loss.point, loss.points)] if loss else []
     found += [(mistake.worst.move.point, mistake.worst.points_loss)] if mistake else []
     return {point: f"{points:.0f}" for point, points in found if point != PASS and game.stone_at(point)}
+
+
+def _result_in_parts(text: str | None) -> dict[str, Any] | None:
+    """Returns who has won and how: {"winner": "black", "by": "points", "points": 3.5}; None if there is no result.
+
+    One that cannot be read is by "other", with its `text`.
+    """
+    if not text:
+        return None
+    result = read_result(text)
+    if result is None:
+        return {"winner": None, "by": "other", "points": 0.0, "text": text}
+    winner = None if result.winner is None else colour_name(result.winner)
+    return {"winner": winner, "by": result.by, "points": float(result.points or 0)}
 
 
 def _variation_of(session: "Session") -> dict[str, int]:

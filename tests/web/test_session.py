@@ -383,7 +383,8 @@ def test_a_record_is_opened_and_stepped_through(desk: Desk, tmp_path: Path) -> N
     state = desk.published[-1]
     assert (state["width"], state["komi"], state["rules"], state["moves"]) == (9, 5.5, "japanese", 3)
     assert state["humans"] == ["black", "white"] and state["isYourTurn"] and state["result"] is None
-    assert state["names"] == {"black": "Ann", "white": "Ben"} and state["recordedResult"] == "W+R"
+    assert state["names"] == {"black": "Ann", "white": "Ben"}
+    assert state["recordedResult"] == {"winner": "white", "by": "resignation", "points": 0.0}
     desk.send("go", move=2)
     assert desk.published[-1]["comment"] == "well played"
     assert list(tmp_path.iterdir()) == []  # opening saves nothing
@@ -391,6 +392,23 @@ def test_a_record_is_opened_and_stepped_through(desk: Desk, tmp_path: Path) -> N
     desk.play("G3")
     (file,) = tmp_path.glob("*.sgf")
     assert len(read_sgf(file).moves) == 4
+
+
+@pytest.mark.parametrize(
+    ("written", "parts"),
+    [
+        ("B+3.75", {"winner": "black", "by": "points", "points": 3.75}),
+        ("W+F", {"winner": "white", "by": "forfeit", "points": 0.0}),
+        ("B+", {"winner": "black", "by": "", "points": 0.0}),
+        ("Draw", {"winner": None, "by": "draw", "points": 0.0}),
+        ("Void", {"winner": None, "by": "void", "points": 0.0}),
+        ("W+Illegal", {"winner": None, "by": "other", "points": 0.0, "text": "W+Illegal"}),
+        ("", None),
+    ],
+)
+def test_the_result_of_a_record_is_sent_in_parts(desk: Desk, written: str, parts: dict[str, object] | None) -> None:
+    desk.send("open", sgf=f"(;GM[1]SZ[9]RE[{written}];B[ee])")
+    assert desk.published[-1]["recordedResult"] == parts
 
 
 @pytest.mark.parametrize("sgf", ["", "no game", "(;GM[1]SZ[9];B[zz])", "(;GM[2])", "(;SZ[99])"])

@@ -261,7 +261,7 @@ function show(before = state) {
   showReport();
   const rules = RULES.includes(state.rules) ? text(`rules-${state.rules}`) : state.rules;
   find("#facts").textContent = text("facts", {komi: number(state.komi, state.komi % 1 ? 1 : 0), rules, moves: number(state.moveNumbers[1])});
-  find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: isolated(state.recordedResult)}) : "";
+  find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: resultText(state.recordedResult)}) : "";
   find("#file").textContent = state.file ? text("savedAs", {file: isolated(state.file)}) : "";
   showProblem();
 }
@@ -328,10 +328,13 @@ function statusText() {
   return state.humans.length === 2 ? text("toMove", {colour}) : text("yourTurn", {colour});
 }
 
-function resultText({winner, by, points}) {
-  if (by === "draw") return text("draw");
-  const names = {resignation: "winsByResignation", time: "winsOnTime", points: "winsByPoints"};
-  return text(names[by], {colour: text(winner), points: number(points, points % 1 ? 1 : 0)});
+// A result that the program cannot read is shown as its record writes it.
+function resultText({winner, by, points, text: written}) {
+  if (by === "other") return isolated(written);
+  if (winner === null) return text({draw: "draw", void: "void"}[by]);
+  const names = {resignation: "winsByResignation", time: "winsOnTime", forfeit: "winsByForfeit", points: "winsByPoints"};
+  const name = points === 1 ? "winsByOnePoint" : names[by] || "wins";
+  return text(name, {colour: text(winner), points: number(points, (String(points).split(".")[1] || "").length)});
 }
 
 function showReport() {
