@@ -38,7 +38,8 @@ def run_script(script: str, module: str) -> list[str]:
     if node is None:
         pytest.skip("needs Node.js")
     page = """
-        const element = () => ({value: "", options: [], set: {}, on: {}, querySelector: element,
+        const element = () => ({value: "", options: [], set: {}, on: {}, dataset: {}, querySelector: element,
+          append() {}, removeAttribute() {},
           setAttribute(name, value) { this.set[name] = value; }, replaceChildren(...all) { this.children = all; },
           addEventListener(type, listener) { this.on[type] = listener; }});
         const elements = {};
@@ -71,6 +72,44 @@ def test_numbers_have_decimal_points_as_the_reasons_beside_them() -> None:
           console.log(number(17.7, 1), percent(0.9).replace(/[^0-9%]/g, ""));
         }"""
     assert run_script(script, "words.js") == ["17.7", "90%"] * 4
+
+
+# The page in a language, whose file the program would have sent.
+IN_LANGUAGE = """
+    const stored = {};
+    Object.assign(globalThis, {fetch: async () => ({json: () => (TEXTS)})});
+    globalThis.localStorage = {getItem: (key) => stored[key] ?? null, setItem(key, value) { stored[key] = value; }};
+    Object.assign(document, {documentElement: {}, activeElement: element(), querySelectorAll: () => []});
+    const {choose, use} = await import(process.argv[1].replace(/\\w+\\.js$/, "words.js"));
+    """
+
+
+def in_language(language: str, script: str, module: str) -> list[str]:
+    """Returns the words that a script prints on a page in a language."""
+    stored = (STATIC.parent.parent / "languages" / f"{language}.json").read_text("utf-8")
+    return run_script(IN_LANGUAGE.replace("TEXTS", stored) + script, module)
+
+
+def test_a_pass_has_a_name_in_every_language() -> None:
+    script = """
+        await use("es");
+        const {Review} = await import(process.argv[1]);
+        const mistake = {node: 3, number: 7, colour: "black", move: "pass", points: 2, best: "pass"};
+        const review = {stage: "done", mistakes: [mistake]};
+        const made = [];
+        document.createElement = () => made[made.push(element()) - 1];
+        new Review().show({review, node: 0, moves: 8});
+        console.log(made.find((each) => each.textContent).textContent);"""
+    said = " ".join(in_language("es", script, "review.js"))
+    assert "Negro pase" in said and said.count("pase") == 2 and "pass" not in said
+    script = """
+        await use("es");
+        const {Study} = await import(process.argv[1]);
+        const guess = {colour: "both", tried: 0, last: {guessed: "pass", played: "D4", lost: null, playedLost: null}};
+        new Study().showGuessing({guess, isStudy: true, moves: 8});
+        console.log(elements["#guessed"].textContent);"""
+    said = " ".join(in_language("es", script, "study.js"))
+    assert "pase" in said and "pass" not in said and "D4" in said
 
 
 # The field for the comment, on a page that shows nodes of trees. Each line of the output is the text of the field.

@@ -7,7 +7,7 @@ import {Review} from "./review.js";
 import {Sound} from "./sound.js";
 import {Study} from "./study.js";
 import {TimeLimits} from "./time_limits.js";
-import {begin, number, percent, text, use} from "./words.js";
+import {begin, moveName, number, percent, text, use} from "./words.js";
 
 const RULES = ["chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor", "ing"];
 const LAYERS = ["candidates", "ownership", "policy"];
@@ -274,7 +274,7 @@ function isBackground() { return state.task !== null && ["analysis", "preparatio
 
 function showLoss() {
   const loss = state.loss;
-  const said = loss && text("lost", {move: loss.move, points: number(loss.points, 1), best: loss.best});
+  const said = loss && text("lost", {move: moveName(loss.move), points: number(loss.points, 1), best: moveName(loss.best)});
   if (find("#loss").textContent !== (said || "")) find("#loss").textContent = said || "";
   find("#loss").hidden = !loss;
 }
@@ -345,7 +345,7 @@ function showReport() {
   const lead = points < 0.5 ? text("close") : text("leads", {colour: text(opinion.leader), points: number(points, 1)});
   const winrate = text("winRateOf", {colour: text(opinion.toMove), winrate: percent(opinion.winrate)});
   const labels = {hint: "hintIs", score: "estimate", analysis: "analysis"};
-  const label = report ? text(labels[report.kind], {move: report.moves.length ? report.moves[0].vertex : ""}) : text("engineThinks");
+  const label = report ? text(labels[report.kind], {move: report.moves.length ? moveName(report.moves[0].vertex) : ""}) : text("engineThinks");
   find("#opinion").textContent = [label, lead, winrate, text("trust.visits", {count: opinion.visits})].join(" · ");
   const moves = report && report.kind !== "score" ? report.moves : [];
   find("#candidates").hidden = moves.length === 0;
@@ -358,9 +358,10 @@ function showCandidates(moves) {
   while (body.rows.length > moves.length) body.lastElementChild.remove();
   while (body.rows.length < moves.length) body.append(candidateRow());
   moves.forEach((move, index) => {
-    const [first, ...others] = body.rows[index].cells;
-    first.firstElementChild.textContent = move.vertex;
-    first.firstElementChild.title = move.line.join(" ");
+    const [first, ...others] = body.rows[index].cells, button = first.firstElementChild;
+    button.dataset.vertex = move.vertex;
+    button.textContent = moveName(move.vertex);
+    button.title = move.line.map(moveName).join(" ");
     const values = [percent(move.winrate), number(move.lead, 1), number(move.visits)];
     others.forEach((cell, column) => { cell.textContent = values[column]; });
   });
@@ -369,9 +370,9 @@ function showCandidates(moves) {
 function candidateRow() {
   const row = document.createElement("tr"), button = document.createElement("button");
   button.type = "button";
-  for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => showLine(candidate(button.textContent)));
+  for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => showLine(candidate(button.dataset.vertex)));
   for (const event of ["blur", "pointerleave"]) button.addEventListener(event, () => showLine(null));
-  button.addEventListener("click", () => play(button.textContent));
+  button.addEventListener("click", () => play(button.dataset.vertex));
   row.insertCell().append(button);
   for (let column = 0; column < 3; column++) row.insertCell();
   return row;

@@ -1,5 +1,5 @@
 // The review of the game: its progress, the worst moves, and why they are mistakes.
-import {number, text} from "./words.js";
+import {moveName, number, text} from "./words.js";
 
 const VISITS = [50, 100, 200, 500, 1000];
 const USUAL_VISITS = 100;
@@ -82,5 +82,6 @@ function stageText({stage, done, total, mistakes}) {
 }
 
 function mistakeText({number: move, colour, move: played, points, best}) {
-  return text("mistake", {number: number(move), colour: text(colour), move: played, points: number(points, 1), best});
+  const values = {number: number(move), colour: text(colour), move: moveName(played), points: number(points, 1)};
+  return text("mistake", {...values, best: moveName(best)});
 }

@@ -1,6 +1,6 @@
 // Records: walking through variations, editing, and guessing moves.
 import {Tree} from "./tree.js";
-import {number, text} from "./words.js";
+import {moveName, number, text} from "./words.js";
 
 const SHAPES = ["triangle", "square", "circle", "cross", "letter", "number"];
 const STONES = ["black", "white"];
@@ -143,11 +143,12 @@ export class Study {
 // Nodes are numbered anew in each game.
 const treeNumber = (state) => Number(state.tree.split(".")[0]);
 
-function guessText({guessed, played, lost, playedLost}) {
-  const said = text(guessed === played ? "guessRight" : "guessWrong", {guessed, played});
+function guessText({guessed: guessedVertex, played: playedVertex, lost, playedLost}) {
+  const isRight = guessedVertex === playedVertex, guessed = moveName(guessedVertex), played = moveName(playedVertex);
+  const said = text(isRight ? "guessRight" : "guessWrong", {guessed, played});
   if (lost === null) return said;
   const points = number(lost, 1);
-  if (guessed === played || playedLost === null) return `${said} ${text("guessLoses", {guessed, points})}`;
+  if (isRight || playedLost === null) return `${said} ${text("guessLoses", {guessed, points})}`;
   return `${said} ${text("guessLosesBoth", {guessed, points, played, playedPoints: number(playedLost, 1)})}`;
 }
 

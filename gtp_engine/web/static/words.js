@@ -29,6 +29,9 @@ function written(value) {
   return Number.isInteger(value) ? number(value) : value;
 }
 
+// Returns the name of a move as people read it; messages to the program have "pass" in every language.
+export const moveName = (vertex) => vertex === "pass" ? text("script.pass") : vertex;
+
 export const number = (value, digits = 0) =>
   new Intl.NumberFormat(NUMBERS[language] || language, {minimumFractionDigits: digits, maximumFractionDigits: digits}).format(value);
 
