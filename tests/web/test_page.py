@@ -90,6 +90,13 @@ def in_language(language: str, script: str, module: str) -> list[str]:
     return run_script(IN_LANGUAGE.replace("TEXTS", stored) + script, module)
 
 
+def test_only_a_language_that_was_chosen_is_kept() -> None:
+    script = """
+        await use("es"); console.log(JSON.stringify(stored));
+        await choose("es"); console.log(JSON.stringify(stored));"""
+    assert "".join(in_language("es", script, "words.js")) == '{}{"gtp_enginelanguage":"es"}'
+
+
 def test_a_pass_has_a_name_in_every_language() -> None:
     script = """
         await use("es");

@@ -7,7 +7,7 @@ import {Review} from "./review.js";
 import {Sound} from "./sound.js";
 import {Study} from "./study.js";
 import {TimeLimits} from "./time_limits.js";
-import {begin, moveName, number, percent, text, use} from "./words.js";
+import {begin, choose, moveName, number, percent, text} from "./words.js";
 
 const RULES = ["chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor", "ing"];
 const LAYERS = ["candidates", "ownership", "policy"];
@@ -165,7 +165,7 @@ function openText(sgf) {
 }
 
 find("#language").addEventListener("change", async (event) => {
-  await use(event.target.value);
+  await choose(event.target.value);
   fillForm();
   show();
 });

@@ -47,11 +47,16 @@ export async function begin(select) {
   select.value = language;
 }
 
+// The user has chosen a language: it is kept. One that was only detected may be another one at the next visit.
+export async function choose(code) {
+  try { localStorage.setItem(STORED, code); } catch { /* private windows may have no storage */ }
+  await use(code);
+}
+
 export async function use(code) {
   const answer = await fetch(`languages/${code}.json`);
   words = await answer.json();
   language = code;
-  try { localStorage.setItem(STORED, code); } catch { /* private windows may have no storage */ }
   document.documentElement.lang = code;
   document.documentElement.dir = words.direction;
   for (const element of document.querySelectorAll("[data-text]")) element.textContent = text(element.dataset.text);
