@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.errors import UserError
 from ..base.fields import parse_word
-from ..search.report import SearchReport
+from ..search.report import MoveReport, SearchReport
 from ..search.request import Limits
 from ..sgf import TreeNode
 from .messages import text_of, visits_of
@@ -44,6 +44,12 @@ class Searches(Part):
             "teach": self._teach,
             "line": self._line,
         }
+
+    @property
+    def shown_moves(self) -> tuple[MoveReport, ...]:
+        """The moves of the report that pages show; none of an estimate of the score, also while moves are guessed."""
+        session = self.session
+        return () if session.report is None or session.shown == "score" else session.report.moves
 
     def _choose_analysis(self, message: Message) -> None:
         """Begins to analyse whatever is shown, or ends that."""
@@ -132,10 +138,9 @@ class Searches(Part):
         task = session.begin(kind, engine.analyze(request), show)
 
     def _line(self, message: Message) -> dict[str, Any]:
-        """Returns the board with the main line of one of the moves of the report."""
-        session = self.session
+        """Returns the board with the main line of one of the moves that are shown."""
         vertex = text_of(message, "move")
-        found = [move for move in session.report.moves if move.vertex == vertex] if session.report else []
-        if not found:
+        found = next((move for move in self.shown_moves if move.vertex == vertex), None)
+        if found is None:
             raise UserError(f"the search has no line for {vertex[:10]!r}")
-        return {"type": "line", "of": vertex, "board": board_of(session, found[0].pv)}
+        return {"type": "line", "of": vertex, "board": board_of(self.session, found.pv)}

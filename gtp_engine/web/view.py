@@ -228,7 +228,7 @@ def _report_of(session: "Session") -> dict[str, Any] | None:
             "prior": round(move.prior, 4),
             "line": list(move.pv_vertices),
         }
-        for move in report.moves[:_LISTED]
+        for move in session.searches.shown_moves[:_LISTED]
     ]
     return {"kind": session.shown, **_values(report), "moves": moves}
 

@@ -163,7 +163,11 @@ def test_the_score_shows_ownership(desk: Desk) -> None:
     desk.send("score")
     desk.wait()
     assert 'class="ownership"' in desk.published[-1]["board"]
-    assert desk.published[-1]["report"]["kind"] == "score"
+    report = desk.published[-1]["report"]
+    assert report["kind"] == "score" and report["moves"] == []  # the moves are what a hint is for
+    assert desk.session.report is not None
+    with pytest.raises(UserError, match="the search has no line"):
+        desk.send("line", move=desk.session.report.moves[0].vertex)
 
 
 def test_two_passes_are_counted(engine: Engine, tmp_path: Path) -> None:

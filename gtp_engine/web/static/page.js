@@ -347,7 +347,7 @@ function showReport() {
   const labels = {hint: "hintIs", score: "estimate", analysis: "analysis"};
   const label = report ? text(labels[report.kind], {move: report.moves.length ? moveName(report.moves[0].vertex) : ""}) : text("engineThinks");
   find("#opinion").textContent = [label, lead, winrate, text("trust.visits", {count: opinion.visits})].join(" · ");
-  const moves = report && report.kind !== "score" ? report.moves : [];
+  const moves = report ? report.moves : [];
   find("#candidates").hidden = moves.length === 0;
   showCandidates(moves);
 }
