@@ -5,7 +5,7 @@ It has a thread and an evaluator of its own, so that it need not share the engin
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -222,26 +222,29 @@ class Reviewing(Part):
         job = self.job
         if job is None:
             return None
+        places = {node: place for place, node in enumerate(self.session.line)}
         return {
             "stage": job.stage,
             "done": job.done,
             "total": job.total,
-            "mistakes": [self._mistake(job, mistake) for mistake in job.mistakes],
+            "mistakes": [_mistake(job, mistake, places) for mistake in job.mistakes],
         }
 
-    def _mistake(self, job: Job, mistake: "Mistake") -> dict[str, Any]:
-        worst, node = mistake.worst, job.moves[mistake.worst.number - 1]
-        reasons = job.review.reasons.get(worst.number, ()) if job.review else ()
-        return {
-            "node": node.number,
-            "place": len(node.path) - 1,
-            "number": worst.number,
-            "colour": colour_name(worst.move.colour),
-            "move": worst.vertex(worst.move.point),
-            "points": round(worst.points_loss, 1),
-            "best": worst.vertex(worst.best),
-            "reasons": [_phrase(reason.sentence) for reason in reasons],
-        }
+
+def _mistake(job: Job, mistake: "Mistake", places: Mapping[TreeNode, int]) -> dict[str, Any]:
+    """Returns a mistake, with its place in the line that is shown; None as its place if it is in another variation."""
+    worst, node = mistake.worst, job.moves[mistake.worst.number - 1]
+    reasons = job.review.reasons.get(worst.number, ()) if job.review else ()
+    return {
+        "node": node.number,
+        "place": places.get(node),
+        "number": worst.number,
+        "colour": colour_name(worst.move.colour),
+        "move": worst.vertex(worst.move.point),
+        "points": round(worst.points_loss, 1),
+        "best": worst.vertex(worst.best),
+        "reasons": [_phrase(reason.sentence) for reason in reasons],
+    }
 
 
 def _phrase(phrase: Phrase) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def run_script(script: str, module: str) -> list[str]:
 def test_the_graph_hides_mistakes_while_guessing() -> None:
     script = """
         const {Graph} = await import(process.argv[1]);
-        const state = {curve: [[1, 0.5, 3]], moves: 2, place: 0, review: {mistakes: [{place: 1}]}};
+        const state = {curve: [[1, 0.5, 3]], moves: 2, place: 0, review: {mistakes: [{place: 1}, {place: null}]}};
         for (const guess of [null, {colour: null}, {colour: "both"}]) {
           const svg = element();
           new Graph(svg).show({...state, guess});

@@ -420,6 +420,10 @@ def test_a_review_fills_the_graph_and_lists_mistakes_with_reasons(desk: Desk) ->
     assert line is not None and line["of"] == "reason 0" and line["board"] != state(desk)["board"]
     with pytest.raises(UserError, match="invalid number"):
         desk.send("reason", number=len(mistakes[0]["reasons"]) + 1)
+    assert mistakes[0]["place"] == 3
+    desk.send("go", move=2)
+    play(desk, "C7")  # another variation, whose third move is no mistake
+    assert state(desk)["place"] == 3 and state(desk)["review"]["mistakes"][0]["place"] is None
 
 
 def test_a_review_can_be_stopped(study: Desk) -> None:
