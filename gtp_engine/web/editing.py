@@ -5,21 +5,15 @@ from typing import TYPE_CHECKING, Any
 from ..base.errors import UserError
 from ..game.coords import as_colour
 from ..sgf import TreeNode
-from .messages import text_of, whole_number
+from .messages import text_of
 from .part import Message, Part
 
 if TYPE_CHECKING:
     from .session import Session
 
 
-_MOST = 10**9  # more than there are nodes or trees
-
-
 class Editing(Part):
-    """Changes of the tree at the position that is shown.
-
-    Each message names its `tree` and its `node`, since the engine or another page may have changed what is shown.
-    """
+    """Changes of the tree at the position that is shown; each message names its `tree` and its `node`."""
 
     def __init__(self, session: "Session") -> None:
         super().__init__(session)
@@ -36,27 +30,15 @@ class Editing(Part):
         """Changes a comment; the page keeps what was typed until it gets this answer, with the text as it sent it."""
         text = text_of(message, "text")
         try:
-            node = self._node_of(message)
+            node = self.node_of(message)
         except UserError as error:
             raise UserError(f"{error}; your comment stays in its field: copy it, then empty the field") from None
         self.session.played.tree.set_comment(node, text.strip())
         self._save()
         return {"type": "comment", "node": node.number, "tree": self.session.tree_number, "text": text}
 
-    def _node_of(self, message: Message) -> TreeNode:
-        """Returns the node that a message is about."""
-        session = self.session
-        if whole_number(message, "tree", 0, _MOST) != session.tree_number:
-            raise UserError("another game is shown now")
-        return session.played.tree.node(whole_number(message, "node", 0, _MOST))
-
-    def _check_shown(self, message: Message) -> None:
-        """Raises UserError if the page showed another position when it sent the message."""
-        if self._node_of(message) is not self.session.node:
-            raise UserError("another position is shown now")
-
     def _mark(self, message: Message) -> None:
-        self._check_shown(message)
+        self.check_shown(message)
         point = self.session.position().point(text_of(message, "point"))
         self.session.played.tree.mark(self.session.node, point, text_of(message, "mark"))
         self._save()
@@ -103,7 +85,7 @@ class Editing(Part):
 
     def _check_free(self, message: Message) -> None:
         """Raises UserError for another position, and in a game against the engine, whose moves are not edited."""
-        self._check_shown(message)
+        self.check_shown(message)
         if not self.session.played.is_study:
             raise UserError("this is a game against the engine: save it, and open the file to change its moves")
 

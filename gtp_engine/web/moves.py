@@ -6,12 +6,10 @@ from ..base.errors import UserError
 from ..game.coords import EMPTY, PASS, opponent, point_at, xy
 from ..game.regions import find_regions
 from .messages import text_of, whole_number
-from .part import Message, Part
+from .part import MOST_NODES, Message, Part
 
 if TYPE_CHECKING:
     from .session import Session
-
-_MOST_NODES = 10**9  # more than a tree can have
 
 
 class Moves(Part):
@@ -31,11 +29,9 @@ class Moves(Part):
 
     def _play(self, message: Message) -> None:
         session, played = self.session, self.session.played
-        place = len(played.node.path) - 1
+        self.check_shown(message)
         if not session.is_latest:
             raise UserError("an earlier position is shown: go to the last move to play on")
-        if whole_number(message, "after", 0, _MOST_NODES) != place:
-            raise UserError("the game has moved on: this move was made on an earlier position")
         if not played.is_humans_turn:
             raise UserError("it is the engine's turn")
         point = played.game.point(text_of(message, "point"))
@@ -92,7 +88,7 @@ class Moves(Part):
         """Shows a node by its number, the one at a place of the line that is shown, or the next or previous one."""
         session = self.session
         if "node" in message:
-            session.look_at(session.played.tree.node(whole_number(message, "node", 0, _MOST_NODES)))
+            session.look_at(session.played.tree.node(whole_number(message, "node", 0, MOST_NODES)))
         elif "step" in message:  # from where the game is, which the page may not know yet
             step = whole_number(message, "step", -1, 1)
             session.look_at((session.node.next if step > 0 else session.node.parent) or session.node)

@@ -35,7 +35,7 @@ from .view import state_of, tree_of
 T = TypeVar("T")
 Document = dict[str, Any]
 
-_FIRST_TREES = 10**8  # far less than `editing` accepts
+_FIRST_TREES = 10**8  # far less than `part.MOST_NODES`
 _OF_THE_GAME = ("judgement", "move", "count")  # kinds of tasks that go on while an earlier position is shown
 logger = logging.getLogger(__name__)
 

@@ -1,6 +1,7 @@
 """`gtp_engine web` as a process: its address, Ctrl-C, and the game on disk."""
 
 import asyncio
+import json
 import re
 import signal
 import subprocess
@@ -26,7 +27,9 @@ async def play(address: str) -> None:
     cookie = answer.headers["Set-Cookie"].partition(";")[0]
     headers = {"Cookie": cookie, "Origin": root}
     page = await websocket_connect(HTTPRequest(f"{root.replace('http', 'ws')}/socket", headers=headers))
-    await page.write_message('{"type": "play", "point": "C3", "after": 0}')
+    state = json.loads(await page.read_message() or "")
+    tree = int(state["tree"].partition(".")[0])
+    await page.write_message(json.dumps({"type": "play", "point": "C3", "node": state["node"], "tree": tree}))
     while '"moves": 2' not in str(await page.read_message()):
         pass
 

@@ -13,7 +13,7 @@ from gtp_engine.play.engine import Engine, EngineSettings
 from gtp_engine.play.played_game import PlayedGame
 from gtp_engine.web.session import Session
 
-_EDITS = ("comment", "mark", "stone", "turn", "delete", "promote")
+_EDITS = ("play", "comment", "mark", "stone", "turn", "delete", "promote")
 LIMIT = 120  # seconds; the core may have to be compiled
 
 
@@ -33,7 +33,7 @@ class Desk:
         return self.session.receive({"type": kind, **values})
 
     def play(self, point: str) -> None:
-        self.send("play", point=point, after=len(self.played.game.moves))
+        self.send("play", point=point)
 
     def wait(self, condition: Callable[[], object] | None = None) -> None:
         """Runs what waits until the engine has nothing to do, or the condition holds."""

@@ -61,6 +61,12 @@ async def read(socket: WebSocketClientConnection, until: Callable[[dict[str, Any
             return message
 
 
+def play(state: dict[str, Any], point: str) -> str:
+    """Returns the message of a page that plays a move in the position that it shows."""
+    tree = int(state["tree"].partition(".")[0])
+    return json.dumps({"type": "play", "point": point, "node": state["node"], "tree": tree})
+
+
 def with_server(
     engine: Engine, folder: Path, visit: Callable[[Browser], Awaitable[None]], host: str | None = None
 ) -> None:
@@ -156,7 +162,7 @@ def test_all_pages_show_the_same_game_and_a_new_connection_shows_it_again(engine
     async def visit(browser: Browser) -> None:
         await browser.log_in()
         one, other = await browser.socket(), await browser.socket()
-        await one.write_message('{"type": "play", "point": "C3", "after": 0}')
+        await one.write_message(play(browser.server.session.state(), "C3"))
         for page in (one, other):
             await read(page, lambda state: state["type"] == "state" and state["moves"] == 2)
         for _ in range(20):
@@ -175,7 +181,7 @@ def test_an_error_goes_to_the_page_that_made_it(engine: Engine, tmp_path: Path) 
         for text, problem in (
             ("{", "it is not JSON"),
             ("[]", "expected an object"),
-            ('{"type": "play", "point": "Z9", "after": 0}', "invalid vertex"),
+            (play(browser.server.session.state(), "Z9"), "invalid vertex"),
         ):
             await page.write_message(text)
             error = await read(page, lambda message: message["type"] == "error")
@@ -246,7 +252,8 @@ def test_time_runs_out_between_messages_but_not_while_no_page_is_open(
         await read(page, lambda state: state["type"] == "state")
         new = {"type": "new", "width": 5, "height": 5, "colour": "both", "rank": "max", "handicap": 0}
         await page.write_message(json.dumps({**new, "rules": "chinese", "time": "absolute 60"}))
-        await page.write_message(json.dumps({"type": "play", "point": "C3", "after": 0}))
+        state = await read(page, lambda state: state["type"] == "state" and state["clock"]["system"] == "absolute")
+        await page.write_message(play(state, "C3"))
         await read(page, lambda state: state.get("clock", {}).get("running") == "white")
         now += 10
         page.close()

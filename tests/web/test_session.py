@@ -58,10 +58,7 @@ def test_every_state_is_the_whole_one(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("message", "problem"),
     [
-        ({"type": "play", "point": "C3", "after": 1}, "the game has moved on"),
-        ({"type": "play", "point": "K9", "after": 0}, "invalid vertex 'K9'"),
-        ({"type": "play", "point": 7, "after": 0}, "invalid point"),
-        ({"type": "play", "point": "C3"}, "invalid after"),
+        ({"type": "play", "point": "C3"}, "invalid tree"),
         ({"type": "undo"}, "you have no move to take back"),
         ({"type": "line", "move": "C3"}, "the search has no line for 'C3'"),
         ({"type": "resume", "game": "../../etc/passwd"}, "no unfinished game"),
@@ -89,6 +86,28 @@ def test_illegal_moves_are_refused(desk: Desk) -> None:
     desk.wait()
     with pytest.raises(UserError, match="C3 is occupied"):
         desk.play("C3")
+
+
+def test_moves_are_for_the_position_that_the_page_showed(desk: Desk) -> None:
+    with pytest.raises(UserError, match="invalid vertex 'K9'"):
+        desk.play("K9")
+    with pytest.raises(UserError, match="invalid point"):
+        desk.send("play", point=7)
+    old, tree = desk.session.node.number, desk.session.tree_number
+    desk.play("C3")
+    desk.wait()
+    with pytest.raises(UserError, match="another position is shown now"):
+        desk.send("play", point="B2", node=old)
+    # As many moves as before, but others: with the depth alone a move for one position was played in another.
+    node = desk.session.node.number
+    desk.send("undo")
+    desk.play("D4")
+    desk.wait()
+    with pytest.raises(UserError, match="has been deleted"):
+        desk.send("play", point="B2", node=node)
+    desk.send("new", **NEW)
+    with pytest.raises(UserError, match="another game is shown now"):
+        desk.send("play", point="B2", node=0, tree=tree)
 
 
 def test_undo_while_the_engine_thinks_drops_its_answer(engine: Engine, tmp_path: Path) -> None:

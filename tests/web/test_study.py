@@ -25,10 +25,6 @@ def study(desk: Desk) -> Desk:
     return desk
 
 
-def play(desk: Desk, point: str) -> None:
-    desk.send("play", point=point, after=desk.session.state()["place"])
-
-
 def state(desk: Desk) -> dict:
     return desk.published[-1]
 
@@ -40,7 +36,7 @@ def test_the_tree_is_sent_when_a_page_asks_for_it(study: Desk) -> None:
     kinds = [kind for _, _, kind, _ in tree["nodes"]]
     assert kinds == ["other", "black", "white", "black", "white", "black", "white"]
     assert [has_comment for *_, has_comment in tree["nodes"]] == [False, False, True, False, False, False, False]
-    play(study, "A1")
+    study.play("A1")
     assert state(study)["tree"] != tree["version"]
 
 
@@ -77,7 +73,7 @@ def test_steps_are_counted_from_where_the_game_is(study: Desk) -> None:
 def test_another_move_is_a_variation_and_all_of_it_is_saved(study: Desk, tmp_path: Path) -> None:
     study.send("go", move=2)
     assert list(tmp_path.iterdir()) == [] and state(study)["isYourTurn"]
-    play(study, "D4")
+    study.play("D4")
     (file,) = tmp_path.glob("*.sgf")
     read = read_tree(file)
     assert len(read.main_line) == 5 and len(read.main_line[2].children) == 3
@@ -86,7 +82,7 @@ def test_another_move_is_a_variation_and_all_of_it_is_saved(study: Desk, tmp_pat
     del read.root.properties["GEDIT"]  # it is for the file in the folder alone
     assert read_tree(study.session.games.download().encode()).to_sgf() == read.to_sgf()
     study.send("go", move=2)
-    play(study, "G7")  # the move of the game: nothing is added
+    study.play("G7")  # the move of the game: nothing is added
     assert len(read_tree(file).main_line[2].children) == 3 and state(study)["place"] == 3
 
 
@@ -95,7 +91,7 @@ def test_a_resignation_that_is_taken_back_changes_no_record(study: Desk, tmp_pat
     assert state(study)["result"]["by"] == "resignation"
     study.send("undo")
     assert state(study)["result"] is None and state(study)["file"] is None and list(tmp_path.iterdir()) == []
-    play(study, "A1")
+    study.play("A1")
     study.send("resign")
     study.send("undo")
     assert len(list(tmp_path.iterdir())) == 1
@@ -105,7 +101,7 @@ def test_an_edited_record_is_resumed_in_its_file(study: Desk, engine: Engine, tm
     assert study.send("games") == {"type": "games", "games": []}
     assert "GEDIT" not in study.session.games.download()
     study.send("go", move=2)
-    play(study, "D4")
+    study.play("D4")
     (file,) = tmp_path.glob("*.sgf")
     assert file.stem.endswith("-9x9-edited")
     # As after a crash: nothing but the file is left.
@@ -146,7 +142,7 @@ def test_undo_takes_back_changes_and_loses_nothing(study: Desk) -> None:
     tree.root.properties = tree.root.properties | {"GEDIT": [b"1"]}  # which stays
     before = tree.to_sgf()
     assert not state(study)["canUndo"]
-    play(study, "A1")
+    study.play("A1")
     study.send("comment", text="mine")
     study.send("go", move=3)
     study.send("delete")
@@ -178,7 +174,7 @@ def test_stones_are_set_up_and_played_on(study: Desk) -> None:
     assert state(study)["place"] == 5 and state(study)["toMove"] == "black"
     study.send("turn")
     assert state(study)["toMove"] == "white"
-    play(study, "B1")
+    study.play("B1")
     assert state(study)["stones"][8][:2] == ".O"  # captured
     for _ in range(4):
         study.send("undo")
@@ -224,6 +220,8 @@ def test_edits_are_for_the_position_that_the_page_showed(study: Desk) -> None:
         with pytest.raises(UserError, match="another position is shown now"):
             study.send(kind, node=node.number, point="A1", mark="circle", colour="black")
     assert study.played.tree.to_sgf() == before
+    with pytest.raises(UserError, match="another position is shown now"):
+        study.send("play", node=study.played.tree.main_line[-1].number, point="A1")
     study.send("open", sgf=RECORD)
     for kind in ("comment", "delete"):
         with pytest.raises(UserError, match="another game is shown now"):
@@ -265,7 +263,7 @@ def test_the_turn_that_was_changed_stays_in_a_game_from_there(study: Desk) -> No
     assert state(study)["toMove"] == "white" and played.humans == {WHITE}
     assert played.tree.position(played.node).to_move == WHITE
     assert [place for place, *_ in study.session.values.curve(study.session.line)] == [0, 5]
-    study.send("play", point="A1", after=5)
+    study.play("A1")
     study.wait()
     file = study.played.file.path
     assert file is not None and read_sgf(file).to_game().stone_at("A1") == WHITE
@@ -295,7 +293,7 @@ def test_undoing_a_comment_keeps_the_result(engine: Engine, tmp_path: Path) -> N
     assert desk.played.result == result_in(tmp_path) == before != "" and desk.session.task is None
     desk.send("go", move=1)  # a result in a variation is not the game's
     for point in ("B2", "A1"):
-        play(desk, point)
+        desk.play(point)
     desk.send("resign")
     assert (desk.played.result, result_in(tmp_path)) == ("B+R", before)
     desk.send("undo")
@@ -341,19 +339,19 @@ def test_guesses_are_compared_with_the_game(study: Desk) -> None:
     study.send("guess", colour="both")
     session = study.session
     session.values.set(session.node, Value(0.5, 0.0, JUDGED_VISITS, "E5", {"E5": 0.0, "C3": 2.0}))
-    play(study, "C3")
+    study.play("C3")
     guess = state(study)["guess"]
     assert guess["last"] == {"guessed": "C3", "played": "E5", "lost": 2.0, "playedLost": 0.0}
     assert (guess["tried"], guess["right"], guess["judged"], guess["lost"]) == (1, 0, 1, 2.0)
     assert state(study)["place"] == 1 and len(session.line) == 5  # nothing has been added
     session.cancel()
     session.values.forget()
-    play(study, "C7")
+    study.play("C7")
     assert (state(study)["guess"]["tried"], state(study)["guess"]["right"]) == (2, 1)
     assert state(study)["guess"]["last"]["lost"] is None  # not judged
     study.send("guess", colour=None)
     assert state(study)["guess"]["colour"] is None and state(study)["guess"]["tried"] == 2
-    play(study, "A1")
+    study.play("A1")
     assert len(session.line) == 4
     study.send("open", sgf=RECORD)
     assert state(study)["guess"] is None
@@ -363,12 +361,12 @@ def test_the_other_players_moves_are_shown(study: Desk) -> None:
     study.send("go", move=0)
     study.send("guess", colour="white")
     assert state(study)["place"] == 1
-    play(study, "A1")
+    study.play("A1")
     assert state(study)["place"] == 3
-    play(study, "A1")
+    study.play("A1")
     assert state(study)["place"] == 4
     with pytest.raises(UserError, match="the game ends here"):
-        play(study, "A1")
+        study.play("A1")
 
 
 def test_while_guessing_nothing_shows_the_move(study: Desk) -> None:
@@ -383,7 +381,7 @@ def test_while_guessing_nothing_shows_the_move(study: Desk) -> None:
     value = study.session.values.get(study.session.node)
     assert value is not None and value.visits >= JUDGED_VISITS  # the engine judges meanwhile
     with pytest.raises(UserError, match="E5 is occupied"):
-        play(study, "E5")
+        study.play("E5")
 
 
 def test_only_opened_games_are_guessed(desk: Desk) -> None:
@@ -422,7 +420,7 @@ def test_a_review_fills_the_graph_and_lists_mistakes_with_reasons(desk: Desk) ->
         desk.send("reason", number=len(mistakes[0]["reasons"]) + 1)
     assert mistakes[0]["place"] == 3
     desk.send("go", move=2)
-    play(desk, "C7")  # another variation, whose third move is no mistake
+    desk.play("C7")  # another variation, whose third move is no mistake
     assert state(desk)["place"] == 3 and state(desk)["review"]["mistakes"][0]["place"] is None
 
 

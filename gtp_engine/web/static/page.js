@@ -74,7 +74,7 @@ function play(vertex) {
   if (study.use(vertex)) return;
   if (state.isCounted) send({type: "dead", point: vertex});
   if (state.isOver) return;
-  send({type: "play", point: vertex, after: state.place});
+  study.edit({type: "play", point: vertex});
 }
 
 function go(place) {

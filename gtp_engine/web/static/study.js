@@ -51,7 +51,7 @@ export class Study {
     return true;
   }
 
-  // Sends a change of the position that the page shows; the program may show another one by now.
+  // Sends a move or another change in the position that the page shows; the program may show another one by now.
   edit(message) { this.send({...message, node: this.state.node, tree: treeNumber(this.state)}); }
 
   get isCommentChanged() { return Boolean(this.edited) && find("#comment-text").value.trim() !== this.edited.comment; }
