@@ -24,7 +24,7 @@ let line = null;  // the message that asks for the line on the board, of a candi
 let refusal = null;  // why the last thing that the user asked for was refused
 
 const board = new Board(find("#board"), {
-  onPoint: (vertex) => play(vertex),
+  onPoint: (vertex) => study.use(vertex) || play(vertex),
   onCursor: (vertex, stone) => announce(`${vertex}, ${text(words[stone])}`),
   onHover: (vertex) => showLine(candidate(vertex)),
 });
@@ -71,7 +71,6 @@ function send(message) {
 }
 
 function play(vertex) {
-  if (study.use(vertex)) return;
   if (state.isCounted) send({type: "dead", point: vertex});
   if (state.isOver) return;
   study.edit({type: "play", point: vertex});
