@@ -92,6 +92,7 @@ class Games(Part):
         if not session.played.save() and session.tree_version != self._downloaded:
             raise UserError(f"{session.played.file.error}; this game would be lost: download its SGF first")
         session.cancel()
+        session.notice = session.played.file.notice
         begin()
         if forgets:
             session.values.forget()

@@ -72,6 +72,7 @@ class Session:
         values: What has been found about the positions.
         opinion: The search behind the engine's last move, and the node after that move; None if there is none.
         problem: What has gone wrong on the engine's side, in one line; None if nothing.
+        notice: Why this game, or the one before it, went on in another file, in one line; None if it did not.
         is_watched: Whether a page is open.
         games, searches, guessing, reviewing: Parts that keep something, see their modules.
     """
@@ -100,6 +101,7 @@ class Session:
         self.values = Values()
         self.opinion: tuple[SearchReport, TreeNode] | None = None
         self.problem: str | None = None
+        self.notice: str | None = None
         self.is_watched = True
         # A page that was open before a restart must not take a game of this program for one of the program before.
         self._trees = secrets.randbelow(_FIRST_TREES)
@@ -159,6 +161,7 @@ class Session:
     def publish(self) -> None:
         """Shows the state on all pages, after the clock has been stopped or started as the state requires."""
         self.played.pause(not self._is_in_play)
+        self.notice = self.played.file.notice or self.notice  # which the next save forgets
         self._publish(self.state())
 
     @property
@@ -210,6 +213,8 @@ class Session:
         self.reviewing.close()
         if not self.played.save():
             logger.error(self.played.file.error)
+        elif self.played.file.notice:
+            logger.warning(self.played.file.notice)
 
     # What the parts share: the position that is shown, and the engine.
 

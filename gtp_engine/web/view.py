@@ -79,6 +79,7 @@ def state_of(session: "Session") -> dict[str, Any]:
         "loss": _loss_of(session),
         "opinion": _opinion_of(session),
         "file": played.file.path.name if played.file.path else None,
+        "notice": session.notice,
         "problem": session.problem or played.file.error,
     }
 

@@ -455,6 +455,33 @@ def test_a_game_that_cannot_be_saved_gives_way_once_it_is_downloaded(engine: Eng
     assert desk.published[-1]["moves"] == 3
 
 
+def test_the_page_says_that_the_game_goes_on_in_another_file(desk: Desk, tmp_path: Path) -> None:
+    desk.play("C3")
+    desk.wait()
+    assert desk.published[-1]["notice"] is None
+    (file,) = tmp_path.glob("*.sgf")
+    content = file.read_text() + "\n"
+    file.write_text(content)
+    desk.play("B2")
+    desk.wait()  # the engine's move is saved too, to the new file
+    desk.session.publish()
+    state = desk.published[-1]
+    assert state["notice"] == f"another program has changed {file}: this game is now saved to {desk.played.file.path}"
+    assert state["file"] != file.name and file.read_text() == content
+    assert desk.session.state()["notice"] == state["notice"]  # for a page that is opened later
+    desk.send("new", **{**NEW, "colour": "black"})
+    assert desk.published[-1]["notice"] is None
+
+
+def test_a_game_that_gives_way_says_that_it_went_to_another_file(desk: Desk, tmp_path: Path) -> None:
+    desk.play("C3")
+    desk.wait()
+    (file,) = tmp_path.glob("*.sgf")
+    file.write_text(file.read_text() + "\n")
+    desk.send("new", **{**NEW, "colour": "black"})
+    assert desk.published[-1]["notice"].startswith(f"another program has changed {file}")
+
+
 def test_undo_is_offered_only_if_a_person_has_moved(engine: Engine, tmp_path: Path) -> None:
     desk = Desk(engine, tmp_path, frozenset((WHITE,)))
     desk.wait(lambda: desk.vertices)
