@@ -164,6 +164,14 @@ def test_what_is_no_record_is_one_clear_line(page: Any) -> None:
     expect(page.locator("#problem")).to_contain_text("no SGF game found")
 
 
+def test_a_text_that_is_too_large_is_one_clear_line(page: Any) -> None:
+    page.click("#open")
+    page.fill("#open-text", f"(;GM[1]C[{'x' * (1 << 20)}])")
+    page.click("#open-now")
+    expect(page.locator("#problem")).to_have_text("The pasted text is too large for a game record")
+    expect(page.locator("#connection")).to_be_hidden()
+
+
 @pytest.mark.parametrize("language", ["es", "zh", "ar"])
 def test_other_languages(page: Any, language: str) -> None:
     play_first_move(page)

@@ -14,7 +14,7 @@ const LAYERS = ["candidates", "ownership", "policy"];
 const VISITS = [100, 500, 2000, 10000, 50000];
 const USUAL_VISITS = 2000;
 const WEAKEST_KYU = 25, STRONGEST_DAN = 5;
-const LARGEST_FILE = 1 << 20;  // bytes of a record, a tenth of which is a large one
+const LARGEST_FILE = 1 << 20;  // bytes of a record, a tenth of which is a large one; the program takes messages of twice that
 const find = (selector) => document.querySelector(selector);
 const words = {".": "empty", X: "black", O: "white"};
 
@@ -140,8 +140,12 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
 }
 
 async function openFile(file) {
-  if (file.size <= LARGEST_FILE) return openText(decode(await file.arrayBuffer()));
-  refusal = text("tooLarge", {file: isolated(file.name)});
+  if (file.size > LARGEST_FILE) refuseLarge(isolated(file.name));
+  else openText(decode(await file.arrayBuffer()), isolated(file.name));
+}
+
+function refuseLarge(name) {
+  refusal = text("tooLarge", {file: name});
   showProblem();
 }
 
@@ -157,10 +161,13 @@ function decode(buffer) {
   return latin;
 }
 
-// The record travels as UTF-8, whatever its file was written in.
-function openText(sgf) {
+// The record travels as UTF-8, whatever its file was written in. name: what was opened, for the user. The program would
+// close the connection at a message that is too long.
+function openText(sgf, name = text("pastedText")) {
+  const message = {type: "open", sgf: sgf.replace(/CA\s*\[[^\]]*\]/, "CA[UTF-8]")};
+  if (new TextEncoder().encode(JSON.stringify(message)).length > LARGEST_FILE) return refuseLarge(name);
   study.saveComment();  // a file may be dropped while a comment is being typed
-  send({type: "open", sgf: sgf.replace(/CA\s*\[[^\]]*\]/, "CA[UTF-8]")});
+  send(message);
 }
 
 find("#language").addEventListener("change", async (event) => {
