@@ -25,7 +25,7 @@ let refusal = null;  // why the last thing that the user asked for was refused
 
 const board = new Board(find("#board"), {
   onPoint: (vertex) => study.use(vertex) || play(vertex),
-  onCursor: (vertex, stone) => announce(`${vertex}, ${text(words[stone])}`),
+  onCursor: (vertex, stone) => announce(pointText(vertex, stone)),
   onHover: (vertex) => showLine(candidate(vertex)),
 });
 const graph = new Graph(find("#graph"), (place) => go(place));
@@ -235,7 +235,12 @@ function showGames(names) {
   find("#resume-dialog").showModal();
 }
 
-// What the user sees.
+// What the user sees, and hears.
+
+function pointText(vertex, stone) {
+  const isDead = state.isCounted && state.dead.includes(vertex);
+  return [vertex, text(words[stone]), ...(isDead ? [text("dead")] : [])].join(", ");
+}
 
 // before: the state before this one, if this is a new one.
 function show(before = state) {
