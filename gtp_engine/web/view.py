@@ -11,6 +11,7 @@ from ..game.drawing import BoardDrawing, Candidate
 from ..game.game import Game
 from ..game.rules import rules_name
 from ..game.scoring import area_map
+from ..play.initial_game import usual_komi
 from ..play.loading import HUMAN
 from ..play.settings import DEFAULT_SECONDS
 from ..search.report import SearchReport
@@ -48,6 +49,7 @@ def state_of(session: "Session") -> dict[str, Any]:
         "recordedResult": _result_in_parts(played.saved.result if played.saved else None),
         "comment": session.node.comment,
         "isStudy": played.is_study,
+        "isRecord": played.is_record,
         "guess": session.guessing.state(),
         "review": session.reviewing.state(),
         "clock": _clock_of(session),
@@ -58,6 +60,7 @@ def state_of(session: "Session") -> dict[str, Any]:
         "isCounted": session.is_latest and played.result is not None and game.is_over,
         "captures": {colour_name(colour): game.captures(colour) for colour in (BLACK, WHITE)},
         "komi": game.komi,
+        "isUsualKomi": game.komi == usual_komi(game.width, game.height, game.handicap),
         "rules": rules_name(game.rules) or "other",
         "handicap": game.handicap,
         "rank": "max" if settings.rank is None else str(settings.rank),
@@ -142,6 +145,8 @@ def _clock_of(session: "Session") -> dict[str, Any]:
     return {
         "running": colour_name(clock.running) if clock.running else None,
         "system": clock.settings.system,
+        "main": clock.settings.main,
+        "increment": clock.settings.increment,
         "period": clock.settings.period,
         "periods": clock.settings.count,
         "used": {colour_name(colour): clock.used(colour) for colour in (BLACK, WHITE)},

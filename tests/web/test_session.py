@@ -325,7 +325,11 @@ def test_a_resignation_while_the_engine_thinks_is_undone_alone(engine: Engine, t
 def test_handicap_stones_are_on_the_board(desk: Desk) -> None:
     desk.send("new", **{**NEW, "colour": "both", "handicap": 2})
     state = desk.published[-1]
-    assert state["handicap"] == 2 and state["komi"] == 0.5 and state["toMove"] == "white"
+    assert state["handicap"] == 2 and state["komi"] == 0.5 and state["toMove"] == "white" and state["isUsualKomi"]
+    desk.send("new", **{**NEW, "colour": "both", "komi": 0.5})
+    assert not desk.published[-1]["isUsualKomi"] and not desk.published[-1]["isRecord"]
+    desk.send("open", sgf=RECORD)
+    assert desk.published[-1]["isRecord"]
 
 
 def test_an_analysis_is_shown_while_it_runs_and_follows_the_game(desk: Desk) -> None:

@@ -3,6 +3,7 @@ import {Board} from "./board.js";
 import {Clocks} from "./clocks.js";
 import {Connection} from "./connection.js";
 import {Graph} from "./graph.js";
+import {suggest} from "./new_game.js";
 import {Review} from "./review.js";
 import {Sound} from "./sound.js";
 import {Study} from "./study.js";
@@ -112,7 +113,10 @@ find("#really-resign").addEventListener("click", () => {
   find("#resign-dialog").close();
   send({type: "resign"});
 });
-find("#new").addEventListener("click", () => find("#new-dialog").showModal());
+find("#new").addEventListener("click", () => {
+  if (state) suggest(find("#new-dialog form"), timeLimits, state);
+  find("#new-dialog").showModal();
+});
 find("#resume").addEventListener("click", () => send({type: "games"}));
 find("#branch").addEventListener("click", () => send({type: "branch"}));
 find("#open").addEventListener("click", () => {

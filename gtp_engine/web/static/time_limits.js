@@ -25,6 +25,21 @@ export class TimeLimits {
     this.form.minutes.min = ["byoyomi", "canadian"].includes(system) ? 0 : 0.1;
   }
 
+  // Chooses the limits of a game.
+  suggest({system, main, period, periods, increment}) {
+    this.form.time.value = SYSTEMS.includes(system) ? system : SYSTEMS[0];
+    const found = {
+      none: {},
+      absolute: {},
+      byoyomi: {period, periods},
+      canadian: {stonesPeriod: period, stones: periods},
+      fischer: {increment},
+    }[this.form.time.value];
+    if (this.form.time.value !== "none") found.minutes = main / 60;
+    for (const [name, value] of Object.entries(found)) this.form[name].value = value;
+    this.show();
+  }
+
   // What the program takes: a system and its numbers in seconds, as in GTP's kata-time_settings.
   words({time, minutes, period, periods, stonesPeriod, stones, increment}) {
     const numbers = {byoyomi: [period, periods], canadian: [stonesPeriod, stones], fischer: [increment]}[time] || [];
