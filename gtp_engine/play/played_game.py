@@ -382,11 +382,13 @@ class PlayedGame:
     def load(self, saved: SavedGame, *, as_record: bool = False) -> None:
         """Continues a saved game instead of this one; its opponent plays at its rank and within its limits again.
 
+        Somebody's record, which has no opponent, leaves the engine's settings as they are, also if it looks like ours.
+
         Args:
             saved: The saved game.
             as_record: Whether to look at it as somebody's record (`is_record`).
         """
-        if saved.opponent is not None:
+        if saved.opponent is not None and not as_record:
             self.engine.settings = replace(self.engine.settings, rank=saved.opponent.rank)
             if saved.opponent.has_limits or saved.time != NO_LIMIT:
                 limits: dict[str, Any] = {"seconds": saved.opponent.seconds, "visits": saved.opponent.visits}

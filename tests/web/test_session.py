@@ -421,6 +421,16 @@ def test_a_record_is_opened_and_stepped_through(desk: Desk, tmp_path: Path) -> N
     assert len(read_sgf(file).moves) == 4
 
 
+def test_a_record_leaves_the_engines_settings_alone(desk: Desk, engine: Engine) -> None:
+    engine.settings = EngineSettings(network="uniform", threads=1, seed=1, visits=8, rank="25k")
+    ours = "(;GM[1]SZ[5]AP[gtp_engine:1]PB[human]PW[gtp_engine]GESEC[60]GEVIS[7];B[cc];W[bb])"
+    desk.send("open", sgf=ours)
+    state = desk.published[-1]
+    assert state["moves"] == 2 and (state["rank"], state["visits"], state["seconds"]) == ("25k", 8, None)
+    desk.send("branch")
+    assert desk.published[-1]["rank"] == "25k"
+
+
 @pytest.mark.parametrize(
     ("written", "parts"),
     [
