@@ -23,11 +23,12 @@ from ..evaluate.choices import LARGEST_BOARD, WITHOUT_NETWORK, network_on, too_l
 from ..evaluate.human_profile import check_profile
 from ..game.coords import BLACK, PASS, WHITE, check_board_size, colour_letter, colour_name
 from ..game.rules import Rules, as_rules, check_komi, default_komi, rules_name
+from ..languages.texts import Phrase
 from ..network.library import network_name
 from ..search.parameters import SearchParameters
 from ..search.request import RequestOptions, SearchRequest
 from .clock import Clock
-from .ranks import Rank, as_rank, next_rank, play_at
+from .ranks import Rank, RankPlay, as_rank, next_rank, play_at
 from .search_thread import SearchThread
 from .settings import EngineSettings
 from .strength import Strength
@@ -430,12 +431,22 @@ class Engine:
 
         return self._thread.submit(decide)
 
+    @property
+    def rank_notes(self) -> tuple[Phrase, ...]:
+        """What a user should know about how the rank of the settings is played on the board; empty if nothing."""
+        play = self._rank_play(self.settings)
+        return () if play is None else play.notes
+
+    def _rank_play(self, settings: EngineSettings) -> RankPlay | None:
+        """Returns how the settings' rank is played on the board; None for full strength."""
+        rank = as_rank(settings.rank)
+        return None if rank is None else play_at(rank, self._network, self._width, self._height)
+
     def _strength(self, settings: EngineSettings) -> Strength | None:
         """Returns the strength of the settings' rank; logs once what a user should know about it."""
-        rank = as_rank(settings.rank)
-        if rank is None:
+        play = self._rank_play(settings)
+        if play is None:
             return None
-        play = play_at(rank, self._network, self._width, self._height)
         if play.note and play.note not in self._notes:
             self._notes.add(play.note)
             logger.warning(play.note)

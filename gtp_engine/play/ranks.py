@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ..base.errors import UserError
 from ..evaluate.choices import LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
+from ..languages.texts import Phrase, Value, texts
 from ..network.library import bundled_folder, default_network, default_networks, network_name
 from .strength import Strength
 
@@ -37,6 +38,11 @@ class Rank:
 
     def __str__(self) -> str:
         return f"{self.number}d" if self.number > 0 else f"{1 - self.number}k"
+
+    @property
+    def in_words(self) -> Phrase:
+        """The rank as pages say it: "4 dan"."""
+        return Phrase("dan", {"number": self.number}) if self.number > 0 else Phrase("kyu", {"number": self.kyu})
 
     @property
     def kyu(self) -> int:
@@ -87,12 +93,17 @@ class RankPlay(NamedTuple):
 
     Attributes:
         strength: Its strength.
-        note: What a user should know about it; empty if the rank is reached, and was measured for this network on this
+        notes: What a user should know about it; empty if the rank is reached, and was measured for this network on this
             board or for none on it.
     """
 
     strength: Strength
-    note: str
+    notes: tuple[Phrase, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """The notes in one line of English."""
+        return "; ".join(map(texts().say, self.notes))
 
 
 def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
@@ -115,13 +126,14 @@ def play_at(rank: Rank, network: str, width: int, height: int) -> RankPlay:
     reached = _reached(rank, strengths)
     notes = []
     if known != name:
-        notes.append(f"the ranks of {name} are not measured: it plays with the settings of {known}")
+        notes.append(Phrase("rank.unmeasured", {"network": name, "known": known}))
     elif size != max(width, height) and _is_measured(width, height):
-        board = f"{width}x{height}"
-        notes.append(f"the ranks of {name} are not measured on {board}: it plays with its settings for {size}x{size}")
+        boards = {"board": f"{width}x{height}", "size": f"{size}x{size}"}
+        notes.append(Phrase("rank.otherBoard", {"network": name} | boards))
     if rank > max(strengths):
-        notes.append(f"{known} reaches {reached} on {size}x{size}: it plays at that rank instead of {rank}")
-    return RankPlay(Strength(strengths[reached]), "; ".join(notes))
+        said: dict[str, Value] = {"network": known, "reached": reached.in_words, "rank": rank.in_words}
+        notes.append(Phrase("rank.notReached", said | {"size": f"{size}x{size}"}))
+    return RankPlay(Strength(strengths[reached]), tuple(notes))
 
 
 def next_rank(rank: Rank | None, step: int, network: str, width: int, height: int) -> Rank | None:

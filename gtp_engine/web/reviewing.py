@@ -14,10 +14,10 @@ from ..base.errors import UserError
 from ..game.coords import PASS, colour_name
 from ..game.drawing import Candidate
 from ..game.rules import Rules
-from ..languages.texts import Phrase
 from ..sgf import GameRecord, TreeNode
 from .messages import visits_of, whole_number
 from .part import Message, Part
+from .view import board_with_line, phrase_in_parts
 
 if TYPE_CHECKING:
     from ..analysis.game_review import GameReview
@@ -206,8 +206,6 @@ class Reviewing(Part):
 
     def _line(self, message: Message) -> dict[str, Any]:
         """Returns the board with the better line of the mistake that is shown, or with that of a reason for it."""
-        from .view import board_with_line  # which describes this module too
-
         node, mistake = self.session.node, self.mistake_at(self.session.node)
         if mistake is None or node.parent is None or self.job is None or self.job.review is None:
             raise UserError("no mistake is shown")
@@ -243,11 +241,5 @@ def _mistake(job: Job, mistake: "Mistake", places: Mapping[TreeNode, int]) -> di
         "move": worst.vertex(worst.move.point),
         "points": round(worst.points_loss, 1),
         "best": worst.vertex(worst.best),
-        "reasons": [_phrase(reason.sentence) for reason in reasons],
+        "reasons": [phrase_in_parts(reason.sentence) for reason in reasons],
     }
-
-
-def _phrase(phrase: Phrase) -> dict[str, Any]:
-    """Returns a phrase as the page's `text` takes it, to be said in the page's language."""
-    values = {key: _phrase(value) if isinstance(value, Phrase) else value for key, value in phrase.values.items()}
-    return {"name": phrase.name, "values": values}

@@ -11,6 +11,7 @@ from ..game.drawing import BoardDrawing, Candidate
 from ..game.game import Game
 from ..game.rules import rules_name
 from ..game.scoring import area_map
+from ..languages.texts import Phrase
 from ..play.initial_game import usual_komi
 from ..play.loading import HUMAN
 from ..play.settings import DEFAULT_SECONDS
@@ -64,6 +65,7 @@ def state_of(session: "Session") -> dict[str, Any]:
         "rules": rules_name(game.rules) or "other",
         "handicap": game.handicap,
         "rank": "max" if settings.rank is None else str(settings.rank),
+        "rankNotes": [] if played.is_study else [phrase_in_parts(note) for note in engine.rank_notes],
         "seconds": DEFAULT_SECONDS if timed else settings.seconds,
         "visits": settings.visits,
         "engine": engine.name,
@@ -132,6 +134,14 @@ def _result_in_parts(text: str | None) -> dict[str, Any] | None:
         return {"winner": None, "by": "other", "points": 0.0, "text": text}
     winner = None if result.winner is None else colour_name(result.winner)
     return {"winner": winner, "by": result.by, "points": float(result.points or 0)}
+
+
+def phrase_in_parts(phrase: Phrase) -> dict[str, Any]:
+    """Returns a phrase as the page's `text` takes it, to be said in the page's language."""
+    values = {
+        key: phrase_in_parts(value) if isinstance(value, Phrase) else value for key, value in phrase.values.items()
+    }
+    return {"name": phrase.name, "values": values}
 
 
 def _variation_of(session: "Session") -> dict[str, int]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.languages.texts import texts
 from gtp_engine.network.library import bundled_folder, default_networks, network_name
 from gtp_engine.play.ranks import (
     RANKS,
@@ -97,7 +98,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
      ("large", (16, 16), 0.3)],
 )  # fmt: skip
 def test_a_board_has_the_strengths_of_the_nearest_size(network: str, size: tuple[int, int], strength: float) -> None:
-    assert play_at(WEAKEST, network, *size) == (Strength(strength), "")
+    assert play_at(WEAKEST, network, *size) == (Strength(strength), ())
 
 
 @pytest.mark.usefixtures("table")
@@ -107,14 +108,18 @@ def test_rollouts_play_on_boards_that_are_too_large_for_networks() -> None:
 
 @pytest.mark.usefixtures("table")
 def test_what_was_not_measured_is_said() -> None:
-    strength, note = play_at(STRONGEST, "other", 19, 19)
-    assert (strength, note) == (Strength(9), "the ranks of other are not measured: it plays with the settings of large")
-    strength, note = play_at(STRONGEST, "small", 9, 9)
-    assert (strength, note) == (Strength(2), "small reaches 1k on 9x9: it plays at that rank instead of 5d")
+    play = play_at(STRONGEST, "other", 19, 19)
+    assert play.strength == Strength(9)
+    assert play.note == "the ranks of other are not measured: it plays with the settings of large"
+    play = play_at(STRONGEST, "small", 9, 9)
+    assert play.strength == Strength(2)
+    assert play.note == "small reaches 1 kyu on 9x9: it plays at that rank instead of 5 dan"
+    spanish = "small alcanza 1 kyu en 9x9: juega con ese rango en lugar de 5 dan"
+    assert [texts("es").say(note) for note in play.notes] == [spanish]
     assert "the ranks of rollouts are not measured" in play_at(WEAKEST, "none", 5, 5).note
-    strength, note = play_at(WEAKEST, "large", 9, 9)
-    assert strength == Strength(0.2)
-    assert note == "the ranks of large are not measured on 9x9: it plays with its settings for 13x13"
+    play = play_at(WEAKEST, "large", 9, 9)
+    assert play.strength == Strength(0.2)
+    assert play.note == "the ranks of large are not measured on 9x9: it plays with its settings for 13x13"
 
 
 @pytest.mark.usefixtures("table")

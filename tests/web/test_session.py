@@ -234,6 +234,23 @@ def test_a_new_game_keeps_the_one_before(desk: Desk, tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("*.sgf"))) == 2
 
 
+def test_a_rank_that_is_not_reached_is_said(desk: Desk) -> None:
+    assert desk.session.state()["rankNotes"] == []
+    desk.send("network", network="auto")
+    new = {**NEW, "width": 9, "height": 9, "colour": "black"}
+    desk.send("new", **{**new, "rank": "5d"})
+    (note,) = desk.published[-1]["rankNotes"]
+    assert note["name"] == "rank.notReached" and note["values"]["size"] == "9x9"
+    assert note["values"]["rank"] == {"name": "dan", "values": {"number": 5}}
+    desk.send("new", **{**new, "rank": "4d"})
+    assert desk.published[-1]["rankNotes"] == []
+    desk.send("new", **{**new, "rank": "5d", "colour": "both"})
+    assert desk.published[-1]["rankNotes"] == []  # the engine does not play
+    desk.send("network", network="none")
+    desk.send("new", **{**new, "rank": "4d"})
+    assert "rank.unmeasured" in [note["name"] for note in desk.published[-1]["rankNotes"]]
+
+
 def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path) -> None:
     desk.play("C3")
     desk.wait()

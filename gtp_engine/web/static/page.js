@@ -278,15 +278,15 @@ function show(before = state) {
   find("#facts").textContent = text("facts", {komi: number(state.komi, state.komi % 1 ? 1 : 0), rules, moves: number(state.moveNumbers[1])});
   find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: resultText(state.recordedResult)}) : "";
   find("#file").textContent = state.file ? text("savedAs", {file: isolated(state.file)}) : "";
-  showNotice();
+  // How a rank is played, and that the game goes on in another file, is shown as long as the game is.
+  showNotice("#rank-note", state.rankNotes.map(({name, values}) => text(name, values)).join(" · "));
+  showNotice("#notice", state.notice || "");
   showProblem();
 }
 
-// That the game goes on in another file is shown as long as the game is.
-function showNotice() {
-  const notice = state.notice || "";
-  if (find("#notice").textContent !== notice) find("#notice").textContent = notice;
-  find("#notice").hidden = !notice;
+function showNotice(selector, said) {
+  if (find(selector).textContent !== said) find(selector).textContent = said;
+  find(selector).hidden = !said;
 }
 
 // Names of files and players are in any language: the isolates keep their parts in order within the page's, Arabic too.
