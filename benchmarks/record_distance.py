@@ -6,7 +6,8 @@ Unlike `teacher_distance.py`, which measures on labels and so on variations with
 these are positions that people reach: one of each game, at a random move, the first games of each archive that
 `gtp_engine learn` holds back. Shows for each network the Kullback-Leibler divergence of its policy from the judge's in
 nats, and the means of the absolute differences of the win rate (0 to 1), the lead (points) and the ownership (-1 to 1).
-The slope is that of the network's lead on the judge's, by least squares: below 1, the network underrates leads.
+The slope tells by how many points the judge's lead grows with each point of the network's, by least squares: 1 is right,
+above 1 the network underrates leads.
 """
 
 import argparse
@@ -41,7 +42,7 @@ def main() -> None:
         found = evaluations(name, games, options.threads)
         pairs = zip(truth, found, strict=True)
         policy, winrate, lead, ownership = np.mean([distances(*pair) for pair in pairs], axis=0)
-        slope = np.polyfit([each.lead for each in truth], [each.lead for each in found], 1)[0]
+        slope = np.polyfit([each.lead for each in found], [each.lead for each in truth], 1)[0]
         print(f"{policy:9.3f}{winrate:9.3f}{lead:9.2f}{slope:7.2f}{ownership:10.3f}  {name}", flush=True)
 
 

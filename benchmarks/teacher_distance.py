@@ -1,8 +1,9 @@
 """How far networks are from a teacher on the labels that are held back, board size by board size.
 
 Policy: Kullback-Leibler divergence in nats. Win rate (0 to 1), lead (points) and ownership (-1 to 1, a mean over
-the points): means of absolute differences. The slope is that of the network's lead on the teacher's, by least squares:
-below 1, the network underrates leads. Compare networks on the same labels only.
+the points): means of absolute differences. The slope tells by how many points the teacher's lead grows with each point
+of the network's, by least squares: 1 is right, above 1 the network underrates leads. Compare networks on the same
+labels only.
 """
 
 import argparse
@@ -59,8 +60,8 @@ def measured(learner: Learner, labels: GameSet, most: int) -> str:
 
 
 def distances_and_leads(raw: RawOutputs[Tensor], batch: Tensors, config: NetworkConfig) -> dict[str, Loss]:
-    """Returns the distances, and what their means need for the slope: x is the teacher's lead, y the network's."""
-    x, y = batch.lead, raw.scores[:, 2].float() * config.multipliers.lead
+    """Returns the distances, and what their means need for the slope: x is the network's lead, y the teacher's."""
+    x, y = raw.scores[:, 2].float() * config.multipliers.lead, batch.lead
     leads = {"x": x, "y": y, "xx": x * x, "xy": x * y}
     weight = batch.weights[:, rows.LEAD]
     return distances(raw, batch, config) | {name: Loss(values, weight) for name, values in leads.items()}
