@@ -6,8 +6,8 @@ Unlike `teacher_distance.py`, which measures on labels and so on variations with
 these are positions that people reach: one of each game, at a random move, the first games of each archive that
 `gtp_engine learn` holds back. Shows for each network the Kullback-Leibler divergence of its policy from the judge's in
 nats, and the means of the absolute differences of the win rate (0 to 1), the lead (points) and the ownership (-1 to 1).
-The slope tells by how many points the judge's lead grows with each point of the network's, by least squares: 1 is right,
-above 1 the network underrates leads.
+The slope tells by how many points the judge's lead grows with each point of the network's, by least squares: 1 is
+right, above 1 the network underrates leads.
 """
 
 import argparse
