@@ -505,15 +505,16 @@ def test_moves_are_drawn_by_temperature() -> None:
     assert share(0.5) == pytest.approx(0.9, abs=0.04)
 
 
-def test_decided_positions_are_mostly_left_out() -> None:
-    walk = PlayedWalk(5, 5, 1, np.random.default_rng(1))
-    policy = np.full(26, 1 / 26, np.float32)
-    sure, open_ = (
-        Judgement(policy, np.array([win, 1 - win, 0], np.float32), 0.0, 1.0, 0.0, np.zeros(25, np.float32))
-        for win in (0.9999, 0.9)
-    )
-    assert all(walk.is_kept(open_) for _ in range(100))
-    assert np.mean([walk.is_kept(sure) for _ in range(2000)]) == pytest.approx(walks.SURE_KEPT, abs=0.05)
+def test_decided_positions_are_labelled_and_end_played_games() -> None:
+    """Large leads are to be learned too, but not the long ends of decided games."""
+    sure, lengths = np.array([0.9999, 0.0001, 0], np.float32), []
+    for seed in range(200):
+        walk = PlayedWalk(5, 5, seed, np.random.default_rng(seed))
+        while not walk.is_over:
+            legal = walk.game.legal_moves().astype(np.float32)
+            walk.proceed(Judgement(legal / legal.sum(), sure, 20.0, 1.0, 20.0, np.zeros(25, np.float32)))
+        lengths.append(len(walk.game.moves))
+    assert np.mean(lengths) == pytest.approx(1 / walks.SURE_END, rel=0.25)
 
 
 def test_positions_that_would_all_be_held_back_are_refused_before_labelling(records: Path, tmp_path: Path) -> None:

@@ -96,9 +96,8 @@ class Teacher:
             group, ticket = submitted.popleft()
             judgements = judgements_of(self._evaluator.collect(ticket), group[0][1].game.area)
             for (number, walk), judgement in zip(group, judgements, strict=True):
-                if walk.is_kept(judgement):
-                    label = label_of(walk.game, judgement, walk.number, self._evaluator.name)
-                    labels.setdefault(number, []).append(label)
+                label = label_of(walk.game, judgement, walk.number, self._evaluator.name)
+                labels.setdefault(number, []).append(label)
                 walk.proceed(judgement)
                 if not walk.is_over:
                     ready.append((number, walk))

@@ -21,7 +21,8 @@ from ...game.rules import RULESETS, Rules, default_komi
 from ..data.samples import INDEX_BITS, WHITE_BIT, GameSet
 
 RULES: Sequence[Rules] = tuple(dict.fromkeys(RULESETS.values()))
-RECORD_POSITIONS = 4  # visited per record, evenly spread
+RECORD_POSITIONS = 4  # visited per record, spread over its moves
+LATENESS = 0.75  # power of their places, 0 to 1: below 1 they are later, where small networks misjudge more than before
 LEAVE, STRAY = 0.3, 0.5  # probability of leaving the record's game, and of each further random move then
 EVEN_KOMI = 0.25  # probability of a komi near that of an even position instead of the game's own
 FAR_KOMI = 0.15  # probability that it is far from either
@@ -32,8 +33,8 @@ OPENING_SHARE, OPENING_TEMPERATURE = 0.05, 1.5  # mean number of first moves per
 MOVES_PER_POINT = 2  # maximum length of such a game
 UNIFORM = 0.5  # share of random moves that are drawn uniformly; the others follow the policy at this temperature:
 CHANCE_TEMPERATURE = 3.0
-SURE = 0.999  # probability of an outcome above which a position is decided and teaches little
-SURE_KEPT, SURE_END = 0.5, 0.1  # share of decided positions that are kept; probability that a played game ends there
+SURE = 0.999  # probability of an outcome above which a position is decided
+SURE_END = 0.1  # probability that a played game ends in a decided position
 
 
 @dataclass(frozen=True)
@@ -87,10 +88,6 @@ class Walk(ABC):
     def proceed(self, found: Judgement) -> None:
         """Moves to the next position, given the judgement of this one."""
 
-    def is_kept(self, found: Judgement) -> bool:
-        """Returns whether the position becomes a label."""
-        return not found.is_sure or bool(self.random.random() < SURE_KEPT)
-
     def _vary_komi(self) -> None:
         """Sets a random komi, usually near the game's own."""
         side = max(self.game.width, self.game.height)
@@ -123,7 +120,7 @@ class RecordWalk(Walk):
         self._line = Game(width, height, rules=_any_rules(random))
         self._set_up(games.setup_of(place), int(record["to_move"]))
         super().__init__(self._line, int(record["number"]), random, float(record["komi"]))
-        places = (np.arange(RECORD_POSITIONS) + random.random(RECORD_POSITIONS)) / RECORD_POSITIONS
+        places = ((np.arange(RECORD_POSITIONS) + random.random(RECORD_POSITIONS)) / RECORD_POSITIONS) ** LATENESS
         self._stops = sorted({int(stop) for stop in places * len(self._moves)})
         self._next_stop()
 
