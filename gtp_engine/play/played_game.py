@@ -54,6 +54,7 @@ class PlayedGame:
         tree: The game with its variations and comments.
         node: The node of the engine's position.
         is_record: Whether it is somebody's record that is looked at: players, result and date stay those of the record.
+        handicap: The handicap stones that it began with, whatever has been edited since.
         time: The time limits of the game.
         clock: The clocks of the players; without limits if this program does not show a clock.
         has_content: Whether there is anything to save: something has been played or edited.
@@ -96,6 +97,7 @@ class PlayedGame:
         if saved is None and self.tree.position(self.node).to_move != self.game.to_move:
             self.node = self.tree.change_turn(self.node, opponent(self.game.to_move))
             self.tree.edits.clear()
+        self.handicap = self.tree.position(self.tree.root).handicap
         self.is_record = as_record
         self.has_content = bool(saved and saved.is_own and saved.game.moves)
         self.time = saved.time if saved and not as_record else time
@@ -313,7 +315,8 @@ class PlayedGame:
         from ..game.scoring import Score, final_score
 
         removed = self._dead[self.node] = frozenset(dead)
-        self._ends[self.node] = self._end(str(Score(final_score(self.game, removed))))
+        end = self._ends.get(self.node) or self._end()  # a count that is disputed has the opponent of the first one
+        self._ends[self.node] = replace(end, result=str(Score(final_score(self.game, removed))))
         self._finish()
 
     def _end(self, result: str = "") -> _End:

@@ -82,3 +82,17 @@ def test_a_finished_game_keeps_its_opponent(engine: Engine, tmp_path: Path) -> N
     assert read_notes(root).visits == 8
     played.undo()  # the game goes on, against the opponent of now
     assert read_tree(played.file.path).root.properties["WR"] == [b"3k"]
+
+
+def test_a_disputed_count_keeps_the_opponent_of_the_first_one(engine: Engine, tmp_path: Path) -> None:
+    engine.settings = replace(engine.settings, rank="12k")
+    played = PlayedGame(engine, humans=frozenset((BLACK, WHITE)), folder=tmp_path)
+    played.humans = frozenset((BLACK,))
+    for vertex in ("C3", "B2", "pass", "pass"):
+        played.play(vertex)
+    played.count(())
+    engine.settings = replace(engine.settings, rank="3k")
+    played.count((played.game.point("B2"),))
+    assert played.file.path is not None
+    root = read_tree(played.file.path).root.properties
+    assert root["WR"] == [b"12k"] and root["RE"] != [b"0"]

@@ -56,30 +56,37 @@ def test_a_new_game_begins_with_the_settings_of_the_present_one() -> None:
         const field = (...values) => ({value: values[0], options: values.map((value) => ({value})),
           add(option) { this.options.push(option); }, addEventListener() {}});
         globalThis.Option = class { constructor(name, value) { Object.assign(this, {name, value: String(value)}); } };
-        const {suggest} = await import(module);
+        const {engineLimits, suggest} = await import(module);
         const {TimeLimits} = await import(module.replace("new_game.js", "time_limits.js"));
         const form = {rank: field("12k", "25k", "max"), size: field("9", "13", "19"), handicap: field("0", "2"),
           colour: field("black", "white", "random", "both"), rules: field("chinese", "aga"), time: field("none"),
           querySelectorAll: () => []};
         for (const name of ["komi", "seconds", "minutes", "period", "periods", "stonesPeriod", "stones", "increment"]) {
-          form[name] = {value: "-"};
+          form[name] = {value: "-", checkValidity() { return Number(this.value) < 1000; }};
         }
         const names = ["rank", "size", "colour", "handicap", "rules", "komi", "seconds", "time", "minutes", "period"];
         const game = {rank: "25k", width: 19, height: 19, humans: ["white"], handicap: 0, rules: "aga", komi: 7.5,
-          isUsualKomi: true, seconds: null, isRecord: false, clock: {system: "none"}};
+          isUsualKomi: true, seconds: null, visits: 100, isRecord: false, clock: {system: "none"}};
         const open = (changed) => {
           suggest(form, new TimeLimits(form), {...game, ...changed});
           console.log(names.map((name) => form[name].value || "empty").join());
         };
+        const limits = () => console.log(Object.values(engineLimits(form, game)).join());
         open({});
+        limits();
+        form.seconds.value = "7";
+        limits();
+        form.seconds.value = "-";
         const clock = {system: "byoyomi", main: 600, period: 30, periods: 5};
         open({width: 7, height: 7, humans: ["black", "white"], komi: 4, isUsualKomi: false, seconds: 2, clock});
         open({isRecord: true, rank: "max", seconds: 3});
         form.colour.value = "random";
-        open({width: 5, height: 6, handicap: 1, rules: "other"});"""
+        open({width: 5, height: 6, handicap: 1, rules: "other", seconds: 4000});"""
     assert run_script(script, "new_game.js") == [
         "25k,19,white,0,aga,empty,-,none,-,-",
-        "25k,7,both,0,aga,4,2,byoyomi,10,30",
+        ",100",
+        "7,",
+        "25k,7,both,0,aga,4,-,byoyomi,10,30",
         "max,7,both,0,aga,4,3,byoyomi,10,30",
         "25k,7,random,0,aga,empty,3,none,10,30",
     ]

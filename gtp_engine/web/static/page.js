@@ -3,7 +3,7 @@ import {Board} from "./board.js";
 import {Clocks} from "./clocks.js";
 import {Connection} from "./connection.js";
 import {Graph} from "./graph.js";
-import {suggest} from "./new_game.js";
+import {engineLimits, suggest} from "./new_game.js";
 import {Review} from "./review.js";
 import {Sound} from "./sound.js";
 import {Study} from "./study.js";
@@ -15,7 +15,7 @@ const LAYERS = ["candidates", "ownership", "policy"];
 const VISITS = [100, 500, 2000, 10000, 50000];
 const USUAL_VISITS = 2000;
 const WEAKEST_KYU = 25, STRONGEST_DAN = 5;
-const LARGEST_FILE = 1 << 20;  // bytes of a record, a tenth of which is a large one; the program takes messages of twice that
+const LARGEST_FILE = 1 << 20, LARGEST_MESSAGE = 2 << 20;  // bytes; a large record has a tenth of it, server.py the other limit
 const find = (selector) => document.querySelector(selector);
 const words = {".": "empty", X: "black", O: "white"};
 
@@ -169,7 +169,7 @@ function decode(buffer) {
 // close the connection at a message that is too long.
 function openText(sgf, name = text("pastedText")) {
   const message = {type: "open", sgf: sgf.replace(/CA\s*\[[^\]]*\]/, "CA[UTF-8]")};
-  if (new TextEncoder().encode(JSON.stringify(message)).length > LARGEST_FILE) return refuseLarge(name);
+  if (new TextEncoder().encode(JSON.stringify(message)).length > LARGEST_MESSAGE) return refuseLarge(name);
   study.saveComment();  // a file may be dropped while a comment is being typed
   send(message);
 }
@@ -192,8 +192,7 @@ find("#new-dialog form").addEventListener("submit", (event) => {
     height: Number(chosen.size),
     colour: chosen.colour,
     rank: chosen.rank,
-    seconds: chosen.time === "none" ? Number(chosen.seconds) : null,
-    visits: null,
+    ...engineLimits(event.target, state),
     time: timeLimits.words(chosen),
     handicap: Number(chosen.handicap),
     komi: chosen.komi === "" ? null : Number(chosen.komi),
@@ -384,7 +383,7 @@ function showCandidates(moves) {
     const [first, ...others] = body.rows[index].cells, button = first.firstElementChild;
     button.dataset.vertex = move.vertex;
     button.textContent = moveName(move.vertex);
-    button.title = move.line.map(moveName).join(" ");
+    button.title = move.line.map((vertex) => isolated(moveName(vertex))).join(" ");
     const values = [percent(move.winrate), number(move.lead, 1), number(move.visits)];
     others.forEach((cell, column) => { cell.textContent = values[column]; });
   });

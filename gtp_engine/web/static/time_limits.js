@@ -1,6 +1,13 @@
 // The time limits in the dialog of a new game: only the fields of the chosen system are shown.
 import {text} from "./words.js";
 
+// Puts a value into a field unless the form would refuse it: a command may have set what nobody can choose here.
+export function offer(field, value) {
+  const before = field.value;
+  field.value = value;
+  if (!field.checkValidity()) field.value = before;
+}
+
 const SYSTEMS = ["none", "absolute", "byoyomi", "canadian", "fischer"];
 
 export class TimeLimits {
@@ -36,8 +43,8 @@ export class TimeLimits {
       fischer: {increment},
     }[this.form.time.value];
     if (this.form.time.value !== "none") found.minutes = main / 60;
-    for (const [name, value] of Object.entries(found)) this.form[name].value = value;
-    this.show();
+    this.show();  // what is not shown is disabled, and anything would be valid there
+    for (const [name, value] of Object.entries(found)) offer(this.form[name], value);
   }
 
   // What the program takes: a system and its numbers in seconds, as in GTP's kata-time_settings.
