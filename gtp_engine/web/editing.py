@@ -32,10 +32,12 @@ class Editing(Part):
         try:
             node = self.node_of(message)
         except UserError as error:
-            raise UserError(f"{error}; your comment stays in its field: copy it, then empty the field") from None
-        self.session.played.tree.set_comment(node, text.strip())
-        self._save()
-        return {"type": "comment", "node": node.number, "tree": self.session.tree_number, "text": text}
+            if text.strip():
+                raise UserError(f"{error}; your comment stays in its field: copy it, then empty the field") from None
+        else:
+            self.session.played.tree.set_comment(node, text.strip())
+            self._save()
+        return {"type": "comment", "node": message.get("node"), "tree": message.get("tree"), "text": text}
 
     def _mark(self, message: Message) -> None:
         self.check_shown(message)

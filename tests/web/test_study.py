@@ -237,6 +237,8 @@ def test_a_page_is_told_when_the_program_has_its_comment(study: Desk) -> None:
     study.send("open", sgf=RECORD)
     with pytest.raises(UserError, match="another game is shown now; your comment stays in its field: copy it"):
         study.send("comment", node=node, tree=tree, text="mine too")
+    answer = study.send("comment", node=node, tree=tree, text="")  # nothing is lost
+    assert answer == {"type": "comment", "node": node, "tree": tree, "text": ""}
 
 
 def test_a_line_that_cannot_be_read_never_becomes_the_main_line(desk: Desk) -> None:
