@@ -166,7 +166,7 @@ def test_what_is_no_record_is_one_clear_line(page: Any) -> None:
 
 def test_a_text_that_is_too_large_is_one_clear_line(page: Any) -> None:
     page.click("#open")
-    page.fill("#open-text", f"(;GM[1]C[{'x' * (1 << 20)}])")
+    page.fill("#open-text", f"(;GM[1]C[{'x' * (2 << 20)}])")
     page.click("#open-now")
     expect(page.locator("#problem")).to_have_text("The pasted text is too large for a game record")
     expect(page.locator("#connection")).to_be_hidden()
