@@ -85,6 +85,10 @@ class Games:
         pairs = [(one, Rank(one.number + more)) for more in apart for one in sorted(self._strengths)]
         return [(self._strengths[one], self._strengths[other]) for one, other in pairs if other in self._strengths]
 
+    def ranked(self) -> list[RankGame]:
+        """Returns the games at strengths of today's table."""
+        return [game for game in self.games if self.ranks_of(game)]
+
     def ranks_of(self, game: RankGame) -> dict[int, Rank]:
         """Returns the ranks of Black and White in today's table; empty if it has other strengths."""
         names = {strength: rank for rank, strength in self._strengths.items()}
@@ -111,7 +115,7 @@ def evidence(games: Sequence[Games], network: Network) -> dict[Rank, np.ndarray]
     """Returns the counts of the kinds in each game of each rank, int [games, KINDS]."""
     found: dict[Rank, list[np.ndarray]] = defaultdict(list)
     for some in games:
-        for game in some.games:
+        for game in some.ranked():
             counts = some.counts_of(network, game)
             for colour, rank in some.ranks_of(game).items():
                 found[rank].append(counts[colour])
@@ -127,7 +131,7 @@ def evidence(games: Sequence[Games], network: Network) -> dict[Rank, np.ndarray]
 def show_table(options: argparse.Namespace, network: Network) -> None:
     games = [Games(options.network, options.board_size, seed) for seed in FITTED]
     found = evidence(games, network)
-    number = sum(bool(some.ranks_of(game)) for some in games for game in some.games)
+    number = sum(len(some.ranked()) for some in games)
     measured = f"{number} games, {min(map(len, found.values()))} or more of each rank"
     print(model_as_toml(fit(found), games[0].name, options.board_size, measured))
 
@@ -143,8 +147,7 @@ def check(options: argparse.Namespace, network: Network) -> None:
         rows = [row for each in (GAMES_EACH, 1) for row in _quality(model, rank, counts, each, random)]
         every.append(rows)
         print(f"| {rank} | {len(counts)} | {_percents(rows)} |")
-    number = sum(bool(games.ranks_of(game)) for game in games.games)
-    print(f"| all | {number} | {_percents(np.mean(every, axis=0).tolist())} |")
+    print(f"| all | {len(games.ranked())} | {_percents(np.mean(every, axis=0).tolist())} |")
 
 
 def _quality(
@@ -175,7 +178,7 @@ def uneven(options: argparse.Namespace, network: Network) -> None:
         raise UserError("no games yet: --games must be 1 or more")
     model = need_model(games.name, games.size, games.size)
     sums: dict[tuple[str, Rank], np.ndarray] = {}
-    for game in games.games:
+    for game in games.ranked():
         counts, ranks = games.counts_of(network, game), games.ranks_of(game)
         for colour, rank in ranks.items():
             side = "stronger" if rank == max(ranks.values()) else "weaker"
