@@ -122,7 +122,6 @@ class RankEstimator:
         threads: CPU threads; None for all.
 
     Attributes:
-        chosen: The name of the network that was asked for; None for those that ranks were measured with.
         players: The players so far, in the order of their first games.
         left_out: The numbers of games on boards, by width and height, on which ranks were not measured.
 
@@ -137,9 +136,8 @@ class RankEstimator:
         self._threads = threads
         self._networks: dict[str, Network] = {}
         self._choice = None if network == AUTO else find_network(network)
-        self.chosen = None if self._choice is None else network_name(self._choice)
-        if self._choice is not None and self.chosen is not None:
-            check_network(self.chosen)
+        if self._choice is not None:
+            check_network(network_name(self._choice))
             self._network(self._choice)  # loaded now, so that a file that cannot be used is no error of a game
 
     def __enter__(self) -> "RankEstimator":
@@ -148,6 +146,11 @@ class RankEstimator:
     def __exit__(self, *error: type[BaseException] | BaseException | TracebackType | None) -> None:
         for network in self._networks.values():
             network.close()
+
+    @property
+    def chosen(self) -> str | None:
+        """The name of the network that was asked for; None for those that ranks were measured with."""
+        return None if self._choice is None else network_name(self._choice)
 
     def add(self, game: ChosenGame) -> None:
         """Adds a game, or counts it as left out.
@@ -178,8 +181,8 @@ class RankEstimator:
 
     def _path_for(self, width: int, height: int) -> Path | None:
         """Returns the file of the network that judges games on a board; None if ranks were not measured there."""
-        if self.chosen is not None:
-            return self._choice if find_model(self.chosen, width, height) else None
+        if self._choice is not None:
+            return self._choice if find_model(network_name(self._choice), width, height) else None
         name = measured_with(width, height)
         return None if name is None else find_network(name)
 
