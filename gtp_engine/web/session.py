@@ -72,7 +72,7 @@ class Session:
         values: What has been found about the positions.
         opinion: The search behind the engine's last move, and the node after that move; None if there is none.
         problem: What has gone wrong on the engine's side, in one line; None if nothing.
-        notice: Why this game, or the one before it, went on in another file, in one line; None if it did not.
+        notice: Why this game, or the one before it, was saved to a new file, in one line; None if it was not.
         is_watched: Whether a page is open.
         games, searches, guessing, reviewing: Parts that keep something, see their modules.
     """

@@ -123,7 +123,7 @@ def _losses(session: "Session", game: Game) -> dict[int, str]:
 
 
 def _result_in_parts(text: str | None) -> dict[str, Any] | None:
-    """Returns who has won and how: {"winner": "black", "by": "points", "points": 3.5}; None if there is no result.
+    """Returns the winner and the reason: {"winner": "black", "by": "points", "points": 3.5}; None without a result.
 
     One that cannot be read is by "other", with its `text`.
     """

@@ -80,7 +80,7 @@ def test_a_finished_game_keeps_its_opponent(engine: Engine, tmp_path: Path) -> N
     root = read_tree(played.file.path).root.properties
     assert [*root["PW"], *root["WR"], *root["RE"]] == [b"gtp_engine 12k", b"12k", b"W+R"]
     assert read_notes(root).visits == 8
-    played.undo()  # the game goes on, against the opponent of now
+    played.undo()  # play continues against the present opponent
     assert read_tree(played.file.path).root.properties["WR"] == [b"3k"]
 
 

@@ -422,7 +422,7 @@ def test_a_review_fills_the_graph_and_lists_mistakes_with_reasons(desk: Desk) ->
         desk.send("reason", number=len(mistakes[0]["reasons"]) + 1)
     assert mistakes[0]["place"] == 3
     desk.send("go", move=2)
-    desk.play("C7")  # another variation, whose third move is no mistake
+    desk.play("C7")  # another variation, in which the third move is not a mistake
     assert state(desk)["place"] == 3 and state(desk)["review"]["mistakes"][0]["place"] is None
 
 

@@ -309,7 +309,7 @@ def _labelled(folder: Path, task: Task, known: dict[str, np.ndarray]) -> np.ndar
     size = f"{task.width}x{task.height}-"
     for path in shard_files(folder):
         if path.name.startswith(size) and path.name not in known:
-            with suppress(FileNotFoundError, ShardError):  # whoever needs it makes it again
+            with suppress(FileNotFoundError, ShardError):  # it is made again when it is needed
                 known[path.name] = _numbers_in(path)
     own = shard_of(folder, task).name
     found = [numbers for name, numbers in known.items() if name.startswith(size) and name != own]

@@ -277,7 +277,7 @@ function show(before = state) {
   find("#facts").textContent = text("facts", {komi: number(state.komi, state.komi % 1 ? 1 : 0), rules, moves: number(state.moveNumbers[1])});
   find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: resultText(state.recordedResult)}) : "";
   find("#file").textContent = state.file ? text("savedAs", {file: isolated(state.file)}) : "";
-  // How a rank is played, and that the game goes on in another file, is shown as long as the game is.
+  // How a rank is played, and that it is saved to a new file, stays visible throughout the game.
   showNotice("#rank-note", state.rankNotes.map(({name, values}) => text(name, values)).join(" · "));
   showNotice("#notice", state.notice || "");
   showProblem();
