@@ -1,6 +1,7 @@
 """The model: masks, batches, training mode, initialisation, preparation for inference."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from gtp_engine.network.config import parse_config
 from gtp_engine.network.inference import prepare_for_inference
 from gtp_engine.network.layers import BatchNorm, Board, Rope
 from gtp_engine.network.model import Model
-from gtp_engine.network.outputs import no_result_possible
+from gtp_engine.network.outputs import no_result_possible, short_term_errors
 from gtp_engine.network.schema import BatchNormDesc, FixedRopeDesc
 from gtp_engine.network.stored import RawOutputs
 
@@ -180,6 +181,18 @@ def test_illegal_moves_and_impossible_ends_have_no_probability() -> None:
     variance = predicted.score_mean_square - predicted.score_mean.square()
     found = predicted.score_mean_square - predicted.score_mean.square()
     assert torch.allclose(found, variance, rtol=1e-3)
+
+
+@pytest.mark.parametrize("version", range(9, 18))
+def test_short_term_errors_of_certain_positions_have_gradients(version: int) -> None:
+    scores = torch.zeros(4, 6)
+    scores[:, 4:] = torch.tensor([-300.0, -100.0, 0.0, 100.0])[:, None]
+    scores.requires_grad_()
+    errors = short_term_errors(scores, replace(parse_config("b2c16"), version=version))
+    for error in errors:
+        assert error is not None and torch.isfinite(error).all() and (error.diff() >= 0).all()
+        (gradient,) = torch.autograd.grad(error.sum(), scores, retain_graph=True)
+        assert torch.isfinite(gradient).all()
 
 
 def test_fixed_rope_turns_first_with_rows() -> None:
