@@ -50,6 +50,28 @@ def _temporary_name(path: Path, process: str) -> str:
     return f".{path.stem}.{process}.tmp{path.suffix}"
 
 
+def files_with(suffixes: tuple[str, ...], folder: Path, *, subfolders: bool = False) -> list[Path]:
+    """Returns the files in a folder whose names end in one of the suffixes, in either case, sorted.
+
+    Hidden ones are left out: temporary files of a program that was killed, and the metadata that macOS stores beside
+    files on other systems' disks.
+
+    Args:
+        suffixes: The suffixes, in lower case.
+        folder: The folder; if it does not exist, it has no files.
+        subfolders: Whether to look into folders in the folder too.
+
+    Raises:
+        OSError: The folder cannot be read.
+    """
+    if not folder.is_dir():
+        return []
+    paths = folder.rglob("*") if subfolders else folder.iterdir()
+    return sorted(
+        path for path in paths if path.name.lower().endswith(suffixes) and path.name[0] != "." and path.is_file()
+    )
+
+
 def write_text(path: Path, text: str) -> None:
     """Writes a text atomically, in UTF-8."""
     write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..base.errors import UserError, error_text
+from ..base.files import files_with
 from ..base.messages import plural, printable
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _records_in(place: Path) -> list[Path]:
         return [place]
     from ..sgf import RECORD_SUFFIXES
 
-    return sorted(file for file in place.iterdir() if file.suffix.lower() in RECORD_SUFFIXES and file.is_file())
+    return files_with(RECORD_SUFFIXES, place)
 
 
 def _games_of(file: Path, errors: list[str]) -> "list[GameRecord]":

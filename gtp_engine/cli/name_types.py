@@ -71,10 +71,11 @@ class SavedGameName(click.ParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Returns the games in the folder of saved games; if none begins so, the shell completes file names."""
+        from ..base.files import files_with
         from ..base.folders import games_dir
 
         folder = ctx.params.get("sgf_dir") or games_dir()
-        names = sorted((path.name for path in folder.glob("*.sgf")), reverse=True)
+        names = [path.name for path in reversed(files_with((".sgf",), folder))]
         return _beginning_with(incomplete, names) or [CompletionItem(incomplete, type="file")]
 
 

@@ -8,6 +8,7 @@ from itertools import cycle
 from pathlib import Path
 
 from ..base.errors import UserError
+from ..base.files import files_with
 from ..base.messages import plural
 from ..game import symmetry
 from ..game.coords import PASS, point_at
@@ -64,11 +65,7 @@ def sgf_openings(source: Path, width: int, height: int, moves: int) -> list[Open
         SgfError: The file cannot be read.
         UserError: No game is suitable.
     """
-    files = (
-        sorted(file for file in source.rglob("*") if file.suffix.lower() in RECORD_SUFFIXES)
-        if source.is_dir()
-        else [source]
-    )
+    files = files_with(RECORD_SUFFIXES, source, subfolders=True) if source.is_dir() else [source]
     openings: dict[Opening, None] = {}
     for file in files:
         try:

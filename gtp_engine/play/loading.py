@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from ..base.errors import UserError
+from ..base.files import files_with
 from ..base.messages import plural
 from ..game.coords import BLACK, WHITE
 from ..game.game import Game
@@ -202,7 +203,7 @@ def unfinished_games(folder: Path, *, with_edited: bool = False) -> Iterator[Pat
         folder: The folder.
         with_edited: Whether to yield records being edited in this program as well.
     """
-    files = [(path.stat().st_mtime, path) for path in folder.glob("*.sgf") if path.is_file()]
+    files = [(path.stat().st_mtime, path) for path in files_with((".sgf",), folder)]
     for _, path in sorted(files, reverse=True):
         try:
             tree = read_tree(path)

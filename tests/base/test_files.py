@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from gtp_engine.base import files
-from gtp_engine.base.files import claim, folder_lock, write_text
+from gtp_engine.base.files import claim, files_with, folder_lock, write_text
 from gtp_engine.cli import main
 
 MESSAGE = "another program is using this folder; wait until it ends, or stop it"
@@ -51,6 +51,17 @@ def test_a_pipe_is_written_and_not_replaced(tmp_path: Path) -> None:
     write_text(pipe, "text")
     assert os.read(reader, 100) == b"text" and pipe.is_fifo()
     os.close(reader)
+
+
+def test_files_with_a_suffix_are_found_without_hidden_ones(tmp_path: Path) -> None:
+    (tmp_path / "deep.sgf").mkdir()
+    for name in ("b.sgf", "A.SGF", ".c.4711.tmp.sgf", "._b.sgf", "d.txt", "deep.sgf/e.sgf"):
+        (tmp_path / name).touch()
+    assert files_with((".sgf",), tmp_path) == [tmp_path / "A.SGF", tmp_path / "b.sgf"]
+    assert files_with((".sgf", ".txt"), tmp_path, subfolders=True) == [
+        tmp_path / name for name in ("A.SGF", "b.sgf", "d.txt", "deep.sgf/e.sgf")
+    ]
+    assert files_with((".sgf",), tmp_path / "missing") == []
 
 
 def test_the_second_is_refused_until_the_first_ends(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import UserError, error_text
+from ...base.files import files_with
 from ...base.messages import printable
 from ...sgf import LINES_SUFFIX, RECORD_SUFFIXES, GameRecord, SgfError, read_sgf_games
 from .game_records import Filters, Unusable, read_record
@@ -26,6 +27,7 @@ from .samples import GameSet, SampleGame, join, pack
 from .shards import SUFFIX, ShardError, read_notes, read_shard, shard_files, write_shard
 
 ARCHIVE = ".zip"
+SOURCE_SUFFIXES = (*RECORD_SUFFIXES, ARCHIVE)
 FILES_PER_SHARD = 500
 NAMED_ERRORS = 1000  # error messages that the notes of a shard keep
 # Bytes of a file in an archive: 11 MB may unpack to gigabytes, and a file of half a million games has less.
@@ -109,10 +111,10 @@ def find_source_files(sources: Sequence[Path], on_error: Callable[[str], None]) 
     files: list[tuple[Path, str]] = []
     for source in sources:
         if source.is_dir():
-            found = sorted(path for path in source.rglob("*") if _is_games(path.name) and path.is_file())
+            found = files_with(SOURCE_SUFFIXES, source, subfolders=True)
         elif not source.exists():
             raise FileNotFoundError(2, "No such file or directory", str(source))
-        elif _is_games(source.name):
+        elif source.name.lower().endswith(SOURCE_SUFFIXES):
             found = [source]
         else:
             raise SgfError(f"{source}: expected a folder, or a file that ends in .sgf, .sgfs or .zip")
@@ -135,10 +137,6 @@ def find_source_files(sources: Sequence[Path], on_error: Callable[[str], None]) 
 def _shown(path: Path, member: str) -> str:
     """Returns the name of a file, or of one in an archive, for messages."""
     return printable(f"{path}:{member}" if member else str(path))
-
-
-def _is_games(name: str) -> bool:
-    return name.lower().endswith((*RECORD_SUFFIXES, ARCHIVE))
 
 
 def _name(entry: tuple[Path, str]) -> str:

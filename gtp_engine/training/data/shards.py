@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import UserError
-from ...base.files import write_atomically
+from ...base.files import files_with, write_atomically
 from .samples import COLUMNS, GameSet, game_set
 
 MAGIC = b"GTPENGINE SHARD1"
@@ -135,8 +135,8 @@ def _type_of(dtype: np.dtype) -> Any:
 
 
 def shard_files(folder: Path) -> list[Path]:
-    """Returns the shards in a folder, sorted by name, without temporary files, whose names begin with a dot."""
-    return sorted(path for path in folder.glob(f"*{SUFFIX}") if not path.name.startswith("."))
+    """Returns the shards in a folder, sorted by name."""
+    return files_with((SUFFIX,), folder)
 
 
 def read_shards(paths: Iterable[Path], on_error: Callable[[ShardError], None]) -> Iterator[GameSet]:

@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from ...base.errors import UserError
+from ...base.files import files_with
 from ...game.coords import BLACK, PASS, WHITE, point_of_index
 from ...game.game import Game
 from ...sgf import GameRecord, read_sgf_games
@@ -53,7 +54,7 @@ def _boards(caption: str, count: int, game_after: Callable[[int], Game]) -> str:
 
 def _newest(folder: RunFolder) -> GameRecord | None:
     """Returns the last game of the newest collection that can be read; None if there is none."""
-    for path in sorted(folder.records.glob("*.sgf"), reverse=True):
+    for path in reversed(files_with((".sgf",), folder.records)):
         try:
             games = [game for game in read_sgf_games(path) if game.moves]
         except (OSError, UserError):
