@@ -25,10 +25,10 @@ from .strength import Strength
 from .worker import SearchWorker
 
 # Chosen by judgement, like those of `endgame`.
-# Near the end up to two more searches, on trees of their own, examine a pass (the opponent to move) and captures.
-_MORE_SEARCHES = 2
-_SHARE_OF_EACH = 0.125  # of the time for the move
-_FIRST_SHARE = 1 - _MORE_SEARCHES * _SHARE_OF_EACH
+# Near the end up to three more searches, on trees of their own, examine the ownership if the first search was short, a
+# pass (the opponent to move), and captures.
+_FIRST_SHARE = 0.75  # of the time for the move
+_SHARE_OF_EACH = (1 - _FIRST_SHARE) / 3
 _LEAST_VISITS = 64
 _NO_HOPE = 0.05  # win rate
 # With so large a share of the board open, by points whose ownership is not clear, an assessment only costs time.
@@ -121,6 +121,7 @@ class _Ending:
         self._request = replace(request, ownership=True)
         self._to_capture = style.cleanup or self._game.rules.stones_stand
         self._after_pass = self._game.passes > 0
+        self._share_left = 1.0  # of the time
         self._least_visits = _LEAST_VISITS
         # A player of a rank judges by few visits; of rollouts these would be a few random games, which say nothing.
         if style.strength is not None and not worker.is_rollout(self._game):
@@ -141,8 +142,10 @@ class _Ending:
         if self._request.is_stopped:
             return self._pick(report), report
         status = assess_endgame(self._game, moving, -after_pass.ownership)
-        # A lost count is not accepted while the search sees a way to win, nor because of an early pass.
-        has_hope = status.score < 0 and (report.winrate > _NO_HOPE or not has_filled_up(self._game))
+        # A lost count is not accepted while the search sees a way to win, nor because of an early pass. It does not
+        # matter if the stones stand and the pass wins: that is what the search sees.
+        wins = self._after_pass and self._game.rules.stones_stand and status.standing > 0
+        has_hope = not wins and status.score < 0 and (report.winrate > _NO_HOPE or not has_filled_up(self._game))
         if not has_hope and should_pass(self._game, status, cleanup=self._style.cleanup):
             return PASS, report
         return self._play_on(report, after_pass, status), report
@@ -167,10 +170,7 @@ class _Ending:
 
     def _first_search(self) -> SearchReport:
         """Searches, but leaves a share of the time for the searches that may follow."""
-        limits = self._request.limits
-        if limits.seconds is not None:
-            limits = replace(limits, seconds=limits.seconds * _FIRST_SHARE)
-        return self._search(limits)
+        return self._search(self._share_of_time(_FIRST_SHARE))
 
     def _search(self, limits: Limits) -> SearchReport:
         request = replace(self._request, limits=limits, root_moves=self._no_pass())
@@ -183,8 +183,7 @@ class _Ending:
             return report
         if limits.seconds is None or (limits.visits is not None and report.visits >= limits.visits):
             return report
-        limits = replace(limits, seconds=limits.seconds * (1 - _FIRST_SHARE))
-        return self._search(limits)
+        return self._search(self._share_of_time(self._share_left))
 
     def _no_pass(self) -> RootMoves:
         """Returns the moves that the tree may consider.
@@ -241,8 +240,13 @@ class _Ending:
 
     def _more_limits(self) -> Limits:
         """Returns the limits of another search."""
-        limits = self._request.limits
+        limits = self._share_of_time(_SHARE_OF_EACH)
         # Without any time left they are bounded by visits: a wrong pass would be worse.
-        seconds = limits.seconds * _SHARE_OF_EACH if limits.seconds else None
         visits = max(limits.visits, self._least_visits) if limits.visits is not None else None
-        return Limits(visits, seconds)
+        return Limits(visits, limits.seconds or None)
+
+    def _share_of_time(self, share: float) -> Limits:
+        """Returns the limits of a search that has a share of the time for the move."""
+        limits = self._request.limits
+        self._share_left -= share
+        return limits if limits.seconds is None else replace(limits, seconds=limits.seconds * share)

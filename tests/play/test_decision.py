@@ -173,3 +173,43 @@ def test_a_pass_on_an_empty_board_does_not_end_even_a_lost_game(worker):
     game.play(WHITE, point_at(3, 3, 9))
     game.play(BLACK, PASS)
     assert move(worker, game) != PASS
+
+
+class TimedWorker(SearchWorker):
+    """Adds up the time that searches are given, and makes them short."""
+
+    seconds = 0.0
+
+    def search(self, request):
+        self.seconds += request.limits.seconds
+        return super().search(replace(request, limits=Limits(10)))
+
+    def look(self, request):
+        self.seconds += request.limits.seconds
+        return super().look(replace(request, limits=Limits(10)))
+
+
+@pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor"])
+@pytest.mark.parametrize("position", [PRISONERS, BETWEEN_BOTH])
+def test_all_searches_for_a_move_share_its_time(position, rules):
+    worker = TimedWorker("none", 1, 7)
+    for passes in (0, 1):
+        game = game_of(position, rules, to_move=WHITE if passes else BLACK)
+        if passes:
+            game.play(WHITE, PASS)
+        worker.seconds = 0.0
+        choose_move(worker, replace(request(game), limits=Limits(None, 10.0)), PlayStyle())
+        assert 7.5 <= worker.seconds <= 10.001
+    worker.close()
+
+
+def test_a_pass_wins_at_once_where_the_stones_stand(worker):
+    """White, who has passed, could still kill the black stones on the right; without them White would win."""
+    game = Game(7, rules=RULESETS["tromp-taylor"], komi=0)
+    black = [f"E{row}" for row in range(1, 8)] + "F4 G4 C2 C4 C6 A4".split()
+    white = [f"{column}{row}" for column in "BD" for row in range(1, 8)] + ["C7", "G2"]
+    points = [[parse_vertex(name, 7, 7) for name in names] for names in (black, white)]
+    game.set_up(*points, WHITE)
+    game.play(WHITE, PASS)
+    assert final_score(game) == 3
+    assert choose_move(worker, request(game, 1000), PlayStyle())[0] == PASS
