@@ -29,7 +29,8 @@ class Curve:
     Attributes:
         strengths: The points.
         elos: Their Elo, 0 for the first one.
-        errors: The standard error of each point's step from the point before.
+        errors: The standard error of each point's step from the point before; NaN where the curve is flat because the
+            games would make it fall.
         anchor: The Elo of the other player of the fit; None without games against it.
         anchor_error: Its standard error, with the path taken as exact.
     """
@@ -46,8 +47,10 @@ class Curve:
 
     def strength_at(self, elo: float) -> float:
         """Returns the lowest strength of this Elo; the end of the path beyond it."""
-        rising = np.concatenate(([True], np.diff(self.elos) > 0))
-        return float(np.interp(elo, self.elos[rising], self.strengths[rising]))
+        place = int(np.searchsorted(self.elos, elo))  # the first point that is as strong
+        if place in (0, len(self.elos)):
+            return float(self.strengths[min(place, len(self.elos) - 1)])
+        return float(np.interp(elo, self.elos[place - 1 : place + 1], self.strengths[place - 1 : place + 1]))
 
 
 def fit(points: Sequence[float], pairings: Sequence[Pairing], anchor: float) -> Curve:
@@ -88,7 +91,7 @@ def fit(points: Sequence[float], pairings: Sequence[Pairing], anchor: float) -> 
         if not falling.any():
             break
         free &= ~falling  # the path is flat there
-    errors = np.sqrt(np.diag(np.linalg.inv(hessian)))
+    errors = np.where(free, np.sqrt(np.diag(np.linalg.inv(hessian))), np.nan)
     anchor_error = 1 / np.sqrt(hessian[-1, -1])
     elos = np.concatenate(([0.0], np.cumsum(steps[:-1])))
     return Curve(

@@ -4,6 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -12,6 +13,7 @@ from fingerprint import WORK, fingerprint
 from result_lines import whole_lines
 from versus_gnugo import gnugo, program
 
+from gtp_engine.base.files import folder_lock
 from gtp_engine.game.coords import BLACK, PASS, WHITE, colour_letter, opponent
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import default_komi
@@ -42,7 +44,7 @@ Kept = TypeVar("Kept")  # the dataclass of a game
 
 
 def opened_games(size: int, seed: int) -> Iterator[Game]:
-    """Yields games of a board size, opened by two random moves."""
+    """Yields games of a board size, opened by two random moves, or more if the board has no other openings left."""
     for opening in random_openings(size, size, OPENING_MOVES, seed):
         game = Game(size, komi=default_komi(size, size))
         for move in opening:
@@ -51,7 +53,7 @@ def opened_games(size: int, seed: int) -> Iterator[Game]:
 
 
 class GameFile(Generic[Kept]):
-    """Games in a file of JSON lines, one each: those of earlier runs, and what is added.
+    """Games in a file of JSON lines, one each: those of earlier runs, and what is added by one program at a time.
 
     Args:
         path: The file, which need not exist.
@@ -62,11 +64,15 @@ class GameFile(Generic[Kept]):
     """
 
     def __init__(self, path: Path, kind: type[Kept]) -> None:
-        self._path = path
+        self._path, self._lock = path, ExitStack()  # which the system releases at the end
+        self._is_locked = False
         self.games = [kind(**json.loads(line)) for line in whole_lines(path)]
 
     def add(self, game: Kept) -> None:
-        """Adds a game at the end of the file."""
+        """Adds a game at the end of the file; UserError if another program does, which would play the same games."""
+        if not self._is_locked:
+            self._lock.enter_context(folder_lock(self._path.parent, f"{self._path.name}.lock"))
+            self._is_locked = True
         self.games.append(game)
         with self._path.open("a") as lines:
             lines.write(json.dumps(vars(game)) + "\n")
@@ -94,8 +100,8 @@ class RankGames:
         return WORK / f"{benchmark}-{fingerprint(PLAYING)} {self.name} {weights} {about}.jsonl"
 
     def reseed(self, number: int) -> None:
-        """Prepares the game of a number, which without an opening would repeat one of an earlier run."""
-        self._worker.random = np.random.default_rng((self._seed, number))
+        """Prepares the game of a number, so that a resumed series has other games than its beginning."""
+        self._worker.reseed(int(np.random.SeedSequence((self._seed, number)).generate_state(1)[0]))
 
     def play(self, game: Game, black: float, white: float) -> tuple[float, tuple[float, float]]:
         """Plays a game to its end.

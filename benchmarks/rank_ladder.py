@@ -90,6 +90,7 @@ class Ladder:
         while number < games:
             opened = next(openings)
             for black, white in ((one, other), (other, one))[number % 2 :]:
+                self._player.reseed(number)
                 self._file.add(self._play(opened.copy(), black, white))
                 number += 1
         print(f"{_name(one)} - {_name(other)}: {_in_words(tally_of(self.played(one, other), one))}", flush=True)
@@ -242,7 +243,9 @@ def main() -> None:
     parser.add_argument(
         "--most-visits", type=int, default=256, help="of the largest search of the step path (default: 256)"
     )
-    parser.add_argument("--anchor", type=_anchor, metavar="STRENGTH=RANK", help="in place of GNU Go, as in 0.6=8k")
+    parser.add_argument(
+        "--anchor", type=_anchor, metavar="STRENGTH=RANK", help="with table: in place of GNU Go, as in 0.6=8k"
+    )
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     ladder = Ladder(options.network, options.board_size, options.seed)

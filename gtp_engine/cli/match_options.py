@@ -71,8 +71,13 @@ _OPTIONS = (
         show_default="random moves",
         help="SGF file or folder of games whose first moves are the openings.",
     ),
-    click.option("--opening-moves", type=WholeNumber(0), default=2, help="Moves per opening."),
-    shared.seed_option("Random seed of the openings.", default=0),
+    click.option(
+        "--opening-moves",
+        type=WholeNumber(0),
+        default=2,
+        help="Moves per opening; once the board has no others left, later ones are longer.",
+    ),
+    shared.seed_option("Random seed of the openings, and of the searches of --network.", default=0),
     click.option(
         "--sprt",
         type=float,

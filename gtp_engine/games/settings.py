@@ -29,7 +29,7 @@ class MatchSettings:
         komi: Komi; None for the usual one: 7.5, on 9x9 and smaller boards 7.
         rules: Rules of the games.
         openings: An SGF file or a folder of SGF files whose games provide the openings; None for random moves.
-        opening_moves: Number of moves of an opening.
+        opening_moves: Number of moves of an opening; random ones are longer once the board has no others left.
         seed: Seed of the random openings, and of the networks' searches.
         concurrency: Number of games at a time.
         sprt: Sequential test that ends the match once it has decided; None to play all games.
