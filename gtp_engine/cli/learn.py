@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ..training.run_folder import RunFolder
     from ..training.settings import RunSettings
 
+# Options that choose among the records, or among the positions that a teacher labels.
+_CHOICES = ("board_sizes", "rank", "since", "until", "least_moves", "positions", "label_sizes")
+
 
 @command(common=("out", "config", "from", "minutes"), exclusive=(("start", "network"),))
 @learn_options
@@ -64,6 +67,8 @@ def learn(
         del given["labels"]  # the user's default, for runs with a teacher
     settings, limit = settings_from_options(given), Limit(minutes)
     folder = RunFolder(out or default_folder(settings, start))
+    if "labels" in given and "teacher" not in given and not folder.exists:
+        _refuse_choices(context)
     if report:
         write_report_of(folder, report, compare)
     elif label_only:
@@ -75,6 +80,13 @@ def learn(
             # The run resumes, and the user's defaults are for new runs.
             settings, start = new, start if is_given(context, "start") else None
         in_process_group(partial(_learn, settings, typed, folder, start, limit))
+
+
+def _refuse_choices(context: click.Context) -> None:
+    """Raises UsageError for options that choose among records or positions."""
+    for option in context.command.params:
+        if option.name in _CHOICES and is_given(context, option.name):
+            raise click.UsageError(f"without --teacher all the --labels are learned: leave {option.opts[0]} out")
 
 
 def _label(settings: "RunSettings", limit: "Limit") -> None:

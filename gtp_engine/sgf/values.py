@@ -100,15 +100,20 @@ def read_board_size(text: str) -> tuple[int, int]:
 def read_komi(text: str) -> float | None:
     """Parses KM to points, or None if it is missing, not a number, or beyond LARGEST_KOMI.
 
-    Chinese servers write hundredths (650), and zi, which are two points each (3.75, or 375, for 7.5).
+    Chinese servers write hundredths (650) and zi (3.75, or 375, for 7.5).
     """
     komi = read_number(text)
     if komi is None:
         return None
     if abs(komi) >= 200 and komi % 25 == 0:
         komi /= 100
-    points = 2 * komi if abs(komi) % 1 in (0.25, 0.75) else komi
+    points = without_zi(komi)
     return points if abs(points) <= LARGEST_KOMI else None
+
+
+def without_zi(count: float) -> float:
+    """Returns a count in points: Chinese servers write zi, which are two points each, and then end in quarters."""
+    return 2 * count if abs(count) % 1 in (0.25, 0.75) else count
 
 
 def read_number(text: str) -> float | None:

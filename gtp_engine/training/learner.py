@@ -141,6 +141,7 @@ class Learner:
         self._optimizer = _optimizer(self.model, settings)
         self._group = group or ProcessGroup.single()
         self._means = Means(self._group.all_reduce)
+        self._gradient_norm = torch.zeros(())  # of the last step
         self._wrapped: nn.Module | None = None  # the model, with the gradients of all processes
 
     def step(self, batch: Tensors) -> None:
@@ -164,7 +165,7 @@ class Learner:
         found = losses(outputs, batch, self.model.config)
         self._optimizer.zero_grad(set_to_none=True)
         total(found, self.settings.losses).backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        self._gradient_norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
         self._optimizer.step()
         samples = self._group.count * batch.size
         self.samples += samples
@@ -185,12 +186,17 @@ class Learner:
             yield
 
     def check(self) -> dict[str, float]:
-        """Returns the means of the losses since `take_losses`. Raises LossNotFinite if one is not finite."""
+        """Returns the means of the losses since `take_losses`.
+
+        Raises:
+            LossNotFinite: One of them, or the gradient of the last step, is not finite.
+        """
         means = self._means.read()
-        for name, value in means.items():
+        values = {f"{name} loss": mean for name, mean in means.items()}
+        for name, value in (values | {"norm of the gradient": float(self._gradient_norm)}).items():
             if not math.isfinite(value):
                 raise LossNotFinite(
-                    f"the {name} loss became {value} after {self.samples:,} samples; resume from the last checkpoint "
+                    f"the {name} became {value} after {self.samples:,} samples; resume from the last checkpoint "
                     "with a lower learning rate"
                 )
         return means

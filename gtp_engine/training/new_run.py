@@ -15,7 +15,7 @@ from .learner import DECAYS, RATES, LearnerSettings
 from .presets import preset_file
 from .run_folder import RunFolder
 from .setting import settings_of
-from .settings import LearnSettings, RunSettings
+from .settings import LearnSettings, RecordSettings, RunSettings
 from .settings_toml import read_settings
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,8 @@ def begin_self_play(folder: RunFolder, settings: RunSettings | None, start: Path
         before = folder.settings("train")
         if settings and replace(settings, cycle=replace(settings.cycle, start=before.start)) != before:
             raise RunConflictError(
-                f"{folder.path} already has settings: edit {folder.settings_file}, or choose another folder"
+                f"{folder.path} already has settings, which differ: leave out --preset or --settings to resume with "
+                f"those in {folder.settings_file}, or choose another folder"
             )
         settings = before
     chosen = settings or read_settings(preset_file(DEFAULT_PRESET))
@@ -109,7 +110,8 @@ def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any])
         _check_labels(folder, new)
         if before not in (None, new):
             logger.warning(f"{folder.settings_file}: replaced by the options, as nothing was learned before")
-            shutil.rmtree(folder.games, ignore_errors=True)
+            if before is not None and _reads_others(before.records, new.records):
+                shutil.rmtree(folder.games, ignore_errors=True)
         folder.create(new)
         return
     wanted = with_options(before, given)
@@ -123,6 +125,11 @@ def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any])
     if wanted != before:
         _check_labels(folder, wanted)
         folder.create(wanted)
+
+
+def _reads_others(old: RecordSettings, new: RecordSettings) -> bool:
+    """Whether two runs learn different records, so that what one has read is of no use to the other."""
+    return (old.games, old.filters()) != (new.games, new.filters())
 
 
 def _check_labels(folder: RunFolder, settings: RunSettings) -> None:

@@ -102,7 +102,8 @@ class RecordRun(Run):
         records = self.settings.records
         folder = self.folder.labels_of(self.settings)
         if records.teacher:
-            self._warn_of_size(Path(records.teacher))
+            if Path(records.teacher).exists():  # it is not needed any more if it has labelled everything
+                self._warn_of_size(Path(records.teacher))
             if not fill_labels(self.settings, folder, self.observer, self.limit):
                 raise Stopped
         return read_labels(folder, self.observer.skipped)
@@ -155,12 +156,11 @@ class RecordRun(Run):
         return self._averaged[1]
 
     def save(self) -> None:
-        self.learner.check()
+        super().save()  # first: a kill must not cost more than the network's file, which takes longer
         start = time.monotonic()
         write_katago_file(playing_network(self._averaged_network(self._samples)).stored(), self.network)
         self._written_at = time.monotonic()
         self._writing_took = self._written_at - start
-        super().save()
 
     def _save_meanwhile(self) -> None:
         # A kill costs what the state lacks, whereas the network's file may be older. It needs statistics of its batch

@@ -329,7 +329,12 @@ class LearnSettings(LearnerSettings):
         "take longer; 0 uses epochs instead.",
         0,
     )
-    epochs: int = setting(0, "How often each sample of the window, or of the records, is learned if samples is 0.", 0)
+    epochs: int = setting(
+        0,
+        "How often each sample of the window, or of the records, is learned if samples is 0; with self-play the "
+        "learning rate then does not decay.",
+        0,
+    )
     random_epochs: int = setting(2, "How often each sample of random_games is learned.", 1)
     searched_share: float = setting(
         0.0,

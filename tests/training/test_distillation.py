@@ -355,7 +355,8 @@ def invoke(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-SMALL = ["--batch-size", "32", "--warm-up", "100", "--least-moves", "5", "--precision", "float32"]
+QUICK = ["--batch-size", "32", "--warm-up", "100", "--precision", "float32"]
+SMALL = [*QUICK, "--least-moves", "5"]
 
 
 def test_from_a_teacher_to_a_student(records: Path, tmp_path: Path, small_tasks: None) -> None:
@@ -368,7 +369,7 @@ def test_from_a_teacher_to_a_student(records: Path, tmp_path: Path, small_tasks:
     assert {"off_policy", "off_winrate", "off_lead", "off_ownership", "value"} <= log[-1]["validation"].keys()
     # Another student learns from the same labels, without the teacher.
     code, text = invoke(
-        "--labels", labels, "--config", "b1c16", "--out", second, "--samples", "64", "--threads", "1", *SMALL
+        "--labels", labels, "--config", "b1c16", "--out", second, "--samples", "64", "--threads", "1", *QUICK
     )
     assert code == 0 and "off the teacher" in text, text
     code, text = invoke(*teaching_options, "--config", "b6c96", "--out", str(tmp_path / "third"), "--samples", "32")
@@ -382,11 +383,11 @@ def test_a_run_keeps_its_teacher_and_its_kind(records: Path, tmp_path: Path, sma
     moved.parent.mkdir()
     moved.write_bytes(TINY.read_bytes())
     other.write_bytes((NETWORKS / "human.bin.gz").read_bytes())
-    usual = ["--config", "b1c8", "--samples", "64", "--threads", "1", *SMALL]
+    usual = ["--config", "b1c8", "--samples", "64", "--threads", "1", *QUICK]
     teaching_options = [*command(records, labels)[:-4], "--positions", "300"]
     for arguments in (
-        [*teaching_options, "--out", str(student)],
-        [str(records), "--out", str(plain)],
+        [*teaching_options, "--least-moves", "5", "--out", str(student)],
+        [str(records), "--least-moves", "5", "--out", str(plain)],
         ["--labels", str(labels), "--out", str(heir)],
     ):
         code, text = invoke(*arguments, *usual)
@@ -405,6 +406,9 @@ def test_a_run_keeps_its_teacher_and_its_kind(records: Path, tmp_path: Path, sma
     assert code == 0, text
     code, text = invoke("--out", str(student), "--teacher", str(moved))
     assert code == 0 and str(moved) in (student / "settings.toml").read_text(), text
+    moved.unlink()  # all labels are there
+    code, text = invoke("--out", str(student))
+    assert code == 0, text
     (labels / labelling.FACTS).unlink()
     assert f"contains a run with teacher = '{moved}', not '{TINY}'" in refused(student, TINY)
 
@@ -433,6 +437,8 @@ def test_bad_input_is_one_line(records: Path, tmp_path: Path) -> None:
     assert invoke("--config", "b1c8")[0] == 2
     code, text = invoke(str(records), "--labels", str(labels))
     assert code == 2 and "leave the games out" in text
+    code, text = invoke("--labels", str(labels), "--board-size", "9")
+    assert code == 2 and "without --teacher all the --labels are learned: leave --board-size out" in text
     code, text = invoke(*command(records, labels, "--label-only"), "--board-sizes", "9=1,25=1")
     assert code == 2 and "invalid board size '25'" in text
     human = [str(records), "--teacher", str(NETWORKS / "human.bin.gz"), "--labels", str(labels), "--label-only"]

@@ -143,6 +143,14 @@ def test_a_loss_that_is_not_finite_is_an_error() -> None:
         learner.check()
 
 
+def test_a_gradient_that_is_not_finite_is_an_error_although_its_loss_is() -> None:
+    learner = Learner(new_model(), SETTINGS)
+    learner.model.trunk.conv.weight.register_hook(lambda gradient: gradient * math.nan)
+    learner.step(next(Loader(Samples(some_games()), 32, seed=1)))
+    with pytest.raises(LossNotFinite, match="the norm of the gradient became nan"):
+        learner.check()
+
+
 def test_the_averaged_network_has_statistics_of_its_own() -> None:
     loader = Loader(Samples(some_games()), 32, seed=1)
     learner = Learner(new_model(), SETTINGS)

@@ -35,6 +35,9 @@ def record(root: str = "SZ[9]KM[7]RE[B+2.5]", moves: str = MOVES) -> GameRecord:
         ("", UNKNOWN, None),
         ("B+99999", UNKNOWN, None),
         ("B+1.2.3", BLACK, None),
+        ("W+1.75", WHITE, -3.5),  # zi
+        ("B+19.25", BLACK, 38.5),
+        ("B+1 3/4", BLACK, None),
     ],
 )
 def test_results(result: str, winner: int, margin: float | None) -> None:

@@ -17,6 +17,7 @@ from ...game.coords import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, WHITE
 from ...game.game import Move, count_handicap, handicap_bonus
 from ...game.rules import RULESETS, default_komi
 from ...sgf import GameRecord
+from ...sgf.values import without_zi
 from .samples import DRAW, INDEX_BITS, MOST_MOVES, UNKNOWN, SampleGame, pack_moves
 
 LARGEST_BOARD = 19  # KataGo's networks do not support larger ones
@@ -25,6 +26,7 @@ _LOWEST_PROFESSIONAL = 100
 _YEAR = re.compile("[0-9]{4}")  # with which a date begins, in SGF
 _RANK = re.compile(r"\s*(\d{1,2})\s*(k|d|p|kyu|dan|段|级|級)?", re.IGNORECASE)
 _RESULT = re.compile(r"\s*([BW])\s*\+\s*([\d.]*)\s*(.*)", re.IGNORECASE)
+_FRACTION = re.compile(r"\d+\s*/\s*\d+")  # after the points, as in 1 3/4
 _DRAWS = ("0", "draw", "jigo")
 
 
@@ -154,8 +156,10 @@ def _parse_result(text: str) -> tuple[int, float]:
     if how.startswith(("t", "f")):
         return UNKNOWN, float("nan")
     try:
-        margin = float(points)
+        margin = without_zi(float(points))
     except ValueError:
+        return colour, float("nan")
+    if _FRACTION.search(how):
         return colour, float("nan")
     if margin > MAX_SIZE * MAX_SIZE:
         return UNKNOWN, float("nan")

@@ -61,5 +61,7 @@ def new_game(games: GameSettings, random: np.random.Generator) -> Game:
     rulesets = games.rulesets()
     rules = rulesets[int(random.integers(len(rulesets)))]
     spread = games.wide_komi_spread if random.random() < games.wide_komi_share else games.komi_spread
-    komi = round(2 * random.normal(games.fair_komi(width, height), spread)) / 2
+    komi = games.fair_komi(width, height)
+    if spread > 0:
+        komi = round(2 * random.normal(komi, spread)) / 2
     return Game(width, height, rules=rules, komi=float(komi))

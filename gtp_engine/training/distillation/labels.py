@@ -141,12 +141,18 @@ def tasks_for(positions: int, sizes: Mapping[tuple[int, int], float]) -> list[Ta
 
 
 def fill_labels(settings: RunSettings, folder: Path, observer: Observer, limit: Limit) -> bool:
-    """Makes the labels that a run's settings ask for and the folder lacks; see `make_labels`."""
+    """Makes the labels that a run's settings ask for and the folder lacks; see `make_labels`.
+
+    If it lacks none, the teacher's file may be gone.
+    """
     records, machine = settings.records, settings.machine
-    teacher, wanted = Path(records.teacher), wanted_labels(settings)
+    teacher = Path(records.teacher)
     sizes = {parse_size(name): weight for name, weight in records.label_sizes.items()}
-    make_teacher = partial(load_teacher, teacher, machine.device, machine.threads or available_cpus())
     tasks = tasks_for(records.positions, sizes or BOARD_SIZES)
+    if not teacher.exists() and all(shard_of(folder, task).exists() for task in tasks):
+        return True
+    wanted = wanted_labels(settings)
+    make_teacher = partial(load_teacher, teacher, machine.device, machine.threads or available_cpus())
     _check_some_are_learned(tasks, records.positions, sizes or BOARD_SIZES)
     is_done = make_labels(wanted, folder, tasks, make_teacher, observer, limit)
     if is_done:
