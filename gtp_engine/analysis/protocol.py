@@ -73,6 +73,7 @@ class Conversation:
         inbox: Inbox,
         write: Callable[[str], None],
         *,
+        is_closed: Callable[[], bool] = lambda: False,
         seed: int | None = None,
         models: Callable[[], list[dict[str, Any]]] = list,
         human_policy: Callable[[Game, str], np.ndarray | None] = lambda game, profile: None,
@@ -85,6 +86,7 @@ class Conversation:
             defaults: The settings that apply unless a query overrides them.
             inbox: The lines to answer.
             write: Writes an answer, a whole line. An error that it raises ends the conversation.
+            is_closed: Returns whether nobody reads the answers any more; they are then not finished after the input.
             seed: The seed of the searches.
             models: Returns the answer to `query_models`.
             human_policy: Returns the policy of humans of a profile in a position, None if no network knows it.
@@ -94,6 +96,7 @@ class Conversation:
         self.models = models
         self._human_policy = human_policy
         self._write = write
+        self._is_closed = is_closed
         self._write_error: Exception | None = None
         self._seed = seed
         self._scheduler_on = scheduler_on
@@ -107,7 +110,8 @@ class Conversation:
         """Answers queries until the input ends; with `wait_for_all` also those that are not finished then."""
         while True:
             self._read()
-            if self.inbox.is_over and (not wait_for_all or not (self._waiting or self._at_work)):
+            is_idle = not (self._waiting or self._at_work)
+            if self.inbox.is_over and (is_idle or not wait_for_all or self._is_closed()):
                 return
             self._feed()
             busy = [scheduler for scheduler in self._schedulers if not scheduler.is_idle]

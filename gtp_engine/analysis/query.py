@@ -26,11 +26,13 @@ _LARGEST_KOMI = 400.0
 _MOST_VISITS = 2**50
 _HIGHEST_PRIORITY = 2**62 - 1
 _PV_LENGTH = 15
+_COORDINATE_DIGITS = 4  # of a column and a row together
+_NOT_COMPUTED = "includeMovesOwnershipStdev"
 _FLAGS = (
     "includeOwnership",
     "includeOwnershipStdev",
     "includeMovesOwnership",
-    "includeMovesOwnershipStdev",
+    _NOT_COMPUTED,
     "includePolicy",
     "includePVVisits",
     "includeNoResultValue",
@@ -152,6 +154,8 @@ class _Parser:
         self._override_settings()
         self._search_fields()
         wanted = frozenset(name for name in _FLAGS if self._flag(name))
+        if _NOT_COMPUTED in wanted:
+            self.warnings.append((_NOT_COMPUTED, "Not computed: the tree keeps no spread for each move"))
         interval = self._number("reportDuringSearchEvery", 0.001, 1e6, "Must be a number of seconds from 0.001 to 1e6")
         root_moves = self._root_moves()
         self._widen_root()
@@ -422,7 +426,9 @@ def _vertex_of(text: str, height: int) -> str:
         return text
     column, _, row = text[1:-1].partition(",")
     letters = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-    if not (column.isdecimal() and row.isdecimal() and int(column) < len(letters)):
+    if not (column.isdecimal() and row.isdecimal()) or len(column + row) > _COORDINATE_DIGITS:
+        return text
+    if int(column) >= len(letters):
         return text
     return f"{letters[int(column)]}{height - int(row)}"
 

@@ -1,7 +1,6 @@
 """`gtp_engine analysis`: KataGo's JSON analysis protocol for programs that review games."""
 
 import logging
-from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from .option_types import LARGEST
 from .options import SearchOptions, search_options
 
 if TYPE_CHECKING:
+    from ..gtp.output import Output
     from ..play.settings import EngineSettings
 
 DEFAULT_VISITS = 500  # as in KataGo's analysis_example.cfg
@@ -39,10 +39,10 @@ def analysis(context: click.Context, search: SearchOptions, quit_without_waiting
     """Speak KataGo's JSON analysis protocol on standard input and output.
 
     Each line is a query. Positions are searched at the same time, and answers are sent as soon as they are ready.
-    --visits and --seconds apply to queries without maxVisits, and without maxTime in overrideSettings (default: 500
-    visits). As in KataGo's example configuration, values are from Black's view unless a query's overrideSettings
-    contain reportAnalysisWinratesAs, and the root's policy is flattened a little (wideRootNoise 0.04), so that the
-    search looks at more moves.
+    --visits applies to queries without maxVisits (default: 500 visits), --seconds to those without maxTime in
+    overrideSettings; both limits hold together. As in KataGo's example configuration, values are from Black's view
+    unless a query's overrideSettings contain reportAnalysisWinratesAs, and the root's policy is flattened a little
+    (wideRootNoise 0.04), so that the search looks at more moves.
 
     KataGo's own options are accepted as well, so that KaTrain can start this program as its KataGo executable.
 
@@ -57,14 +57,12 @@ def analysis(context: click.Context, search: SearchOptions, quit_without_waiting
     make_blocking(0)
     settings = engine_settings(katago.apply_to(search))
     try:
-        _converse(settings, katago, output.write, wait_for_all=not quit_without_waiting)
+        _converse(settings, katago, output, wait_for_all=not quit_without_waiting)
     except ClientGoneError:
         context.exit(0)
 
 
-def _converse(
-    settings: "EngineSettings", katago: KataGoOptions, write: Callable[[str], None], *, wait_for_all: bool
-) -> None:
+def _converse(settings: "EngineSettings", katago: KataGoOptions, output: "Output", *, wait_for_all: bool) -> None:
     """Answers queries from standard input until it ends."""
     from ..analysis.inbox import Inbox
     from ..analysis.protocol import Conversation
@@ -89,7 +87,8 @@ def _converse(
             schedulers.on_board,
             katago.adjust(defaults),
             inbox,
-            write,
+            output.write,
+            is_closed=lambda: output.is_closed,
             seed=settings.seed,
             models=schedulers.models,
             human_policy=schedulers.human_policy,

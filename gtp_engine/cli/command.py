@@ -91,6 +91,7 @@ class Command(click.Command):
         if self.is_configurable and not ctx.resilient_parsing:
             with suppress(click.ClickException, OSError) if {"-h", "--help"} & set(args) else nullcontext():
                 use_configuration(ctx)
+        typed = list(args)  # click removes them from `args` one by one
         try:
             rest = super().parse_args(ctx, args)
         except click.BadParameter as error:
@@ -98,7 +99,7 @@ class Command(click.Command):
                 error.param_hint = str(param.envvar)
             raise
         except click.NoSuchOption as error:
-            raise no_such_option(error.option_name, ctx) from error
+            raise no_such_option(error.option_name, typed, ctx) from error
         for pair in () if ctx.resilient_parsing else self._exclusive:
             self._choose(ctx, pair)
         return rest

@@ -3,6 +3,7 @@
 import shutil
 import sys
 import textwrap
+from collections.abc import Sequence
 
 import click
 
@@ -19,8 +20,17 @@ def make_readable(error: click.ClickException) -> None:
     error.format_message = lambda: text  # type: ignore[method-assign]
 
 
-def no_such_option(name: str, ctx: click.Context) -> click.NoSuchOption:
-    """Returns the error for an unknown option; click itself compares the hyphens too: `--white` is like `--help`."""
+def no_such_option(name: str, typed: Sequence[str], ctx: click.Context) -> click.NoSuchOption:
+    """Returns the error for an unknown option.
+
+    Click compares the hyphens too, so that it takes `--white` for `--help`, and of `-model` it names only `-m`.
+
+    Args:
+        name: The option, as click names it.
+        typed: The command line.
+        ctx: The command.
+    """
+    name = next((word.partition("=")[0] for word in typed if word.startswith(name)), name)
     names = [option for param in ctx.command.get_params(ctx) for option in param.opts if option.startswith("--")]
     near = [f"'--{option}'" for option in similar(name.lstrip("-"), [option[2:] for option in names])]
     guess = f" Did you mean {' or '.join(near)}?" if near else ""

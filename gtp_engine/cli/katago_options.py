@@ -3,7 +3,7 @@
 import functools
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,6 +30,12 @@ _OPTIONS = (
     ),
     click.option("-config", "--config", metavar="FILE", help="Accepted for KaTrain; KataGo's settings are not read."),
     click.option(
+        "-analysis-threads",
+        "--analysis-threads",
+        metavar="N",
+        help="Accepted for KaTrain; positions are searched together on all --threads.",
+    ),
+    click.option(
         "-override-config",
         "--override-config",
         "overrides",
@@ -51,6 +57,7 @@ class KataGoOptions:
     model: str | None
     human_model: str | None
     config: str | None
+    analysis_threads: str | None
     overrides: tuple[str, ...]
 
     def apply_to(self, search: SearchOptions) -> SearchOptions:
@@ -63,6 +70,8 @@ class KataGoOptions:
 
         if self.config:
             logger.log(NOTICE, f"KataGo's configuration {self.config} is not read: use --settings and -override-config")
+        if self.analysis_threads:
+            logger.log(NOTICE, f"-analysis-threads {self.analysis_threads} has no effect: use --threads")
         changes: dict[str, Any] = {} if self.model is None else {"network": self.model}
         settings, ignored = search.settings, []
         for name, value in self._values():
@@ -99,17 +108,11 @@ _OF_DEFAULTS = ("wideRootNoise", "reportAnalysisWinratesAs")  # they hold for qu
 
 
 def katago_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds -model, -human-model, -config and -override-config; the command gets one argument `katago`."""
+    """Adds KataGo's options; the command gets one argument `katago`."""
 
     @functools.wraps(function)
-    def wrapper(
-        *args: Any,
-        model: str | None,
-        human_model: str | None,
-        config: str | None,
-        overrides: tuple[str, ...],
-        **rest: Any,
-    ) -> Any:
-        return function(*args, katago=KataGoOptions(model, human_model, config, overrides), **rest)
+    def wrapper(*args: Any, **given: Any) -> Any:
+        katago = KataGoOptions(**{field.name: given.pop(field.name) for field in fields(KataGoOptions)})
+        return function(*args, katago=katago, **given)
 
     return options(*_OPTIONS)(wrapper)

@@ -60,7 +60,7 @@ class Rules:
         for part, accepted in PART_VALUES.items():
             value = getattr(self, PART_FIELDS[part])
             if value not in accepted:
-                raise UserError(f"unknown {part} rule: {value!r} (accepted: {', '.join(accepted)})")
+                raise UserError(f"unknown {part} rule: {value!r} (accepted: {', '.join(map(repr, accepted))})")
 
     @property
     def stones_stand(self) -> bool:

@@ -106,6 +106,7 @@ def test_it_starts_as_the_katago_of_katrain(tmp_path: Path) -> None:
     overrides = f"homeDataDir={tmp_path}, maxVisits=7,wideRootNoise=0,cpuctExploration=1.5"
     katrain = [
         *("-model", str(TINY), "-human-model", str(human), "-config", str(config), "-override-config", overrides),
+        *("-analysis-threads", "12"),  # up to its version 1.14
         *("--device", "cpu", "--precision", "float32", "--threads", "1"),
     ]
     settings = {"humanSLProfile": "preaz_8k", "ignorePreRootHistory": False}

@@ -255,6 +255,7 @@ def test_maps_of_life_and_ladders(engine: Conversation) -> None:
     assert engine.ask("gtp_engine-ladders").split("\n")[0] == "MARK E5"
 
 
-def test_maps_need_a_search(engine: Conversation) -> None:
-    for command in ("gtp_engine-visits", "gtp_engine-win_rates", "gtp_engine-last_search"):
-        assert engine.fail(command) == "nothing searched yet"
+def test_maps_search_but_the_last_search_must_have_been(engine: Conversation) -> None:
+    assert engine.fail("gtp_engine-last_search") == "nothing searched yet"
+    for command in ("gtp_engine-visits", "gtp_engine-win_rates"):
+        assert "E5" in engine.ask(command) or "INFLUENCE" in engine.ask(command)

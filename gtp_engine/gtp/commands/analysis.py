@@ -173,7 +173,6 @@ def analyze(session: Session, request: SearchRequest, fields: Fields, form: Form
     """Streams reports until anything comes in."""
     stream = Stream(session, fields, form)
     future = session.engine.analyze(replace(request, on_report=stream.take))
-    session.stream()
     session.wait_for_input(future, stream.send_newest)
 
 
@@ -181,7 +180,6 @@ def genmove_analyze(session: Session, request: SearchRequest, fields: Fields, fo
     """As genmove, with reports during the search and one at its end, then `play` and the move."""
     stream = Stream(session, fields, form)
     future = session.engine.genmove(replace(request, on_report=stream.take))
-    session.stream()
     decision = session.decide(future, stream.send_newest)
     if decision.report is not None:
         stream.send(decision.report)

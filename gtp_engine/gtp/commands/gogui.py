@@ -84,19 +84,11 @@ def gogui_setup_player(session: Session, arguments: list[str]) -> None:
 # What GoGui's Analyze window shows.
 
 
-def last_report(session: Session) -> "SearchReport":
-    """Returns the last search with moves; raises GtpError if there is none."""
-    if session.last_report is None or not session.last_report.moves:
-        raise GtpError("nothing searched yet")
-    return session.last_report
-
-
 def present_report(session: Session) -> "SearchReport":
-    """Returns what searches have found about the position on the board; raises GtpError before the first search."""
-    last_report(session)
+    """Searches the position on the board a little and returns all that is known; raises GtpError if it has no moves."""
     report = session.wait(session.engine.analyze(session.engine.request(limits=_MAP_LIMITS)))
     if not report.moves:
-        raise GtpError("nothing searched yet")
+        raise GtpError("the game is over")
     return report
 
 
@@ -141,8 +133,10 @@ def principal_variation(session: Session, arguments: list[str]) -> str:
 
 @command("gtp_engine-last_search")
 def last_search(session: Session, arguments: list[str]) -> str:
-    """Returns the last search in words, one line per move."""
-    report = last_report(session)
+    """Returns the last search in words, one line per move; a move chosen without a search has none."""
+    report = session.last_report
+    if report is None:
+        raise GtpError("nothing searched yet")
     lines = [
         f"{colour_letter(report.to_move)} to move: win rate {report.winrate:.1%}, lead {report.lead:+.1f},"
         f" {plural(report.visits, 'visit')} ({report.new_visits} new) in {report.seconds:.2f} s"

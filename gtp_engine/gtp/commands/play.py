@@ -48,7 +48,8 @@ def commit(session: Session, decision: "Decision") -> str:
     """Plays what was decided and ponders, if the engine does; returns the answer to the client."""
     answer = "resign" if decision.resign else session.vertex(decision.point)
     session.engine.commit(decision)
-    session.engine.ponder()
+    if not decision.resign:
+        session.engine.ponder()
     return answer
 
 
