@@ -72,6 +72,20 @@ def test_a_client_that_goes_away_ends_it() -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="closes a pipe")
+def test_a_long_search_ends_with_its_client() -> None:
+    with start() as process:
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        warned = QUERY | {"maxVisits": 2**50, "includeMovesOwnershipStdev": True}
+        process.stdin.write(lines(warned))
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["field"] == "includeMovesOwnershipStdev"
+        process.stdout.close()
+        process.stdin.close()
+        assert process.wait(30) == 0
+        assert b"Traceback" not in process.stderr.read()
+
+
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
 def test_ctrl_c_ends_it() -> None:
     with start() as process:
