@@ -206,7 +206,7 @@ def test_all_searches_for_a_move_share_its_time(position, rules):
 def test_a_pass_wins_at_once_where_the_stones_stand(worker):
     """White, who has passed, could still kill the black stones on the right; without them White would win."""
     game = Game(7, rules=RULESETS["tromp-taylor"], komi=0)
-    black = [f"E{row}" for row in range(1, 8)] + "F4 G4 C2 C4 C6 A4".split()
+    black = [f"E{row}" for row in range(1, 8)] + ["F4", "G4", "C2", "C4", "C6", "A4"]
     white = [f"{column}{row}" for column in "BD" for row in range(1, 8)] + ["C7", "G2"]
     points = [[parse_vertex(name, 7, 7) for name in names] for names in (black, white)]
     game.set_up(*points, WHITE)
