@@ -13,6 +13,7 @@ from fingerprint import WORK, fingerprint
 from result_lines import whole_lines
 from versus_gnugo import gnugo, program
 
+from gtp_engine.base.errors import UserError
 from gtp_engine.base.files import folder_lock
 from gtp_engine.game.coords import BLACK, PASS, WHITE, colour_letter, opponent
 from gtp_engine.game.game import Game
@@ -66,13 +67,26 @@ class GameFile(Generic[Kept]):
     def __init__(self, path: Path, kind: type[Kept]) -> None:
         self._path, self._lock = path, ExitStack()  # which the system releases at the end
         self._is_locked = False
-        self.games = [kind(**json.loads(line)) for line in whole_lines(path)]
+        self._kind = kind
+        self.games: list[Kept] = []
+        self._read()
+
+    def begin(self) -> None:
+        """Reserves the file before games are added; UserError if another program adds some, which would be the same."""
+        if self._is_locked:
+            return
+        try:
+            self._lock.enter_context(folder_lock(self._path.parent, f"{self._path.name}.lock"))
+        except UserError:
+            raise UserError(f"{self._path}: another program is playing these games") from None
+        self._is_locked = True
+        self._read()
+
+    def _read(self) -> None:
+        self.games[:] = [self._kind(**json.loads(line)) for line in whole_lines(self._path)]
 
     def add(self, game: Kept) -> None:
-        """Adds a game at the end of the file; UserError if another program does, which would play the same games."""
-        if not self._is_locked:
-            self._lock.enter_context(folder_lock(self._path.parent, f"{self._path.name}.lock"))
-            self._is_locked = True
+        """Adds a game at the end of the file, after `begin`."""
         self.games.append(game)
         with self._path.open("a") as lines:
             lines.write(json.dumps(vars(game)) + "\n")

@@ -25,6 +25,7 @@ import numpy as np
 from rank_curve import Curve, Pairing, fit
 from rank_games import GNUGO, PACHI, PROGRAMS, GameFile, RankGames, opened_games
 
+from gtp_engine.base.errors import UserError
 from gtp_engine.game.game import Game
 from gtp_engine.game.handicap import fixed_handicap_points
 from gtp_engine.games.elo import Tally, elo_difference, elo_interval
@@ -72,6 +73,7 @@ class Ladder:
 
     def play_handicap(self, games: int, weak: float, strong: float, stones: int) -> None:
         """Plays the games that are missing to a number with handicap stones; shows the result of the weaker side."""
+        self._file.begin()
         points = fixed_handicap_points(stones, self.size, self.size)
         for number in range(len(self.played(weak, strong, stones)), games):
             self._player.reseed(number)
@@ -83,6 +85,7 @@ class Ladder:
 
     def play_up_to(self, games: int, one: float, other: float) -> None:
         """Plays the games that are missing to a number of games between two strengths; shows the result."""
+        self._file.begin()
         openings = opened_games(self.size, self._seed)
         number = len(self.played(one, other))
         for _ in range(number // 2):
@@ -265,6 +268,8 @@ def main() -> None:
             show(ladder, curve, strengths_of(curve, options.anchor))
     except KeyboardInterrupt:
         sys.exit("\nstopped; run again to resume")
+    except UserError as error:
+        sys.exit(f"Error: {error}")
     finally:
         ladder.close()
 

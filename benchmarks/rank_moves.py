@@ -69,6 +69,7 @@ class Games:
             games: The number.
             apart: The differences of the ranks that meet.
         """
+        self._file.begin()
         played = Counter(frozenset((game.black, game.white)) for game in self.games)
         for number, opened in zip(range(games), opened_games(self.size, self.seed), strict=False):
             for one, other in self._pairings(apart):

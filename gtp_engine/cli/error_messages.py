@@ -23,14 +23,17 @@ def make_readable(error: click.ClickException) -> None:
 def no_such_option(name: str, typed: Sequence[str], ctx: click.Context) -> click.NoSuchOption:
     """Returns the error for an unknown option.
 
-    Click compares the hyphens too, so that it takes `--white` for `--help`, and of `-model` it names only `-m`.
+    Click compares the hyphens too, so that it takes `--white` for `--help`, and of `-modell` it names only `-m`.
 
     Args:
         name: The option, as click names it.
         typed: The command line.
         ctx: The command.
     """
-    name = next((word.partition("=")[0] for word in typed if word.startswith(name)), name)
+    known = {option for param in ctx.command.get_params(ctx) for option in (*param.opts, *param.secondary_opts)}
+    words = (word.partition("=")[0] for word in typed)
+    if len(name) == 2:
+        name = next((word for word in words if word.startswith(name) and word not in known), name)
     names = [option for param in ctx.command.get_params(ctx) for option in param.opts if option.startswith("--")]
     near = [f"'--{option}'" for option in similar(name.lstrip("-"), [option[2:] for option in names])]
     guess = f" Did you mean {' or '.join(near)}?" if near else ""

@@ -67,8 +67,10 @@ def learn(
         del given["labels"]  # the user's default, for runs with a teacher
     settings, limit = settings_from_options(given), Limit(minutes)
     folder = RunFolder(out or default_folder(settings, start))
-    if "labels" in given and "teacher" not in given and not folder.exists:
-        _refuse_choices(context)
+    if "teacher" not in given:
+        records = folder.settings().records if folder.state_file.exists() else settings.records
+        if records.labels and not records.teacher:
+            _refuse_choices(context)
     if report:
         write_report_of(folder, report, compare)
     elif label_only:

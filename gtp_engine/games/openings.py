@@ -26,7 +26,7 @@ TRIES = 200
 def random_openings(width: int, height: int, moves: int, seed: int) -> Iterator[Opening]:
     """Yields openings without end: random legal moves away from the edge, Black first.
 
-    No opening is repeated, not even in another symmetry: when the board has no more of them, later ones are longer. On
+    No position is repeated, not even in another symmetry: when the board has no more of them, later ones are longer. On
     9x9 there are 85 of two moves. Only empty openings, and those of tiny boards, are repeated.
 
     Args:
@@ -37,7 +37,7 @@ def random_openings(width: int, height: int, moves: int, seed: int) -> Iterator[
     """
     generator = random.Random(f"openings {seed}")
     inner = _inner_points(width, height)
-    seen: set[tuple[int, ...]] = set()
+    seen: set[tuple[tuple[int, ...], ...]] = set()
     while True:
         for _ in range(TRIES):
             opening = _random_opening(width, height, moves, inner, generator)
@@ -153,9 +153,12 @@ def _random_opening(width: int, height: int, moves: int, inner: list[int], gener
     return tuple(game.moves)
 
 
-def _canonical(opening: Opening, width: int, height: int) -> tuple[int, ...]:
-    """Returns the smallest of an opening's symmetric forms, as points: a key that all of them share."""
+def _canonical(opening: Opening, width: int, height: int) -> tuple[tuple[int, ...], ...]:
+    """Returns the smallest of the symmetric forms of an opening's position: a key that all of them share."""
     symmetries = range(symmetry.COUNT if width == height else symmetry.TRANSPOSE)  # others exchange width and height
-    return min(
-        tuple(symmetry.transform_point(move.point, number, width, height) for move in opening) for number in symmetries
-    )
+    players = [[move.point for move in opening[first::2]] for first in (0, 1)]
+
+    def turned(points: list[int], number: int) -> tuple[int, ...]:
+        return tuple(sorted(symmetry.transform_point(point, number, width, height) for point in points))
+
+    return min(tuple(turned(points, number) for points in players) for number in symmetries)

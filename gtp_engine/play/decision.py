@@ -154,9 +154,10 @@ class _Ending:
         return _pick(self._worker, self._request, report, self._style)
 
     def _own_view(self, report: SearchReport) -> np.ndarray:
-        """Returns the search's ownership, or that of a longer search if this one had too few visits."""
+        """Returns the search's ownership, or that of another one with more visits if this one had too few."""
         if report.visits < self._least_visits or report.ownership is None:
-            report = self._worker.look(replace(self._request, limits=self._more_limits()))
+            other = self._worker.look(replace(self._request, limits=self._more_limits()))
+            report = max(other, report, key=lambda one: -1 if one.ownership is None else one.visits)
         assert report.ownership is not None
         return report.ownership
 

@@ -115,15 +115,17 @@ def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any])
         folder.create(new)
         return
     wanted = with_options(before, given)
-    for name, (old, now) in _differences(before, wanted).items():
+    changed = _differences(before, wanted)
+    for name, (old, now) in changed.items():
         is_other_kind = name == "teacher" and not (old and (folder.labels_of(before) / FACTS).exists())
         if name not in _CHANGEABLE or is_other_kind:
             raise RunConflictError(
                 f"{folder.path} contains a run with {name} = {old!r}, not {now!r}: leave the option out, or choose "
                 "another folder"
             )
-    if wanted != before:
+    if changed.keys() & {"teacher", "positions", "label_sizes"}:
         _check_labels(folder, wanted)
+    if changed:
         folder.create(wanted)
 
 

@@ -94,6 +94,8 @@ def test_help_and_completion_import_nothing_heavy() -> None:
         (["play", "--colr", "white"], "No such option '--colr'. Did you mean '--color' or '--colour'?"),
         (["play", "--boardsize", "9"], "No such option '--boardsize'. Did you mean '--board-size'?"),
         (["play", "--white"], "No such option '--white'."),
+        (["gtp", "--board-size", "9", "--board", "9"], "No such option '--board'."),
+        (["analysis", "-model", "x", "-m", "y"], "No such option '-m'."),
         (["gtp", "-boardsize", "9"], "No such option '-boardsize'. Did you mean '--board-size'?"),
         (["help", "play", "--junk"], "No such option '--junk'."),
         (["-v", "review", "game.sgf"], "-v goes after the command: gtp_engine review -v"),

@@ -152,6 +152,11 @@ class Stream:
         self._form = form
         self._newest: deque[SearchReport] = deque(maxlen=1)
 
+    def open(self) -> None:
+        """Sends the first line of the response once the engine is ready; if it cannot be, the command fails instead."""
+        self._session.engine.ready.add_done_callback(lambda _: self._session.inbox.post(Event.NEWS))
+        self.send_newest()
+
     def take(self, report: "SearchReport") -> None:
         """Keeps a report to be sent; for the search's thread."""
         self._newest.append(report)
@@ -159,6 +164,9 @@ class Stream:
 
     def send_newest(self) -> None:
         """Sends the newest report, unless it has been sent."""
+        ready = self._session.engine.ready
+        if ready.done() and ready.exception() is None:
+            self._session.stream()
         if self._newest:
             self.send(self._newest.popleft())
 
@@ -173,6 +181,7 @@ def analyze(session: Session, request: SearchRequest, fields: Fields, form: Form
     """Streams reports until anything comes in."""
     stream = Stream(session, fields, form)
     future = session.engine.analyze(replace(request, on_report=stream.take))
+    stream.open()
     session.wait_for_input(future, stream.send_newest)
 
 
@@ -180,6 +189,7 @@ def genmove_analyze(session: Session, request: SearchRequest, fields: Fields, fo
     """As genmove, with reports during the search and one at its end, then `play` and the move."""
     stream = Stream(session, fields, form)
     future = session.engine.genmove(replace(request, on_report=stream.take))
+    stream.open()
     decision = session.decide(future, stream.send_newest)
     if decision.report is not None:
         stream.send(decision.report)

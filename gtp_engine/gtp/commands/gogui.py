@@ -85,10 +85,10 @@ def gogui_setup_player(session: Session, arguments: list[str]) -> None:
 
 
 def present_report(session: Session) -> "SearchReport":
-    """Searches the position on the board a little and returns all that is known; raises GtpError if it has no moves."""
+    """Searches the position on the board a little and returns all that is known; raises GtpError if that is nothing."""
     report = session.wait(session.engine.analyze(session.engine.request(limits=_MAP_LIMITS)))
     if not report.moves:
-        raise GtpError("the game is over")
+        raise GtpError("the search ended before it had tried a move")
     return report
 
 

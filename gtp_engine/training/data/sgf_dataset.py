@@ -143,10 +143,15 @@ def _name(entry: tuple[Path, str]) -> str:
     return (entry[1] or str(entry[0])).lower()
 
 
+def _is_record(member: str) -> bool:
+    """Whether a member of an archive has games, and is not hidden, as in `files_with`."""
+    return member.lower().endswith(RECORD_SUFFIXES) and not member.rpartition("/")[2].startswith(".")
+
+
 def _members(path: Path) -> list[tuple[Path, str]]:
     try:
         with zipfile.ZipFile(path) as archive:
-            names = sorted(name for name in archive.namelist() if name.lower().endswith(RECORD_SUFFIXES))
+            names = sorted(name for name in archive.namelist() if _is_record(name))
     except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as error:
         raise SgfError(f"{path}: not a zip archive, or damaged ({error})") from error
     return [(path, name) for name in names]
