@@ -175,7 +175,7 @@ def test_every_measured_rank_of_the_bundled_networks_has_shares() -> None:
 
 
 def test_networks_and_boards_without_measurements_are_named() -> None:
-    assert measured_with(9, 9) == "b4c32-9x9"
+    assert measured_with(9, 9) == "b6c64-19x19"  # the default
     assert find_model("other", 9, 9) is None
     with pytest.raises(UserError, match=r"^no rank can be estimated with other on 9x9, only on 9x9.* with b4c32-9x9"):
         need_model("other", 9, 9)

@@ -29,7 +29,7 @@ def test_players_of_the_engine_s_own_ranks_are_found(tmp_path: Path) -> None:
     done = rank(LADDER, "--json", file)
     assert (done.returncode, done.stderr) == (0, "")
     for player in json.loads(file.read_text())["players"]:
-        assert (player["games"], player["width"], player["height"], player["network"]) == (5, 9, 9, "b4c32-9x9")
+        assert (player["games"], player["width"], player["height"], player["network"]) == (5, 9, 9, "b6c64-19x19")
         stated, found = as_rank(player["player"].split()[1]), player["estimate"]
         assert stated is not None and player["stated_ranks"] == [str(stated)]
         low, high, estimated = (as_rank(found[name]) for name in ("low", "high", "rank"))
@@ -113,10 +113,11 @@ def test_games_on_other_boards_are_left_out_with_one_line(tmp_path: Path) -> Non
     assert (done.exit_code, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith("Error: no rank can be estimated on 11x11, only on 9x9") and "with b4c32-9x9" in line
-    done = run(tmp_path, "--network", "b4c32-9x9")
+    done = run(tmp_path / "a.sgf", tmp_path / "b.sgf", "--network", "b4c32-9x9")
     assert done.stderr.strip().endswith("left out: ranks are measured only on 9x9 (b4c32-9x9)")
-    done = run(tmp_path / "a.sgf", "--network", "b6c64-19x19")
-    assert done.stderr.startswith("Error: no rank can be estimated with b6c64-19x19 on 9x9, only on 9x9 with b4c32-9x9")
+    write(tmp_path, e="(;SZ[13];B[aa];W[bb])")
+    done = run(tmp_path / "e.sgf", "--network", "b4c32-9x9")
+    assert done.stderr.startswith("Error: no rank can be estimated with b4c32-9x9 on 13x13, only on 9x9 and 13x13")
 
 
 def test_a_game_without_moves_is_an_error(tmp_path: Path) -> None:

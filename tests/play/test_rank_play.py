@@ -163,4 +163,4 @@ def test_a_rank_that_is_not_measured_is_announced_once(caplog: pytest.LogCapture
         for _ in range(3):
             engine.best_move()
     (line,) = [record.message for record in caplog.records if "not measured" in record.message]
-    assert line == "the ranks of uniform are not measured: it plays with the settings of b4c32-9x9"
+    assert line == "the ranks of uniform are not measured: it plays with the settings of b6c64-19x19"

@@ -236,7 +236,7 @@ def test_a_new_game_keeps_the_one_before(desk: Desk, tmp_path: Path) -> None:
 
 def test_a_rank_that_is_not_reached_is_said(desk: Desk) -> None:
     assert desk.session.state()["rankNotes"] == []
-    desk.send("network", network="auto")
+    desk.send("network", network="b4c32-9x9")
     new = {**NEW, "width": 9, "height": 9, "colour": "black"}
     desk.send("new", **{**new, "rank": "5d"})
     (note,) = desk.published[-1]["rankNotes"]
