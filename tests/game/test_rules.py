@@ -76,7 +76,7 @@ def test_missing_json_parts_are_tromp_taylors() -> None:
         ("martian", "unknown rules: 'martian' .*tromp-taylor.*japanese"),
         ("", "unknown rules: ''"),
         ("{", "not valid JSON"),
-        ('{"ko":"SPIGHT"}', "unknown ko rule: 'SPIGHT' .*SIMPLE, POSITIONAL, SITUATIONAL"),
+        ('{"ko":"SPIGHT"}', "unknown ko rule: 'SPIGHT' .*'SIMPLE', 'POSITIONAL', 'SITUATIONAL'"),
         ('{"ko":3}', "unknown ko rule: 3"),
         ('{"ko":["SIMPLE"]}', "unknown ko rule"),
         ('{"komi":7.5}', "unknown part of the rules: 'komi' .*hasButton"),

@@ -151,7 +151,7 @@ def test_other_games_from_within_a_game(tmp_path: Path) -> None:
 
 def test_steps_begin_at_the_highest_rank_of_the_board(tmp_path: Path) -> None:
     said = play("easier\nharder\nrank Easier\nrank MAX\n", tmp_path)
-    assert re.findall("the engine plays (at .+)", said) == ["at 4d", "at full strength", "at 4d", "at full strength"]
+    assert re.findall("the engine plays (at .+)", said) == ["at 3d", "at full strength", "at 3d", "at full strength"]
 
 
 def test_a_game_that_is_loaded_tells_the_engines_limits(tmp_path: Path) -> None:
