@@ -65,21 +65,22 @@ class GameFile(Generic[Kept]):
     """
 
     def __init__(self, path: Path, kind: type[Kept]) -> None:
-        self._path, self._lock = path, ExitStack()  # which the system releases at the end
-        self._is_locked = False
+        self._path = path
+        self._lock: ExitStack | None = None
         self._kind = kind
         self.games: list[Kept] = []
         self._read()
 
     def begin(self) -> None:
         """Reserves the file before games are added; UserError if another program adds some, which would be the same."""
-        if self._is_locked:
+        if self._lock is not None:
             return
+        lock = ExitStack()  # the system releases it when the program ends
         try:
-            self._lock.enter_context(folder_lock(self._path.parent, f"{self._path.name}.lock"))
+            lock.enter_context(folder_lock(self._path.parent, f"{self._path.name}.lock"))
         except UserError:
             raise UserError(f"{self._path}: another program is playing these games") from None
-        self._is_locked = True
+        self._lock = lock
         self._read()
 
     def _read(self) -> None:

@@ -67,9 +67,12 @@ def files_with(suffixes: tuple[str, ...], folder: Path, *, subfolders: bool = Fa
     if not folder.is_dir():
         return []
     paths = folder.rglob("*") if subfolders else folder.iterdir()
-    return sorted(
-        path for path in paths if path.name.lower().endswith(suffixes) and path.name[0] != "." and path.is_file()
-    )
+    return sorted(path for path in paths if is_visible(path.name, suffixes) and path.is_file())
+
+
+def is_visible(name: str, suffixes: tuple[str, ...]) -> bool:
+    """Whether a file's name, without its folder, ends in one of the suffixes, in either case, and is not hidden."""
+    return name.lower().endswith(suffixes) and not name.startswith(".")
 
 
 def write_text(path: Path, text: str) -> None:

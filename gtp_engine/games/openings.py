@@ -46,9 +46,8 @@ def random_openings(width: int, height: int, moves: int, seed: int) -> Iterator[
                 break
         else:
             moves += 1 if 0 < moves < len(inner) // 2 else 0
-            opening = _random_opening(width, height, moves, inner, generator)
-            key = _canonical(opening, width, height)
             seen.clear()
+            continue
         seen.add(key)
         yield opening
 

@@ -17,6 +17,7 @@ from .endgame import (
     is_better,
     is_nearly_over,
     may_be_over,
+    pass_wins,
     should_pass,
     useful_move,
 )
@@ -144,9 +145,9 @@ class _Ending:
         status = assess_endgame(self._game, moving, -after_pass.ownership)
         # A lost count is not accepted while the search sees a way to win, nor because of an early pass. It does not
         # matter if the stones stand and the pass wins: that is what the search sees.
-        wins = self._after_pass and self._game.rules.stones_stand and status.standing > 0
-        has_hope = not wins and status.score < 0 and (report.winrate > _NO_HOPE or not has_filled_up(self._game))
-        if not has_hope and should_pass(self._game, status, cleanup=self._style.cleanup):
+        has_hope = status.score < 0 and (report.winrate > _NO_HOPE or not has_filled_up(self._game))
+        may_pass = pass_wins(self._game, status) or not has_hope
+        if may_pass and should_pass(self._game, status, cleanup=self._style.cleanup):
             return PASS, report
         return self._play_on(report, after_pass, status), report
 

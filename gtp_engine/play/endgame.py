@@ -161,6 +161,11 @@ def is_nearly_over(game: Game, status: EndgameStatus) -> bool:
     return len(status.open) <= _NEARLY_OVER * game.area
 
 
+def pass_wins(game: Game, status: EndgameStatus) -> bool:
+    """Returns whether a pass ends the game and wins it, because all stones count as they stand."""
+    return game.rules.stones_stand and game.passes > 0 and status.standing > 0
+
+
 def should_pass(game: Game, status: EndgameStatus, *, cleanup: bool = False) -> bool:
     """Returns whether to pass, whatever move the search prefers.
 
@@ -176,9 +181,7 @@ def should_pass(game: Game, status: EndgameStatus, *, cleanup: bool = False) -> 
     if cleanup:
         return not status.open and not status.prisoners_to_take
     if game.rules.stones_stand:
-        if game.passes > 0 and status.standing > 0:
-            return True
-        return not status.open and not status.prisoners_to_take
+        return pass_wins(game, status) or (not status.open and not status.prisoners_to_take)
     return not status.open or (game.passes > 0 and status.worst > 0)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import UserError, error_text
-from ...base.files import files_with
+from ...base.files import files_with, is_visible
 from ...base.messages import printable
 from ...sgf import LINES_SUFFIX, RECORD_SUFFIXES, GameRecord, SgfError, read_sgf_games
 from .game_records import Filters, Unusable, read_record
@@ -143,15 +143,11 @@ def _name(entry: tuple[Path, str]) -> str:
     return (entry[1] or str(entry[0])).lower()
 
 
-def _is_record(member: str) -> bool:
-    """Whether a member of an archive has games, and is not hidden, as in `files_with`."""
-    return member.lower().endswith(RECORD_SUFFIXES) and not member.rpartition("/")[2].startswith(".")
-
-
 def _members(path: Path) -> list[tuple[Path, str]]:
     try:
         with zipfile.ZipFile(path) as archive:
-            names = sorted(name for name in archive.namelist() if _is_record(name))
+            members = archive.namelist()
+            names = sorted(name for name in members if is_visible(name.rpartition("/")[2], RECORD_SUFFIXES))
     except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as error:
         raise SgfError(f"{path}: not a zip archive, or damaged ({error})") from error
     return [(path, name) for name in names]
