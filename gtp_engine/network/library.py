@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base import folders
 from ..base.errors import UserError
+from ..base.files import files_with
 
 if TYPE_CHECKING:
     from .stored import StoredNetwork
@@ -97,9 +98,8 @@ def list_networks() -> list[Path]:
     """Returns the network files of all folders; the first found if several have the same name."""
     found: dict[str, Path] = {}
     for folder in network_folders():
-        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if path.name.endswith(SUFFIXES) and not path.name.startswith(".") and path.is_file():
-                found.setdefault(path.name, path)
+        for path in files_with(SUFFIXES, folder):
+            found.setdefault(path.name, path)
     return list(found.values())
 
 
@@ -129,8 +129,8 @@ def find_network(name: str) -> Path:
 
 def network_name(path: Path) -> str:
     """Returns a file's name without the suffix of its format."""
-    suffix = next((suffix for suffix in SUFFIXES if path.name.endswith(suffix)), "")
-    return path.name.removesuffix(suffix)
+    suffix = next((suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)), "")
+    return path.name[: len(path.name) - len(suffix)]
 
 
 def load_network(path: Path) -> "StoredNetwork":

@@ -117,6 +117,8 @@ def test_networks_are_found_by_name(folder: Path, monkeypatch: pytest.MonkeyPatc
     for name in ("small-s100", "small-s100.bin.gz", "small-s1", str(folder / "small-s100.bin.gz")):
         assert find_network(name) == folder / "small-s100.bin.gz"
     assert load_network(find_network("small-s200")).config.name == "b1c8"
+    (folder / "OTHER.BIN.GZ").touch()
+    assert find_network("OTHER") == folder / "OTHER.BIN.GZ"
     with pytest.raises(ValueError, match=r"name 'small' is ambiguous: it fits small-s100\.bin\.gz, small-s200\.pt"):
         find_network("small")
     for name in ("large", "", "/nowhere/small"):
