@@ -124,9 +124,10 @@ class _Ending:
         self._after_pass = self._game.passes > 0
         self._share_left = 1.0  # of the time
         self._least_visits = _LEAST_VISITS
-        # A player of a rank judges by few visits; of rollouts these would be a few random games, which say nothing.
-        if style.strength is not None and not worker.is_rollout(self._game):
-            self._least_visits = min(_LEAST_VISITS, style.strength.visits())
+        # A network also judges by the few visits that are allowed; of rollouts these would be a few random games, which
+        # say nothing.
+        if request.limits.visits is not None and not worker.is_rollout(self._game):
+            self._least_visits = min(_LEAST_VISITS, request.limits.visits)
 
     def choose(self) -> tuple[int, SearchReport]:
         """Returns the point to play, and the report behind it."""
@@ -243,9 +244,9 @@ class _Ending:
     def _more_limits(self) -> Limits:
         """Returns the limits of another search."""
         limits = self._share_of_time(_SHARE_OF_EACH)
-        # Without any time left they are bounded by visits: a wrong pass would be worse.
-        visits = max(limits.visits, self._least_visits) if limits.visits is not None else None
-        return Limits(visits, limits.seconds or None)
+        if limits.seconds == 0:  # without any time left a few visits remain: a wrong pass would be worse
+            return Limits(self._least_visits)
+        return limits if limits.visits is None else replace(limits, visits=max(limits.visits, self._least_visits))
 
     def _share_of_time(self, share: float) -> Limits:
         """Returns the limits of a search that has a share of the time for the move."""

@@ -163,8 +163,31 @@ def test_without_time_nothing_is_looked_into_but_a_pass():
     choose_move(watched, replace(request(game), limits=at_once), PlayStyle())
     assert watched.looks == 0
     game.play(WHITE, PASS)
-    assert choose_move(watched, replace(request(game), limits=at_once), PlayStyle())[0] == PASS
+    for limits in (at_once, Limits(seconds=0.0), Limits(visits=10**9, seconds=0.0)):
+        assert choose_move(watched, replace(request(game), limits=limits), PlayStyle())[0] == PASS
     watched.close()
+
+
+def test_no_search_of_a_network_has_more_visits_than_asked_for():
+    """Those that look for the end of the game, too; of rollouts they need more."""
+
+    class WatchedWorker(ReliableWorker):
+        most = 0
+
+        def look(self, request):
+            self.most = max(self.most, request.limits.visits)
+            return super().look(request)
+
+    sure = WatchedWorker("none", 1, 7)
+    for passes in (0, 1):
+        game = game_of(PRISONERS, "chinese", to_move=WHITE)
+        if passes:
+            game.play(BLACK, PASS)
+        for visits in (1, 10, 100):
+            sure.most = 0
+            choose_move(sure, request(game, visits), PlayStyle())
+            assert sure.most <= visits
+    sure.close()
 
 
 def test_a_pass_on_an_empty_board_does_not_end_even_a_lost_game(worker):
