@@ -59,9 +59,10 @@ class SavedGame:
         node: The node of `game`.
         humans: The colours that humans play: those of the record, or the player to move if it names none.
         opponent: The engine that played it; None if `play` did not save it, or for two humans.
-        is_own: Whether `play` saved it, and it is continued from its end: saving may then update the file.
+        is_own: Whether `play` saved it, alone in its file, and it is continued from its end: saving may then update the
+            file.
         is_edited: Whether its file says that somebody's record is edited in it: saving updates it too if it is in the
-            folder of saved games.
+            folder of saved games. A file with several games is never updated.
         date: The date of the record.
         players: The names in the record by colour, "" for none.
         result: The result in the record, "" for none.
@@ -84,8 +85,14 @@ class SavedGame:
 
     def in_words(self) -> str:
         """Returns a line about what is continued, and whether its file is updated."""
+        choice = f"; {self.notice}" if self.notice else ""
         saving = "" if self.is_own else "; it will be saved as a new game"
-        return f"continuing {self.path} after {plural(len(self.game.moves), 'move')}{saving}"
+        return f"continuing {self.path} after {plural(len(self.game.moves), 'move')}{choice}{saving}"
+
+    @property
+    def notice(self) -> str | None:
+        """That the file has other games too, which were not opened; None if it has none."""
+        return None if self.tree.is_whole_file else "only the first game in the file was opened"
 
 
 def open_game(
@@ -144,6 +151,7 @@ def open_tree(
         node.children.clear()  # the game goes on from there
     game, notes = tree.position(node, rules, komi), read_notes(tree.root.properties)
     is_ours = path is not None and not notes.is_edited and _is_own(record)
+    is_whole = tree.is_whole_file and node is line[-1]
     return SavedGame(
         path=path,
         game=game,
@@ -151,8 +159,8 @@ def open_tree(
         node=node,
         humans=_humans(record) or frozenset((game.to_move,)),
         opponent=_opponent(record, notes),
-        is_own=is_ours and not is_finished(record) and node is line[-1],
-        is_edited=path is not None and notes.is_edited and node is line[-1],
+        is_own=is_ours and not is_finished(record) and is_whole,
+        is_edited=path is not None and notes.is_edited and is_whole,
         date=record.date,
         players={BLACK: record.black, WHITE: record.white},
         result=record.result.strip(),
@@ -199,6 +207,8 @@ def latest_unfinished(folder: Path, other_than: Path | None = None, *, with_edit
 def unfinished_games(folder: Path, *, with_edited: bool = False) -> Iterator[Path]:
     """Yields the unfinished games with moves that `play` saved in the folder, the latest first.
 
+    Files with several games are left out: they are collections that somebody has made.
+
     Args:
         folder: The folder.
         with_edited: Whether to yield records being edited in this program as well.
@@ -211,7 +221,7 @@ def unfinished_games(folder: Path, *, with_edited: bool = False) -> Iterator[Pat
         except (UserError, OSError):
             continue
         is_edited = read_notes(tree.root.properties).is_edited
-        if with_edited if is_edited else record.moves and _is_unfinished(record):
+        if tree.is_whole_file and (with_edited if is_edited else record.moves and _is_unfinished(record)):
             yield path
 
 

@@ -103,6 +103,7 @@ class RecordTree:
         width: The number of columns.
         height: The number of rows.
         source: The name used in error messages.
+        is_whole_file: Whether what it was read from has no other game, so that writing the tree there loses nothing.
         edits: The changes since it was read, the latest last.
         version: Grows with every change.
     """
@@ -112,6 +113,7 @@ class RecordTree:
         self.width = width
         self.height = height
         self.source = source
+        self.is_whole_file = True
         self.edits: list[Edit] = []
         self.version = 0
         self._made = 1
@@ -398,12 +400,23 @@ def read_tree(source: str | os.PathLike[str] | bytes) -> RecordTree:
     """
     data, name = (source, "SGF data") if isinstance(source, bytes) else (read_data(Path(source)), str(source))
     try:
-        coarse = next(parse_games(decode_sgf(data)), None)
+        games = parse_games(decode_sgf(data))
+        coarse = next(games, None)
         if coarse is None:
             raise UserError("no SGF game found")
-        return _tree_of(coarse, name)
+        tree = _tree_of(coarse, name)
     except UserError as error:
         raise SgfError(f"{name}: {error}") from error
+    tree.is_whole_file = _is_at_end(games)
+    return tree
+
+
+def _is_at_end(games: Iterator[sgf_grammar.Coarse_game_tree]) -> bool:
+    """Whether no game follows; one that cannot be read is a game too."""
+    try:
+        return next(games, None) is None
+    except UserError:
+        return False
 
 
 def _tree_of(coarse: sgf_grammar.Coarse_game_tree, source: str) -> RecordTree:

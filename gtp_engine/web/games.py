@@ -92,8 +92,9 @@ class Games(Part):
         if not session.played.save() and session.tree_version != self._downloaded:
             raise UserError(f"{session.played.file.error}; this game would be lost: download its SGF first")
         session.cancel()
-        session.notice = session.played.file.notice
+        notice = session.played.file.notice
         begin()
+        session.notice = notice or session.notice_of_opening
         if forgets:
             session.values.forget()
         session.began()

@@ -72,7 +72,8 @@ class Session:
         values: What has been found about the positions.
         opinion: The search behind the engine's last move, and the node after that move; None if there is none.
         problem: What has gone wrong on the engine's side, in one line; None if nothing.
-        notice: Why this game, or the one before it, was saved to a new file, in one line; None if it was not.
+        notice: Why this game, or the one before it, was saved to a new file, or that only the first game of a file was
+            opened, in one line; None for neither.
         is_watched: Whether a page is open.
         games, searches, guessing, reviewing: Parts that keep something, see their modules.
     """
@@ -101,7 +102,7 @@ class Session:
         self.values = Values()
         self.opinion: tuple[SearchReport, TreeNode] | None = None
         self.problem: str | None = None
-        self.notice: str | None = None
+        self.notice = self.notice_of_opening
         self.is_watched = True
         # A page that was open before a restart must not take a game of this program for one of the program before.
         self._trees = secrets.randbelow(_FIRST_TREES)
@@ -118,6 +119,11 @@ class Session:
     def is_ready(self) -> bool:
         """Whether the engine is compiled and has its network."""
         return self.played.engine.ready.done()
+
+    @property
+    def notice_of_opening(self) -> str | None:
+        """What there is to know about the file that the game comes from; None for nothing."""
+        return None if self.played.saved is None else self.played.saved.notice
 
     @property
     def is_latest(self) -> bool:

@@ -90,6 +90,29 @@ def test_another_programs_game_is_continued_by_the_player_to_move_in_a_new_file(
     assert opened.in_words().endswith("after 3 moves; it will be saved as a new game")
 
 
+@pytest.mark.parametrize("rest", ["(;GM[1]SZ[9];B[aa])", "(;GM[1]SZ[9];B[aa]", "\n(;GM[2])"])
+@pytest.mark.parametrize("suffix", [".sgf", ".sgfs"])
+def test_a_file_with_other_games_is_never_updated(tmp_path: Path, rest: str, suffix: str) -> None:
+    path = saved(tmp_path, record(), f"games{suffix}")
+    path.write_text(path.read_text() + rest)
+    opened = open_game(path)
+    assert (opened.is_own, opened.humans, len(opened.game.moves)) == (False, {BLACK}, 2)
+    assert opened.in_words() == (
+        f"continuing {path} after 2 moves; only the first game in the file was opened; it will be saved as a new game"
+    )
+    path.write_text(path.read_text().replace("(;", "(;GEDIT[1]", 1))
+    assert not open_game(path).is_edited
+    assert list(unfinished_games(tmp_path, with_edited=True)) == []
+
+
+@pytest.mark.parametrize("rest", ["\n\0\n", "(;-)"])
+def test_what_follows_a_game_and_is_none_does_not_count(tmp_path: Path, rest: str) -> None:
+    path = saved(tmp_path, record())
+    path.write_text(path.read_text() + rest)
+    opened = open_game(path)
+    assert opened.is_own and opened.notice is None
+
+
 def test_an_earlier_move_is_continued_in_a_new_file(tmp_path: Path) -> None:
     made = record("C3 E5 G7", result="B+R")
     made.nodes[1].comment = made.nodes[3].comment = "x"

@@ -84,6 +84,17 @@ def test_a_file_goes_on_by_its_name_in_the_folder(tmp_path: Path) -> None:
     assert len(read_sgf(only_game(tmp_path)).moves) == 4
 
 
+def test_the_other_games_of_a_file_stay(tmp_path: Path) -> None:
+    play("C3\n", tmp_path / "old")
+    path = only_game(tmp_path / "old")
+    path.write_text(path.read_text() + "(;GM[1]SZ[9];B[aa])")
+    before = path.read_bytes()
+    said = play(f"load {path}\nB2\n", tmp_path / "new")
+    assert "after 2 moves; only the first game in the file was opened; it will be saved as a new game" in said
+    assert len(read_sgf(only_game(tmp_path / "new")).moves) == 4
+    assert path.read_bytes() == before
+
+
 def test_an_earlier_move_of_a_finished_game_goes_on_in_a_new_file(tmp_path: Path) -> None:
     finished = tmp_path / "finished.sgf"
     finished.write_text("(;GM[1]SZ[5]KM[3.5]RE[B+R]AB[aa][ee]HA[2];W[cc];B[bb];W[dd])")

@@ -10,8 +10,10 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.play.engine import Engine, EngineSettings
+from gtp_engine.play.loading import open_tree
 from gtp_engine.play.recorded_clock import RecordedClock
-from gtp_engine.sgf import read_sgf
+from gtp_engine.sgf import read_sgf, read_tree
+from gtp_engine.web.session import Session
 from gtp_engine.web.values import JUDGED_VISITS, Value
 
 NEW = {
@@ -436,6 +438,20 @@ def test_a_record_is_opened_and_stepped_through(desk: Desk, tmp_path: Path) -> N
     desk.play("G3")
     (file,) = tmp_path.glob("*.sgf")
     assert len(read_sgf(file).moves) == 4
+
+
+def test_the_page_says_that_a_file_has_other_games(desk: Desk, tmp_path: Path) -> None:
+    desk.send("open", sgf=RECORD + RECORD)
+    said = "only the first game in the file was opened"
+    assert desk.published[-1]["notice"] == said
+    desk.play("G3")
+    assert desk.published[-1]["notice"] == said
+    desk.send("open", sgf=RECORD)
+    assert desk.published[-1]["notice"] is None
+    path = tmp_path / "two.sgf"
+    path.write_text(RECORD + RECORD)
+    desk.played.load(open_tree(read_tree(path), path))
+    assert Session(desk.played, desk.published.append, desk.calls.put).notice == said  # as `web FILE` begins
 
 
 def test_a_record_leaves_the_engines_settings_alone(desk: Desk, engine: Engine) -> None:
