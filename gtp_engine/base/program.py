@@ -18,6 +18,17 @@ def program_line() -> str:
     return _typed(started) if started.stem == NAME else NAME
 
 
+def quoted(word: str, *, windows: bool = sys.platform == "win32") -> str:
+    """Returns a word, such as the name of a file, as it is typed at a command line.
+
+    Args:
+        word: The word.
+        windows: Whether for a shell of Windows: a backslash is a plain character there, and cmd.exe knows only double
+            quotes.
+    """
+    return subprocess.list2cmdline([word]) if windows else shlex.quote(word)
+
+
 def command_arguments(command: str, *, windows: bool) -> str | list[str]:
     """Returns a command line as `subprocess` starts it; this program is started for `gtp_engine` if that is not found.
 
@@ -43,5 +54,6 @@ def _is_missing(program: str) -> bool:
 def _typed(program: Path) -> str:
     """Returns the name of a program if the shell finds it by that, otherwise its path, as words of a shell."""
     found = shutil.which(program.name)
-    is_found = found is not None and program.exists() and os.path.samefile(found, program)
-    return shlex.quote(program.name if is_found else str(program))
+    files = (program, Path(f"{program}.exe"))  # launchers on Windows leave the suffix out of sys.argv[0]
+    is_found = found is not None and any(file.exists() and os.path.samefile(found, file) for file in files)
+    return quoted(program.name if is_found else str(program))

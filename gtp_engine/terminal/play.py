@@ -3,7 +3,6 @@
 import itertools
 import os
 import re
-import shlex
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ from ..base.fields import Range, parse_number
 from ..base.folders import games_dir
 from ..base.jit import is_cold
 from ..base.messages import plural
-from ..base.program import program_line
+from ..base.program import program_line, quoted
 from ..base.system import wait_for
 from ..game.coords import BLACK, WHITE, colour_name, parse_vertex
 from ..game.diagram import Marks
@@ -385,7 +384,7 @@ class TerminalGame:
         path = self._played.file.path
         self._screen.keep()
         self._review(path)
-        self._print_command("to write it into a copy", f"review {shlex.quote(_near(path))} --sgf reviewed.sgf")
+        self._print_command("to write it into a copy", f"review {quoted(_near(path))} --sgf reviewed.sgf")
         self._print(_CHOICES_AFTER_GAME, "dim")
 
     def _command_help(self, _: str) -> None:
@@ -477,9 +476,9 @@ class TerminalGame:
         assert path is not None
         if not self._played.result:
             name = path.name if path.parent == games_dir() else _near(path)
-            self._print_command("to continue", f"play {shlex.quote(name)}")
+            self._print_command("to continue", f"play {quoted(name)}")
         elif not self._screen.is_interactive:
-            self._print_command("to find the mistakes", f"review {shlex.quote(_near(path))}")
+            self._print_command("to find the mistakes", f"review {quoted(_near(path))}")
 
     def _print_command(self, purpose: str, command: str) -> None:
         """Shows a command of this program in one line, however long, for copying."""
@@ -517,5 +516,8 @@ class TerminalGame:
 
 
 def _near(path: Path) -> str:
-    """Returns the name of a file from the working folder, if that is shorter."""
-    return min(str(path), os.path.relpath(path), key=len)
+    """Returns the name of a file from the working folder, if it has one and that is shorter."""
+    try:
+        return min(str(path), os.path.relpath(path), key=len)
+    except ValueError:  # it is on another drive of Windows
+        return str(path)

@@ -1,13 +1,12 @@
 """What users type to start the program again."""
 
-import shlex
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from gtp_engine.base.program import command_arguments, program_line
+from gtp_engine.base.program import command_arguments, program_line, quoted
 
 
 def test_the_line_that_starts_the_program_again_is_that_which_started_it(
@@ -18,9 +17,9 @@ def test_the_line_that_starts_the_program_again_is_that_which_started_it(
     program.touch(0o755)
     monkeypatch.setenv("PATH", "")
     for started, line in {
-        str(program): f"'{program}'",
+        str(program): quoted(str(program)),
         ".venv/bin/gtp_engine": ".venv/bin/gtp_engine",
-        "/somewhere/gtp_engine/__main__.py": f"{shlex.quote(sys.executable)} -m gtp_engine",
+        "/somewhere/gtp_engine/__main__.py": f"{quoted(sys.executable)} -m gtp_engine",
         "pytest": "gtp_engine",
     }.items():
         monkeypatch.setattr(sys, "argv", [started, "play"])
@@ -28,6 +27,28 @@ def test_the_line_that_starts_the_program_again_is_that_which_started_it(
     monkeypatch.setenv("PATH", str(program.parent))
     monkeypatch.setattr(sys, "argv", [str(program), "play"])
     assert program_line() == "gtp_engine"
+
+
+def test_the_program_is_found_by_its_name_without_the_suffix_of_its_launcher(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher = tmp_path / "gtp_engine.exe"
+    launcher.touch()
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / "gtp_engine"), "play"])
+    monkeypatch.setattr(shutil, "which", lambda _: str(launcher))  # as on Windows
+    assert program_line() == "gtp_engine"
+
+
+@pytest.mark.parametrize(
+    ("word", "windows", "elsewhere"),
+    [
+        ("game.sgf", "game.sgf", "game.sgf"),
+        (r"sgf\game.sgf", r"sgf\game.sgf", r"'sgf\game.sgf'"),
+        (r"C:\My Games\a.sgf", r'"C:\My Games\a.sgf"', r"'C:\My Games\a.sgf'"),
+    ],
+)
+def test_words_are_quoted_as_the_shell_reads_them(word: str, windows: str, elsewhere: str) -> None:
+    assert (quoted(word, windows=True), quoted(word, windows=False)) == (windows, elsewhere)
 
 
 def test_a_command_line_is_split_as_by_a_shell_but_not_for_windows() -> None:

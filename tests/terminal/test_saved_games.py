@@ -3,10 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
 from piped_game import only_game, play, run
 
 from gtp_engine.game.game import Game
 from gtp_engine.sgf import read_sgf
+from gtp_engine.terminal.play import _near
 
 
 def test_the_end_of_input_saves_and_leaves(tmp_path: Path) -> None:
@@ -60,6 +62,14 @@ def test_the_name_of_the_file_tells_board_and_opponent(tmp_path: Path) -> None:
     }.items():
         play("C3\n", tmp_path / label, *options)
         assert re.fullmatch(rf"\d{{4}}-\d\d-\d\d-\d{{6}}-{label}\.sgf", only_game(tmp_path / label).name)
+
+
+def test_a_file_on_another_drive_is_named_by_its_whole_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    def relpath(path: Path) -> str:
+        raise ValueError("path is on mount 'D:', start on mount 'C:'")
+
+    monkeypatch.setattr("os.path.relpath", relpath)
+    assert _near(Path("/games/a.sgf")) == "/games/a.sgf"
 
 
 def test_the_last_game_goes_on_in_its_file(tmp_path: Path) -> None:
