@@ -30,6 +30,7 @@ class GameFile:
         self.error: str | None = None
         self.notice: str | None = None
         self._content = None if path is None else _content(path)
+        self._is_automatic = False  # whether the file is one that `_write_new` has made
 
     def save(self, record: Writable) -> bool:
         """Writes the record over its earlier state; returns False and sets `error` if that fails."""
@@ -49,7 +50,11 @@ class GameFile:
         return True
 
     def save_as(self, record: Writable, name: str) -> bool:
-        """Writes to another file, which later saves then update; refuses to replace an existing file."""
+        """Writes to another file, which later saves then update; refuses to replace an existing file.
+
+        A file that this game had in the folder is removed: it would stay behind the game, and be continued instead.
+        One that the player named or opened, or that another program has changed, stays.
+        """
         try:
             path = Path(name).expanduser()
             if path == self.path:
@@ -59,8 +64,17 @@ class GameFile:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             self.error = f"cannot save to {name}: {reason}"
             return False
+        self._remove_automatic()
         self.path, self.error, self.notice, self._content = path, None, None, _content(path)
+        self._is_automatic = False
         return True
+
+    def _remove_automatic(self) -> None:
+        if not self._is_automatic or self.path is None or self._content is None:
+            return
+        if _content(self.path) == self._content:
+            with suppress(OSError):
+                self.path.unlink()
 
     def _write_new(self, record: Writable) -> Path:
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -70,6 +84,7 @@ class GameFile:
                 write_sgf(record, path, overwrite=False)
             except FileExistsError:
                 continue
+            self._is_automatic = True
             return path
         raise AssertionError("unreachable")
 

@@ -40,6 +40,29 @@ def test_two_programs_that_continue_a_game_keep_both_games(tmp_path: Path) -> No
     assert (moves(path), moves(two.path)) == (3, 4)
 
 
+def test_a_game_that_is_given_a_file_leaves_no_copy_behind(tmp_path: Path) -> None:
+    mine, other, folder = tmp_path / "mine.sgf", tmp_path / "other.sgf", tmp_path / "games"
+    file = GameFile(folder)
+    assert file.save(record("C3")) and len(list(folder.iterdir())) == 1
+    assert not file.save_as(record("C3"), str(tmp_path)) and len(list(folder.iterdir())) == 1
+    assert file.save_as(record("C3"), str(mine)) and list(folder.iterdir()) == []
+    assert file.save(record("C3", "B2")) and moves(mine) == 2
+    assert file.save_as(record("C3", "B2"), str(other))
+    assert mine.exists() and other.exists()  # both were named
+
+
+def test_a_file_that_was_opened_or_changed_stays_when_the_game_is_given_another(tmp_path: Path) -> None:
+    folder = tmp_path / "games"
+    changed, opened = GameFile(folder, "changed"), folder / "opened.sgf"
+    assert changed.save(record("C3")) and changed.path is not None
+    before = changed.path
+    before.write_text(before.read_text() + "\n")
+    assert changed.save_as(record("C3"), str(opened)) and before.exists()
+    again = GameFile(folder, path=opened)
+    assert again.save(record("C3", "B2")) and again.save_as(record("C3", "B2"), str(tmp_path / "mine.sgf"))
+    assert opened.exists()
+
+
 @pytest.mark.parametrize("is_own", [False, True])
 def test_a_file_that_was_deleted_is_written_again(tmp_path: Path, is_own: bool) -> None:
     path = tmp_path / "game.sgf"

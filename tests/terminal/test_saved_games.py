@@ -28,6 +28,17 @@ def test_save_to_a_file_of_your_own(tmp_path: Path) -> None:
     assert len(read_sgf(mine).to_game().moves) == 4
 
 
+def test_a_game_in_a_file_of_your_own_is_not_resumed_from_an_old_copy(tmp_path: Path) -> None:
+    folder, mine = tmp_path / "games", tmp_path / "mine.sgf"
+    said = play(f"C3\nsave {mine}\nB2\n", folder)
+    assert re.search(rf"to continue: \S+ -m gtp_engine play \S*{mine.name}", said)
+    ran = run("", folder, "--resume")
+    assert (ran.returncode, ran.stderr.decode()) == (1, f"Error: no unfinished game in {folder}\n")
+    play(f"C3\nsave {folder / 'named.sgf'}\nB2\n", folder)
+    play("D4\n", folder, "--resume")
+    assert len(read_sgf(only_game(folder)).moves) == 6
+
+
 def test_a_folder_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
