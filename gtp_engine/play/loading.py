@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -192,29 +193,32 @@ def latest_unfinished(folder: Path, other_than: Path | None = None, *, with_edit
 
     Args:
         folder: The folder.
-        other_than: A file that does not count.
+        other_than: A file that does not count, by whatever path it is named.
         with_edited: Whether records being edited in this program count as well.
 
     Raises:
         UserError: There is none.
     """
-    path = next((path for path in unfinished_games(folder, with_edited=with_edited) if path != other_than), None)
+    path = next(unfinished_games(folder, other_than, with_edited=with_edited), None)
     if path is None:
         raise UserError(f"no unfinished game in {folder}")
     return path
 
 
-def unfinished_games(folder: Path, *, with_edited: bool = False) -> Iterator[Path]:
+def unfinished_games(folder: Path, other_than: Path | None = None, *, with_edited: bool = False) -> Iterator[Path]:
     """Yields the unfinished games with moves that `play` saved in the folder, the latest first.
 
     Files with several games are left out: they are collections that somebody has made.
 
     Args:
         folder: The folder.
+        other_than: A file that is left out, by whatever path it is named.
         with_edited: Whether to yield records being edited in this program as well.
     """
     files = [(path.stat().st_mtime, path) for path in files_with((".sgf",), folder)]
     for _, path in sorted(files, reverse=True):
+        if other_than is not None and _is_same_file(path, other_than):
+            continue
         try:
             tree = read_tree(path)
             record = tree.record(tree.main_line[-1])
@@ -223,6 +227,12 @@ def unfinished_games(folder: Path, *, with_edited: bool = False) -> Iterator[Pat
         is_edited = read_notes(tree.root.properties).is_edited
         if tree.is_whole_file and (with_edited if is_edited else record.moves and _is_unfinished(record)):
             yield path
+
+
+def _is_same_file(path: Path, other: Path) -> bool:
+    with suppress(OSError):  # one of them is missing
+        return path.samefile(other)
+    return False
 
 
 def _is_unfinished(record: GameRecord) -> bool:

@@ -345,7 +345,7 @@ class TerminalGame:
 
     def _other_games(self) -> Iterator[Path]:
         """Yields the unfinished games in the folder other than this one, the latest first."""
-        return (path for path in unfinished_games(self._played.folder) if path != self._played.file.path)
+        return unfinished_games(self._played.folder, self._played.file.path)
 
     def _command_resume(self, _: str) -> None:
         if self._engine.game.moves and not self._played.result:

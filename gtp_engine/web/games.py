@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +47,7 @@ class Games(Part):
 
     def _unfinished(self) -> list[Path]:
         played = self.session.played
-        others = (path for path in unfinished_games(played.folder, with_edited=True) if path != played.file.path)
-        return [path for path, _ in zip(others, range(_LISTED), strict=False)]
+        return list(islice(unfinished_games(played.folder, played.file.path, with_edited=True), _LISTED))
 
     def _new(self, message: Message) -> None:
         new = new_game_of(message)

@@ -203,6 +203,18 @@ def test_the_latest_unfinished_game_of_play(tmp_path: Path) -> None:
     assert latest_unfinished(tmp_path, other_than=wanted) == older
 
 
+def test_the_game_to_leave_out_is_known_by_any_of_its_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "games"
+    folder.mkdir()
+    present, other = saved(folder, record(), "present.sgf"), saved(folder, record(), "other.sgf", age=10)
+    monkeypatch.chdir(tmp_path)
+    for path in (present, Path("games/present.sgf"), folder / ".." / "games" / "present.sgf"):
+        assert list(unfinished_games(folder, path)) == [other]
+        assert latest_unfinished(folder, other_than=path) == other
+    assert list(unfinished_games(Path("games"), present)) == [Path("games/other.sgf")]
+    assert list(unfinished_games(folder, Path("games/missing.sgf"))) == [present, other]
+
+
 def test_no_unfinished_game(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "missing"):
         with pytest.raises(UserError, match=f"no unfinished game in {folder}"):

@@ -1,5 +1,6 @@
 """Games that `gtp_engine play` saves and continues, in processes of their own with piped input."""
 
+import os
 import re
 from pathlib import Path
 
@@ -179,6 +180,14 @@ def test_other_games_from_within_a_game(tmp_path: Path) -> None:
     assert len(read_sgf(old).moves) == 4
     (other,) = (path for path in tmp_path.glob("*.sgf") if path != old)
     assert len(read_sgf(other).moves) == 2
+
+
+def test_the_present_game_is_no_other_game(tmp_path: Path) -> None:
+    play("C3\n", tmp_path)
+    path = os.path.relpath(only_game(tmp_path))
+    said = play("load\nresume\n", tmp_path, path).splitlines()
+    assert f"no unfinished game in {tmp_path}; for another file, type load FILE" in said
+    assert "this is the only unfinished game; for another file, type load FILE" in said
 
 
 def test_steps_begin_at_the_highest_rank_of_the_board(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.play.engine import Engine, EngineSettings
-from gtp_engine.play.loading import open_tree
+from gtp_engine.play.loading import open_game, open_tree
 from gtp_engine.play.recorded_clock import RecordedClock
 from gtp_engine.sgf import read_sgf, read_tree
 from gtp_engine.web.session import Session
@@ -264,6 +264,17 @@ def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path) -> None
     desk.send("resume", game=name)
     desk.wait()
     assert desk.vertices[0] == "C3" and desk.published[-1]["file"] == f"{name}.sgf"
+
+
+def test_the_present_game_is_not_offered_by_whatever_path_it_was_opened(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.play("C3")
+    desk.wait()
+    (file,) = tmp_path.glob("*.sgf")
+    monkeypatch.chdir(tmp_path)
+    desk.played.load(open_game(Path(file.name)))
+    assert desk.send("games") == {"type": "games", "games": []}
 
 
 def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path) -> None:
