@@ -126,7 +126,7 @@ def games_folder_option(text: str) -> Decorator:
     """Returns --sgf-dir for commands that save games in the user's folder."""
     return click.option(
         "--sgf-dir",
-        type=click.Path(path_type=Path),
+        type=click.Path(file_okay=False, path_type=Path),
         metavar="FOLDER",
         show_default="shown by `gtp_engine doctor`",
         help=text,

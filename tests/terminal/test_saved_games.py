@@ -12,6 +12,12 @@ from gtp_engine.sgf import read_sgf
 from gtp_engine.terminal.play import _near
 
 
+def folder_in_a_file(tmp_path: Path) -> Path:
+    """Returns a folder that nobody can make."""
+    (tmp_path / "file").touch()
+    return tmp_path / "file" / "games"
+
+
 def test_the_end_of_input_saves_and_leaves(tmp_path: Path) -> None:
     said = play("C3\n", tmp_path)
     assert re.search(r"white plays [A-E][1-5]  \(\d+\.\d s, your win rate \d+%\)", said)
@@ -41,8 +47,7 @@ def test_a_game_in_a_file_of_your_own_is_not_resumed_from_an_old_copy(tmp_path: 
 
 
 def test_a_folder_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("")
+    blocked = folder_in_a_file(tmp_path)
     said = play("C3\nquit\nsave\nsave /nowhere/at.sgf\n" + f"save {tmp_path}/mine.sgf\n", blocked)
     assert said.count(f"cannot save to {blocked}: ") == 3
     assert len(read_sgf(tmp_path / "mine.sgf").to_game().moves) == 2
@@ -51,16 +56,14 @@ def test_a_folder_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
 def test_a_game_that_cannot_be_saved_stays_on_the_board(tmp_path: Path) -> None:
     play("D4\n", tmp_path)
     other = only_game(tmp_path)
-    blocked = tmp_path / "file"
-    blocked.write_text("")
+    blocked = folder_in_a_file(tmp_path)
     said = play(f"C3\nnew\nload {other}\nsave {tmp_path}/mine.sgf\nnew\n", blocked)
     assert said.count("this game would be lost: type save FILE first") == 2
     assert read_sgf(tmp_path / "mine.sgf").to_game().moves[0].point == Game(5).point("C3")
 
 
 def test_the_record_is_printed_where_it_can_be_saved_nowhere(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("")
+    blocked = folder_in_a_file(tmp_path)
     said = play("C3\n", blocked, status=1)
     record = said[said.index("(;") :].encode()
     assert len(read_sgf(record).to_game().moves) == 2
@@ -147,6 +150,7 @@ def test_one_line_for_a_game_that_cannot_go_on(tmp_path: Path) -> None:
         (str(finished), "--move", "1"): f"{finished}: the game is on 9x9, not on 5x5; leave out --board-size",
         (str(finished), "--move", "7"): f"{finished}: there is no move 7, the game has 1 move",
         ("--resume",): f"no unfinished game in {tmp_path}",
+        ("--sgf-dir", str(text)): f"Invalid value for '--sgf-dir': Directory '{text}' is a file.",
         ("--move", "3"): "--move needs a saved game: name its FILE, or add --resume",
         ("--resume", str(finished)): "name a FILE or use --resume, not both",
         ("--resume", "--handicap", "2"): "--handicap is for new games: a saved game has its own handicap",

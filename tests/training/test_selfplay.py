@@ -229,6 +229,6 @@ def test_control_c_keeps_what_is_finished(network: str, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.touch()
+    (tmp_path / "file").touch()
+    blocked = tmp_path / "file" / "games"
     assert f"Error: cannot create folder {blocked}/" in selfplay(blocked, "--games", "1", status=1)
