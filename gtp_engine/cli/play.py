@@ -79,6 +79,9 @@ def _review(path: Path, search: SearchOptions, profile: str) -> None:
     """Reviews a finished game as `gtp_engine review` does. Ctrl-C ends the review, not the game's prompt.
 
     The network is that of the game, unless it imitated humans with this profile and so their mistakes as well.
+
+    Raises:
+        UserError: The review failed, or Ctrl-C ended it at once.
     """
     from ..evaluate.choices import AUTO
     from .review import review
@@ -93,6 +96,8 @@ def _review(path: Path, search: SearchOptions, profile: str) -> None:
         review.main([*arguments, "--", str(path)], prog_name="gtp_engine review", standalone_mode=False)
     except click.ClickException as error:
         raise UserError(error.format_message()) from error
+    except click.Abort:  # click's KeyboardInterrupt
+        raise UserError("the review was stopped") from None
     finally:
         signal.signal(signal.SIGTERM, on_end)
         interrupts.raise_again()

@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 from sgfmill import sgf
 
+from gtp_engine.base.errors import UserError
 from gtp_engine.base.log import NOTICE, log_level
 from gtp_engine.cli import main
 from gtp_engine.cli.play import _review as review_after_game
@@ -315,3 +316,10 @@ def test_the_review_after_a_game_reports_as_the_game_does(
         review_after_game(Path("game.sgf"), search, profile)
     arguments = ["--network", network, "--device", "cpu", "--precision", "auto", *option, "--", "game.sgf"]
     assert called.call_args.args == (arguments,)
+
+
+def test_ctrl_c_ends_the_review_after_a_game_and_nothing_else(game: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.cli.review.review.invoke", Mock(side_effect=KeyboardInterrupt))
+    search = Mock(network="none", device="cpu", precision="auto", threads=None)
+    with pytest.raises(UserError, match=r"^the review was stopped$"):
+        review_after_game(game, search, "")
