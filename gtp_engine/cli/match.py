@@ -12,7 +12,7 @@ from ..base.messages import plural
 from .command import command, is_given
 from .engine_settings import search_parameters
 from .match_options import FOR_ENGINES, FOR_NETWORKS, NETWORK_CONCURRENCY, MatchOptions, match_options
-from .outputs import check_place, new_folder
+from .outputs import check_outputs, new_folder
 
 if TYPE_CHECKING:
     from ..games.results import MatchResult
@@ -48,7 +48,7 @@ def match(context: click.Context, **options: Any) -> None:
     chosen = MatchOptions(**options)
     _check_players(context, chosen)
     if chosen.json_file:
-        check_place(chosen.json_file)
+        _check_output(chosen.json_file, chosen)
     _run(chosen)
 
 
@@ -64,6 +64,14 @@ def _check_players(context: click.Context, options: MatchOptions) -> None:
     for param in context.command.params:
         if param.name in wrong and is_given(context, param.name):
             raise click.UsageError(f"{param.opts[0]} is only for matches between {kind}")
+
+
+def _check_output(file: Path, options: MatchOptions) -> None:
+    """Checks the file for the result as `check_outputs` does; a match that resumes may replace its own."""
+    from ..games.results import is_result_of
+
+    is_own = options.sgf_dir is not None and is_result_of(file, options.sgf_dir)
+    check_outputs([file], [options.openings] if options.openings else [], force=options.force or is_own)
 
 
 def _run(options: MatchOptions) -> None:

@@ -12,7 +12,7 @@ from .command import options
 from .name_types import NetworkName
 from .option_types import Seconds, WholeNumber
 from .options import GameOptions, game_options
-from .outputs import output_option
+from .outputs import FORCE, output_option
 
 NETWORK_VISITS = 100
 NETWORK_CONCURRENCY = 64
@@ -48,6 +48,7 @@ class MatchOptions:
     sprt: tuple[float, float] | None
     sgf_dir: Path | None
     json_file: Path | None
+    force: bool
 
 
 _OPTIONS = (
@@ -120,7 +121,8 @@ _OPTIONS = (
         show_default="a new folder",
         help="Folder for games and results; that of an unfinished match resumes it.",
     ),
-    output_option("--json", "json_file", text="Write the result as JSON."),
+    output_option("--json", "json_file", text="Write the result as JSON; a match that resumes replaces its own."),
+    FORCE,
 )
 
 

@@ -190,6 +190,16 @@ def write_json(file: Path, result: MatchResult) -> None:
     write_text(file, json.dumps(result.to_dict(), indent=2) + "\n")
 
 
+def is_result_of(file: Path, folder: Path) -> bool:
+    """Whether a file is a result, by `write_json`, of the match in this folder: all games of the file are there."""
+    try:
+        games = json.loads(file.read_text(encoding="utf-8"))["games"]
+        lines = {json.dumps(game) for game in games}
+        return bool(lines) and lines <= set((folder / RESULTS_FILE).read_text(encoding="utf-8").splitlines())
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
+
+
 def _read_results(file: Path) -> list[GameResult]:
     if not file.exists():
         return []

@@ -38,6 +38,32 @@ def test_lines_and_files(scripted: Script, tmp_path: Path) -> None:
     assert sorted(file.name for file in (tmp_path / "games").glob("*.sgf")) == ["game-0001.sgf", "game-0002.sgf"]
 
 
+def test_an_existing_file_is_kept_unless_the_match_resumes(scripted: Script, tmp_path: Path) -> None:
+    players, file = (scripted("resign"), scripted()), tmp_path / "result.json"
+    words = *players, "--games", "2", "--json", str(file), "--sgf-dir"
+    file.write_text("mine")
+    kept = run(*words, str(tmp_path / "one"))
+    assert (kept.returncode, file.read_text()) == (1, "mine")
+    assert kept.stderr == f"Error: {file} already exists; choose another name or add --force\n"
+    assert not (tmp_path / "one").exists()
+    assert run(*words, str(tmp_path / "one"), "--force").returncode == 0
+    first = file.read_bytes()
+    file.write_text(json.dumps(json.loads(first) | {"games": json.loads(first)["games"][:1]}))
+    assert run(*words, str(tmp_path / "one")).returncode == 0
+    assert file.read_bytes() == first
+    assert run(*words, str(tmp_path / "two")).returncode == 1
+    assert file.read_bytes() == first
+
+
+def test_the_openings_are_not_overwritten(scripted: Script, tmp_path: Path) -> None:
+    file = tmp_path / "openings.sgf"
+    file.write_text("(;SZ[5];B[cc])")
+    words = scripted(), scripted(), "--openings", str(file), "--sgf-dir", str(tmp_path / "games")
+    done = run(*words, "--json", str(file), "--force")
+    assert done.stderr == f"Error: {file} is one of the files to read; choose another name\n"
+    assert file.read_text() == "(;SZ[5];B[cc])"
+
+
 def test_sequential_test_is_told(scripted: Script, tmp_path: Path) -> None:
     done = run(scripted("resign"), scripted(), "--games", "40", "--sprt", "0", "400", "--sgf-dir", str(tmp_path))
     assert "sequential test: Elo 0 accepted, -" in done.stdout
