@@ -66,6 +66,9 @@ def _parts(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str
             raise UserError(NO_LEVELS)
         if name in _TABLES and not isinstance(value, dict):
             raise UserError(f"'{name}' is not a table; write [{name}]")
+        if name in COMMON_SETTINGS and isinstance(value, dict):
+            why = f"; the command `{name}` has no table" if name in COMMANDS else ""
+            raise UserError(f"'{name}' is a setting, not a table; write {name} = VALUE at the top{why}")
         if name not in (*COMMON_SETTINGS, *_TABLES):
             accepted = (*COMMON_SETTINGS, *(f"[{table}]" for table in _TABLES))
             raise unknown("setting", name, (*COMMON_SETTINGS, *_TABLES), accepted=accepted)

@@ -103,6 +103,12 @@ def test_a_settings_file_overrides_the_configuration(file: Path, tmp_path: Path)
         ("visits = -1", "visits: invalid number '-1': expected a whole number of 1 or more"),
         ("[paly]", "unknown setting 'paly': did you mean 'play'?"),
         ("gtp = 1", "'gtp' is not a table; write [gtp]"),
+        (
+            "[rank]\nthreads = 2",
+            "'rank' is a setting, not a table; write rank = VALUE at the top; the command `rank` has",
+        ),
+        ("[network]", "'network' is a setting, not a table; write network = VALUE at the top; the command `network`"),
+        ("[visits]\nplay = 1", "'visits' is a setting, not a table; write visits = VALUE at the top\n"),
         ("search = 1", "'search' is not a table; write [search]"),
         ("[search]\nc_putc = 1", "unknown parameter 'c_putc': did you mean 'c_puct'"),
         ("[gtp]\nponder = 3", "[gtp] ponder: expected true or false, got 3"),
@@ -116,6 +122,14 @@ def test_what_is_wrong_is_one_line_with_file_and_key(file: Path, text: str, mess
     assert done.exit_code == 1
     assert done.stderr.startswith(f"Error: {file}: {message}") and done.stderr.count("\n") == 1
     assert run("gtp", "--help").exit_code == 0
+
+
+def test_a_table_of_the_command_rank_is_not_ignored(file: Path, tmp_path: Path) -> None:
+    file.write_text("[rank]\nthreads = 2\n")
+    game = tmp_path / "game.sgf"
+    game.write_text("(;SZ[9];B[ee])")
+    done = run("rank", str(game))
+    assert (done.exit_code, "the command `rank` has no table" in done.stderr) == (1, True)
 
 
 def test_help_is_shown_although_the_file_cannot_be_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
