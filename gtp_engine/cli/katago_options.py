@@ -7,11 +7,13 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ..base.errors import UserError
 from ..base.fields import Range, parse_number, parse_word
 from ..base.log import NOTICE
-from .command import options
+from .command import is_given, options
+from .name_types import NetworkName
 from .options import SearchOptions
 
 if TYPE_CHECKING:
@@ -21,10 +23,11 @@ logger = logging.getLogger(__name__)
 
 _OPTIONS = (
     "KataGo's options",
-    click.option("-model", "--model", metavar="FILE", help="KataGo's name of --network."),
+    click.option("-model", "--model", type=NetworkName(), metavar="FILE", help="KataGo's name of --network."),
     click.option(
         "-human-model",
         "--human-model",
+        type=NetworkName(),
         metavar="FILE",
         help="A second network, which imitates humans: for humanPolicy in answers to queries with a humanSLProfile.",
     ),
@@ -51,6 +54,7 @@ class KataGoOptions:
     """The options as typed.
 
     Attributes:
+        model: The network; None as well if --network counts more.
         overrides: Lists of NAME=VALUE with commas between them.
     """
 
@@ -112,7 +116,16 @@ def katago_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def wrapper(*args: Any, **given: Any) -> Any:
+        given["model"] = _model(given["model"])
         katago = KataGoOptions(**{field.name: given.pop(field.name) for field in fields(KataGoOptions)})
         return function(*args, katago=katago, **given)
 
     return options(*_OPTIONS)(wrapper)
+
+
+def _model(model: str | None) -> str | None:
+    """Returns the model; None if --network counts more, as a model of the user's files does not replace a typed one."""
+    context = click.get_current_context()
+    above_files = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+    counts_more = context.get_parameter_source("network") in above_files and not is_given(context, "model")
+    return None if counts_more else model

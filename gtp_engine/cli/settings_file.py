@@ -16,7 +16,8 @@ from ..base.fields import unknown
 from .name_types import NetworkName
 
 SEARCH = "search"  # the table of the search's parameters
-LIMITS = ("visits", "seconds")  # of a search: one of them replaces both of a place that counts less
+LIMITS = ("visits", "seconds")  # of a search
+_TOGETHER = (LIMITS, ("network", "model"))  # one of them replaces both of a place that counts less
 _PARAMETERS = f"{__name__}.{SEARCH}"  # their place in a context
 
 
@@ -76,8 +77,8 @@ def use_table(ctx: click.Context, table: dict[str, Any], folder: Path) -> None:
         if name not in accepted:
             tables = [f"[{SEARCH}]"] if takes_parameters(ctx.command) else []
             raise unknown("setting", name, shown, accepted=[*shown, *tables])
-    if set(LIMITS) & settings.keys():
-        ctx.default_map = {name: value for name, value in (ctx.default_map or {}).items() if name not in LIMITS}
+    replaced = {name for names in _TOGETHER if set(names) & settings.keys() for name in names}
+    ctx.default_map = {name: value for name, value in (ctx.default_map or {}).items() if name not in replaced}
     use_values(ctx, {accepted[name]: value for name, value in settings.items()}, folder)
 
 

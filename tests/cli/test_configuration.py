@@ -16,6 +16,7 @@ from gtp_engine.cli.command import command
 from gtp_engine.cli.config import TEMPLATE
 from gtp_engine.cli.configuration import use_configuration
 from gtp_engine.cli.engine_settings import engine_settings
+from gtp_engine.cli.katago_options import KataGoOptions, katago_options
 from gtp_engine.cli.options import GameOptions, SearchOptions, game_options, search_options
 from gtp_engine.cli.play_options import PlayOptions, play_options
 from gtp_engine.cli.saved_game import saved_game
@@ -260,6 +261,54 @@ def test_names_of_files_start_from_the_folder_of_the_file(
     settings = tmp_path / "settings.toml"
     settings.write_text('network = "nets/mine.bin.gz"\n')
     assert parse("--settings", "../settings.toml")[1].network == str(elsewhere / ".." / "nets" / "mine.bin.gz")
+
+
+def test_a_typed_network_counts_more_than_a_configured_model(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    @command(name="analysis")
+    @search_options()
+    @katago_options
+    def parser(search: SearchOptions, katago: KataGoOptions) -> None:
+        seen.append(katago.apply_to(search).network)
+
+    def network(*arguments: str) -> str:
+        result = CliRunner().invoke(parser, arguments)
+        assert not result.exit_code, result.output
+        return seen[-1]
+
+    settings = tmp_path / "settings.toml"
+    settings.write_text('network = "uniform"\n')
+    file.write_text('network = "common"\n[analysis]\nmodel = "configured"\n')
+    assert network() == "configured"
+    assert network("--network", "none") == "none"
+    assert network("-model", "typed") == network("-model", "typed", "--settings", str(settings)) == "typed"
+    assert network("--settings", str(settings)) == "uniform"
+    monkeypatch.setenv("GTP_ENGINE_NETWORK", "variable")
+    assert network() == network("--settings", str(settings)) == "variable"
+    assert network("-model", "typed") == "typed"
+
+
+def test_files_of_katagos_options_start_from_the_folder_of_the_file(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    seen: list[KataGoOptions] = []
+
+    @command(name="analysis")
+    @search_options()
+    @katago_options
+    def parser(search: SearchOptions, katago: KataGoOptions) -> None:
+        seen.append(katago)
+
+    file.write_text('[analysis]\nmodel = "nets/m.bin.gz"\nhuman_model = "nets/h.bin.gz"\n')
+    assert CliRunner().invoke(parser, []).exit_code == 0
+    nets = file.parent / "nets"
+    assert (seen[0].model, seen[0].human_model) == (str(nets / "m.bin.gz"), str(nets / "h.bin.gz"))
+    assert CliRunner().invoke(parser, ["-model", "m.bin.gz"]).exit_code == 0
+    assert seen[1].model == "m.bin.gz"
 
 
 def test_a_default_to_resume_gives_way_to_the_command_line(file: Path, tmp_path: Path) -> None:
