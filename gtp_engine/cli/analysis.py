@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..base.log import NOTICE
-from ..evaluate.choices import AUTO, network_on
+from ..evaluate.choices import AUTO
 from .command import command, options
 from .engine_settings import engine_settings, network_file
 from .katago_options import KataGoOptions, katago_options
@@ -77,9 +77,9 @@ def _converse(settings: "EngineSettings", katago: KataGoOptions, output: "Output
         evaluator = schedulers.on_board(FIRST_BOARD, FIRST_BOARD).evaluator
         visits = DEFAULT_VISITS if settings.visits is None and settings.seconds is None else settings.visits
         defaults = Defaults(
-            lambda width, height: settings.search_parameters(network_on(settings.network, width, height)),
+            lambda width, height: settings.search_parameters(settings.network_on(width, height)),
             Limits(visits, settings.seconds),
-            LARGEST if settings.network == AUTO else evaluator.largest_board,
+            LARGEST if settings.network == AUTO and not settings.strict else evaluator.largest_board,
             takes_profile=evaluator.takes_profile,
             has_human_model=katago.human_model is not None,
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..base.messages import plural
-from ..evaluate.choices import AUTO, ROLLOUTS, WITHOUT_NETWORK, network_on
+from ..evaluate.choices import AUTO, ROLLOUTS, WITHOUT_NETWORK
 from .command import command, options
 from .option_types import BoardSize
 from .options import SearchOptions, search_options
@@ -58,7 +58,7 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
     is_named = settings.network not in (AUTO, *WITHOUT_NETWORK)
     sizes_of: dict[str, list[tuple[int, int]]] = {}
     for size in sizes or (NETWORK_SIZES if is_named else SIZES):
-        sizes_of.setdefault(network_on(settings.network, *size), []).append(size)
+        sizes_of.setdefault(settings.network_on(*size), []).append(size)
     for network, its_sizes in sizes_of.items():
         is_network = network not in WITHOUT_NETWORK
         here = replace(settings, network=network)

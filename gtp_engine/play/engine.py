@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..base.errors import UserError
 from ..base.fields import invalid
 from ..base.messages import plural
-from ..evaluate.choices import LARGEST_BOARD, WITHOUT_NETWORK, network_on, too_large
+from ..evaluate.choices import LARGEST_BOARD, WITHOUT_NETWORK, too_large
 from ..evaluate.human_profile import check_profile
 from ..game.coords import BLACK, PASS, WHITE, check_board_size, colour_letter, colour_name
 from ..game.rules import Rules, as_rules, check_komi, default_komi, rules_name
@@ -218,7 +218,7 @@ class Engine:
         self._check_thread()
         height = width if height is None else height
         check_board_size(width, height)
-        network = network_on(self.settings.network, width, height)
+        network = self.settings.network_on(width, height)
         if self.settings.strict and network not in WITHOUT_NETWORK and max(width, height) > LARGEST_BOARD:
             raise UserError(f"unacceptable size {width}x{height}: {too_large('the network', LARGEST_BOARD)}")
         self._width, self._height = width, height
@@ -316,7 +316,7 @@ class Engine:
         if self._sent_komi is not None or game.komi != default_komi(game.width, game.height):
             self._sent_komi = game.komi
         self.clock.restart()
-        self._use(network_on(self.settings.network, game.width, game.height))
+        self._use(self.settings.network_on(game.width, game.height))
 
     def _change(self) -> None:
         """Prepares for a change of the game other than a move: restarts the count of hopeless positions."""

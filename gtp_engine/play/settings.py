@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_bool, parse_number, parse_word, unknown
 from ..base.system import available_cpus
-from ..evaluate.choices import AUTO, DEVICES, PRECISIONS, WITHOUT_NETWORK, network_on
+from ..evaluate.choices import AUTO, DEVICES, LARGEST_BOARD, PRECISIONS, WITHOUT_NETWORK, network_on
 from ..network.library import find_network
 from ..search.parameters import KNOWN_NAMES, SearchParameters, default_parameters, find_parameter, parameter_names
 from ..search.request import Limits
@@ -109,8 +109,18 @@ class EngineSettings:
         return parameters
 
     def on_board(self, width: int, height: int) -> "EngineSettings":
-        """Returns these settings with the name of the network for a board of this size."""
-        return replace(self, network=network_on(self.network, width, height))
+        """Returns these settings with the evaluator for a board of this size."""
+        return replace(self, network=self.network_on(width, height))
+
+    def network_on(self, width: int, height: int) -> str:
+        """Returns the name of the evaluator to use on a board, as `choices.network_on` does.
+
+        If the settings are strict and the board is too large for networks, AUTO is the network for the largest boards,
+        so that the board is refused as one that is too large for a network with a name.
+        """
+        if self.strict:
+            width, height = min(width, LARGEST_BOARD), min(height, LARGEST_BOARD)
+        return network_on(self.network, width, height)
 
     def new_worker(self) -> "SearchWorker":
         """Returns a worker for these settings.

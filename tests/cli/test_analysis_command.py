@@ -53,6 +53,14 @@ def test_a_network_refuses_boards_that_are_too_large_for_it() -> None:
     assert (answer["rootInfo"]["visits"], len(answer["policy"])) == (20, 26)
 
 
+def test_a_board_too_large_for_the_default_network_is_refused_if_strict() -> None:
+    query = lines(QUERY | {"boardXSize": 21, "boardYSize": 21, "maxVisits": 1})
+    for options, found in (((), "rootInfo"), (("--strict",), "error")):
+        arguments = command("--network", "auto", "--device", "cpu", *options)
+        done = subprocess.run(arguments, input=query, capture_output=True, timeout=120, cwd=ROOT)
+        assert found in json.loads(done.stdout)
+
+
 def test_visits_of_the_command_line_hold_for_queries_without() -> None:
     query = {key: value for key, value in QUERY.items() if key != "maxVisits"}
     for options, visits in ((("--visits", "7"), 7), ((), 500)):

@@ -126,15 +126,16 @@ def test_a_board_that_is_too_large(tiny: Conversation) -> None:
     assert "gtp_engine: tiny: cpu, float32, 1 thread, batches of 8\n" in log
 
 
-def test_strictly_no_rollouts(start: Callable[..., Conversation]) -> None:
-    conversation = start("--network", str(NETWORKS / "tiny.bin.gz"), "--strict", "--visits", "4", "--threads", "1")
+@pytest.mark.parametrize(("network", "name"), [(str(NETWORKS / "tiny.bin.gz"), "tiny"), ("auto", "b6c64-19x19")])
+def test_strictly_no_rollouts(start: Callable[..., Conversation], network: str, name: str) -> None:
+    conversation = start("--network", network, "--strict", "--visits", "4", "--threads", "1")
     assert conversation.fail("boardsize 20") == "unacceptable size 20x20: the network plays on boards up to 19x19"
     assert conversation.ask("boardsize 9") == ""
     assert conversation.ask("genmove b")
     record = conversation.stderr.parent / "large.sgf"
     record.write_text("(;SZ[21])")
     conversation.ask(f"loadsgf {record}")
-    assert conversation.fail("genmove b") == "tiny plays on boards up to 19x19"
+    assert conversation.fail("genmove b") == f"{name} plays on boards up to 19x19"
 
 
 def test_katagos_outputs_for_a_profile_that_changes_in_mid_game(start: Callable[..., Conversation]) -> None:

@@ -71,6 +71,13 @@ def test_a_size_out_of_range_is_refused_and_changes_nothing(engine, size):
     assert engine.game.width == 9 and len(engine.game.moves) == 1
 
 
+def test_a_board_too_large_for_the_default_network_is_refused_if_strict():
+    settings = EngineSettings("auto", strict=True)
+    with pytest.raises(ValueError, match="unacceptable size 21x9: the network plays on boards up to 19x19"):
+        Engine(settings, width=21, height=9)
+    assert settings.network_on(6, 6) == EngineSettings("auto").network_on(21, 9) == "none"
+
+
 def test_the_board_changes_at_once(engine):
     engine.play(BLACK, point("E5"))
     with pytest.raises(IllegalMove):
