@@ -113,9 +113,11 @@ def network_options(network: str, profile: str = "") -> list[str]:
     """Returns the options of `gtp` that choose the network, with its absolute path.
 
     Raises:
-        UserError: The network is not found.
+        UserError: The network is not found, or there is a profile but no network for it, which `gtp` refuses too.
     """
-    file = network_file(network)
+    from ..play.settings import EngineSettings
+
+    file = EngineSettings(network_file(network), parameters={"profile": profile}).network
     if file == AUTO:
         return []
     if file in WITHOUT_NETWORK:

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from gtp_engine.cli import main
 from gtp_engine.cli.clients import client_lines, engine_command
 from gtp_engine.cli.doctor import doctor, network_options
 from gtp_engine.game.rules import parse_rules
@@ -86,6 +88,14 @@ def test_a_network_is_part_of_every_line() -> None:
     assert network_options(str(TINY), "rank_5k") == ["--network", str(TINY), "--profile", "rank_5k"]
     with pytest.raises(ValueError, match="no network 'nosuch'"):
         network_options("nosuch")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--network", "none"]])
+def test_a_profile_without_a_network_is_refused_as_by_gtp(arguments: list[str]) -> None:
+    message = "Error: the profile rank_5k needs a human-trained --network, such as b18c384nbt-humanv0\n"
+    for name in ("doctor", "gtp"):
+        done = CliRunner().invoke(main, [name, "--profile", "rank_5k", *arguments], input="")
+        assert (done.exit_code, done.stdout, done.stderr) == (1, "", message)
 
 
 def test_networks_are_listed_and_checked(
