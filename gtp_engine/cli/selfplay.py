@@ -1,7 +1,7 @@
 """`gtp_engine selfplay`: games of a network, or of rollouts, against itself."""
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,8 @@ def selfplay(**options: Any) -> None:
     run = SelfPlayGames(settings, network, chosen.games, folder, chosen.shards or folder)
     try:
         end_on_signals(run)
-        run.play(chosen.seed, *_progress())
+        with _progress() as (show, interval):
+            run.play(chosen.seed, show, interval)
         if run.stopped:
             raise KeyboardInterrupt
     except KeyboardInterrupt:
@@ -95,11 +96,23 @@ def _network(name: str, settings: "RunSettings") -> str:
     return networks.pop()
 
 
-def _progress() -> tuple[Callable[[str], None], float]:
-    """Returns the function that shows a line of progress, overwriting it on a terminal, and the seconds between."""
-    from rich.console import Console
+@contextmanager
+def _progress() -> Iterator[tuple[Callable[[str], None], float]]:
+    """Within a `with` block lines of progress can be shown; on a terminal each replaces the one before.
 
-    console = Console(highlight=False)
-    if console.is_terminal:
-        return lambda text: console.print(text, end="\r", no_wrap=True, overflow="ellipsis"), _TERMINAL_SECONDS
-    return click.echo, _LINE_SECONDS
+    Yields:
+        The function that shows a line, and the seconds between two lines.
+    """
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    console = Console()
+    if not console.is_terminal:
+        yield click.echo, _LINE_SECONDS
+        return
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield (
+            lambda text: live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True),
+            _TERMINAL_SECONDS,
+        )
