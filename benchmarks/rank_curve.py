@@ -29,7 +29,7 @@ class Curve:
     Attributes:
         strengths: The points.
         elos: Their Elo, 0 for the first one.
-        errors: The standard error of each point's step from the point before; NaN where the curve is flat because the
+        covariance: Of the steps from each point to the next, in Elo squared; 0 where the curve is flat because the
             games would make it fall.
         anchor: The Elo of the other player of the fit; None without games against it.
         anchor_error: Its standard error, with the path taken as exact.
@@ -37,9 +37,15 @@ class Curve:
 
     strengths: np.ndarray
     elos: np.ndarray
-    errors: np.ndarray
+    covariance: np.ndarray
     anchor: float | None
     anchor_error: float
+
+    @property
+    def errors(self) -> np.ndarray:
+        """The standard error of each point's step from the point before, 0 for the first one; NaN where it is flat."""
+        variances = np.diag(self.covariance)
+        return np.concatenate(([0.0], np.sqrt(np.where(variances > 0, variances, np.nan))))
 
     def elo(self, strength: float) -> float:
         """Returns the Elo of a strength."""
@@ -51,6 +57,17 @@ class Curve:
         if place in (0, len(self.elos)):
             return float(self.strengths[min(place, len(self.elos) - 1)])
         return float(np.interp(elo, self.elos[place - 1 : place + 1], self.strengths[place - 1 : place + 1]))
+
+    def difference(self, one: float, other: float) -> tuple[float, float]:
+        """Returns by how much Elo a strength is above another one, by all games, and the standard error."""
+        steps = steps_to(one, self.strengths) - steps_to(other, self.strengths)
+        return self.elo(one) - self.elo(other), float(np.sqrt(steps @ self.covariance @ steps))
+
+
+def steps_to(strength: float, points: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Returns the share of each step between neighbouring points that lies below a strength."""
+    place = np.interp(strength, points, np.arange(len(points)))
+    return np.clip(place - np.arange(len(points) - 1), 0, 1)
 
 
 def fit(points: Sequence[float], pairings: Sequence[Pairing], anchor: float) -> Curve:
@@ -71,8 +88,7 @@ def fit(points: Sequence[float], pairings: Sequence[Pairing], anchor: float) -> 
         if strength == anchor:
             weights[-1] = 1
             return weights
-        place = np.interp(strength, points, np.arange(count))
-        weights[:-1] = np.clip(place - np.arange(count - 1), 0, 1)
+        weights[:-1] = steps_to(strength, points)
         return weights
 
     rows = np.array([row(one.black) - row(one.white) for one in pairings]).reshape(-1, count) * _ELO
@@ -91,13 +107,13 @@ def fit(points: Sequence[float], pairings: Sequence[Pairing], anchor: float) -> 
         if not falling.any():
             break
         free &= ~falling  # the path is flat there
-    errors = np.where(free, np.sqrt(np.diag(np.linalg.inv(hessian))), np.nan)
+    covariance = np.where(free[:, None] & free, np.linalg.inv(hessian), 0.0)[:-1, :-1]
     anchor_error = 1 / np.sqrt(hessian[-1, -1])
     elos = np.concatenate(([0.0], np.cumsum(steps[:-1])))
     return Curve(
         np.array(points),
         elos,
-        np.concatenate(([0.0], errors[:-1])),
+        covariance,
         float(steps[-1]) if of_anchor.any() else None,
         float(anchor_error),
     )
