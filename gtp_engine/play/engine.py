@@ -363,6 +363,7 @@ class Engine:
         Args:
             step: 1 for the next higher rank, -1 for the next lower one; full strength comes after the highest.
         """
+        self._end_pondering()
         rank = next_rank(as_rank(self.settings.rank), step, self._network, self._width, self._height)
         self.settings = replace(self.settings, rank=rank)
 

@@ -203,6 +203,10 @@ def test_pondering_ends_when_anything_else_is_asked():
         engine.ponder()
         assert engine.genmove(engine.request(WHITE)).result(PATIENCE).report is not None
         engine.ponder()
+        engine.change_rank(-1)
+        engine._thread.submit(lambda _: None).result(PATIENCE)  # the search before it has ended
+        engine.change_rank(1)
+        engine.ponder()
 
 
 def test_the_clock_limits_moves_and_is_charged():
@@ -329,6 +333,7 @@ def test_a_closed_engine_says_so():
         lambda: engine.set_rules("japanese"),
         lambda: engine.set_board_size(9),
         lambda: engine.set_parameter("visits", 5),
+        lambda: engine.change_rank(-1),
     )
     for call in calls:
         with pytest.raises(UserError, match="the engine is closed"):
@@ -552,6 +557,7 @@ def test_other_threads_may_only_stop_and_close_an_engine(engine):
         lambda: engine.set_komi(1),
         lambda: engine.set_rules("aga"),
         lambda: engine.set_parameter("visits", 5),
+        lambda: engine.change_rank(-1),
         lambda: engine.load(Game(5)),
     ]
     errors = []
