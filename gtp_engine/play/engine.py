@@ -406,7 +406,7 @@ class Engine:
         """
         started = time.monotonic()
         self._end_pondering()
-        request = _checked(request) or self.request()
+        request = self._with_stop(_checked(request) or self.request())
         game, colour = request.game, request.game.to_move
         settings = self.settings if rank is None else replace(self.settings, rank=rank)
         # A copy, since the clock belongs to this thread: what becomes of it later is not for this move.
@@ -430,7 +430,7 @@ class Engine:
             planned = None if budget is None else waited + budget
             return Decision(colour, PASS if resign else point, resign, report, started, planned, hopeless)
 
-        return self._thread.submit(decide)
+        return self._thread.submit(decide, request.stop)
 
     @property
     def rank_notes(self) -> tuple[Phrase, ...]:
@@ -470,8 +470,8 @@ class Engine:
                 until `stop` is called. None for the present position within the limits of the settings.
         """
         self._end_pondering()
-        search_request = _checked(request) or self._limited_request()
-        return self._thread.submit(lambda worker: worker.search(search_request))
+        search_request = self._with_stop(_checked(request) or self._limited_request())
+        return self._thread.submit(lambda worker: worker.search(search_request), search_request.stop)
 
     def raw_evaluations(
         self, colour: int | str | None = None, *, symmetries: Iterable[int] = (0,), optimism: float | None = None
@@ -538,7 +538,7 @@ class Engine:
     def stop(self) -> None:
         """Ends all searches requested so far, whose futures get the results found until then; returns at once.
 
-        Any thread may call it.
+        It sets their `SearchRequest.stop` events, those of the caller too. Any thread may call it.
         """
         self._thread.stop()
 
@@ -589,6 +589,10 @@ class Engine:
     def evaluate(self) -> "SearchReport":
         """Searches within the settings' limits and returns the report, with ownership, for the player to move."""
         return self.analyze(self._limited_request(ownership=True)).result()
+
+    def _with_stop(self, request: SearchRequest) -> SearchRequest:
+        """Returns the request with the engine's event if it has none: `stop` and `close` must be able to end it."""
+        return request if request.stop is not None else replace(request, stop=self._thread.stop_event)
 
     def _limited_request(self, *, ownership: bool = False) -> SearchRequest:
         """Returns a request within the limits of the settings."""

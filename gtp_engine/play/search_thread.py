@@ -9,7 +9,8 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
 from ..base.errors import UserError
 
@@ -24,7 +25,7 @@ class SearchThread:
     """Runs jobs one after the other in a daemon thread: an endless search must not keep a program running.
 
     A search gets one of two events when it is requested: `stop_event`, or `pondering_stop`, which is set whenever
-    anything else is requested. Any thread may stop searches.
+    anything else is requested. It may have an event of its caller's instead. Any thread may stop searches.
     """
 
     def __init__(self, make_worker: "Callable[[], SearchWorker]") -> None:
@@ -33,6 +34,8 @@ class SearchThread:
         self._pondering_stop = threading.Event()
         # An event is set and replaced in one step: a search whose event nobody can set any more would never end.
         self._events = threading.Lock()
+        # The events of the jobs that have not ended. The keys are weak: who asked for a result keeps it, nobody else.
+        self._stops: WeakKeyDictionary[Future[Any], threading.Event] = WeakKeyDictionary()
         # A job queued after the end marker would never run, and its caller would wait forever.
         self._closing = threading.Lock()
         self.is_closed = False
@@ -41,8 +44,12 @@ class SearchThread:
         self._thread = threading.Thread(target=_work, args=(self._jobs, make_worker), name="search", daemon=True)
         self._thread.start()
 
-    def submit(self, function: "Callable[[SearchWorker], T]") -> "Future[T]":
+    def submit(self, function: "Callable[[SearchWorker], T]", stop: threading.Event | None = None) -> "Future[T]":
         """Calls `function` with the worker, after everything that was submitted before.
+
+        Args:
+            function: What to do.
+            stop: The event that ends it, which `stop` and `close` then set.
 
         Raises:
             UserError: The thread is closed.
@@ -60,6 +67,9 @@ class SearchThread:
         with self._closing:
             if self.is_closed:
                 raise UserError("the engine is closed")
+            if stop is not None:
+                with self._events:
+                    self._stops[future] = stop
             self._jobs.put(job)
         return future
 
@@ -80,6 +90,9 @@ class SearchThread:
         with self._events:
             self._stop_event.set()
             self._stop_event = threading.Event()
+            for future, stop in self._stops.items():
+                if not future.done():
+                    stop.set()
         self.stop_pondering()
 
     def stop_pondering(self) -> None:

@@ -21,7 +21,7 @@ from gtp_engine.play.ranks import Rank
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search import tree as trees
-from gtp_engine.search.request import Limits, RootMoves
+from gtp_engine.search.request import Limits, RootMoves, SearchRequest
 
 PATIENCE = 120  # seconds until a test that waits for the search thread fails: the core may have to be compiled
 
@@ -186,6 +186,27 @@ def test_stop_ends_searches_that_wait_too(engine):
     engine.stop()
     assert first.result(PATIENCE).visits >= 1
     assert second.result(PATIENCE).visits >= 1
+
+
+def test_stop_and_close_end_searches_with_an_event_of_the_callers(engine):
+    own, later = threading.Event(), threading.Event()
+    first = engine.analyze(engine.request(stop=own))
+    waiting = engine.genmove(engine.request(limits=Limits(seconds=600), stop=own, early_stop=False))
+    engine.stop()
+    assert first.result(PATIENCE).visits >= 1 and waiting.result(PATIENCE).report is not None and own.is_set()
+    endless = [engine.analyze(engine.request(stop=later)), engine.analyze(engine.request(stop=None))]
+    endless.append(engine.analyze(SearchRequest(Game(9))))
+    assert engine.close(PATIENCE)
+    assert all(search.result(0).visits >= 1 for search in endless)
+
+
+def test_stop_does_not_set_the_event_of_a_search_that_has_ended(engine):
+    own = threading.Event()
+    for _ in range(2):
+        assert engine.analyze(engine.request(limits=Limits(visits=20), stop=own)).result(PATIENCE).visits == 20
+        engine.stop()
+        engine.clear_cache()
+    assert not own.is_set()
 
 
 def test_a_search_does_not_see_later_changes(engine):
