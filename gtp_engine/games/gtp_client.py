@@ -78,6 +78,7 @@ class GtpClient:
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.usable = True
         self._floods = False
+        self._is_gone = False  # the process and its group: their number may belong to others by now
         self._process = self._start()
         self._readers = [
             threading.Thread(target=self._read_stdout, daemon=True),
@@ -275,6 +276,7 @@ class GtpClient:
             self._ended(TERMINATE_SECONDS)
         self._kill()
         self._process.wait()
+        self._is_gone = True
         for reader in self._readers:
             reader.join(timeout=TERMINATE_SECONDS)
         if not any(reader.is_alive() for reader in self._readers):  # otherwise a grandchild holds the pipes open
@@ -304,6 +306,8 @@ class GtpClient:
             self._signal(signal.SIGKILL)
 
     def _signal(self, number: int) -> None:
+        if self._is_gone:
+            return
         with contextlib.suppress(OSError):  # all have ended
             os.killpg(self._process.pid, number)
 

@@ -1,5 +1,6 @@
 """The GTP client against small real programs: well behaved, crashing, silent, talking nonsense."""
 
+import os
 import shlex
 import sys
 import time
@@ -105,6 +106,17 @@ def test_engine_that_ignores_quit_is_ended(monkeypatch: pytest.MonkeyPatch) -> N
     with GtpClient(command(ENGINE.replace("break", "time.sleep(60)") % "pass")) as client:
         pass
     assert client._process.poll() is not None
+
+
+def test_an_engine_that_has_ended_gets_no_signal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process may have its number by then."""
+    signals: list[tuple[int, int]] = []
+    with engine("pass") as client:
+        pass
+    monkeypatch.setattr(os, "killpg", lambda *arguments: signals.append(arguments))
+    client.abort()
+    client.close()
+    assert signals == []
 
 
 @pytest.mark.parametrize(
