@@ -56,7 +56,7 @@ def sgf_openings(source: Path, width: int, height: int, moves: int) -> list[Open
     """Returns the first moves of each game in an SGF file, or in all SGF files of a folder, without repetitions.
 
     Games of another size, from a set-up position, with fewer moves or with passes among the first moves are skipped.
-    An unreadable file in a folder is only logged.
+    Games that cannot be read are skipped too, and logged.
 
     Args:
         source: The file or folder.
@@ -65,26 +65,32 @@ def sgf_openings(source: Path, width: int, height: int, moves: int) -> list[Open
         moves: Number of moves of an opening.
 
     Raises:
-        SgfError: The file cannot be read.
-        UserError: No game is suitable.
+        UserError: No game is suitable; the message has the reason why the first unreadable one cannot be read.
+        OSError: A file cannot be opened.
     """
     files = files_with(RECORD_SUFFIXES, source, subfolders=True) if source.is_dir() else [source]
-    openings: dict[Opening, None] = {}
-    for file in files:
-        try:
-            games = [record.to_game(moves) for record in read_sgf_games(file)]
-        except SgfError as error:
-            if not source.is_dir():
-                raise
-            logger.warning(f"no opening from {error}")
-            continue
-        for game in games:
-            if _fits(game, width, height, moves):
-                openings[tuple(game.moves)] = None
+    errors: list[SgfError] = []
+    games = (game for file in files for game in _games_of(file, moves, errors))
+    openings = list(dict.fromkeys(tuple(game.moves) for game in games if _fits(game, width, height, moves)))
+    for error in errors if openings else errors[1:]:
+        logger.warning(f"no opening from {error}")
     if not openings:
         wanted = f"{width}x{height} game from the empty board with {plural(moves, 'move')} without a pass"
-        raise UserError(f"{source}: no {wanted}")
-    return list(openings)
+        reason = f" ({errors[0]})" if errors else ""
+        raise UserError(f"{source}: no {wanted}{reason}")
+    return openings
+
+
+def _games_of(file: Path, moves: int, errors: list[SgfError]) -> Iterator[Game]:
+    """Yields the games of a file after `moves` moves; adds the errors of those that cannot be read to `errors`."""
+    try:
+        for record in read_sgf_games(file, on_error=errors.append):
+            try:
+                yield record.to_game(moves)
+            except SgfError as error:
+                errors.append(error)
+    except SgfError as error:  # the whole file, such as an archive
+        errors.append(error)
 
 
 def _fits(game: Game, width: int, height: int, moves: int) -> bool:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, WHITE, parse_vertex, xy
 from gtp_engine.game.game import Move
 from gtp_engine.games.openings import Openings, choose_openings, random_openings, sgf_openings
-from gtp_engine.sgf import SgfError
 
 
 def test_random_openings_repeat_by_seed() -> None:
@@ -72,5 +72,24 @@ def test_openings_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no 9x9 game from the empty board with 2 moves"):
         sgf_openings(tmp_path, 9, 9, 2)
     (tmp_path / "b.sgf").write_text("no record")
-    with pytest.raises(SgfError, match=r"b\.sgf"):
+    with pytest.raises(UserError, match=r"b\.sgf: no 9x9 game .*b\.sgf: no SGF game found\)$"):
         sgf_openings(tmp_path / "b.sgf", 9, 9, 2)
+
+
+@pytest.mark.parametrize("bad", ["(;SZ[9];B[ee];W[zz])", "(;SZ[9];B[ee];W[ee])"])  # not read, not played
+def test_a_bad_game_leaves_the_others_of_its_file(bad: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for name, content in (("a.sgf", f"{bad}(;SZ[9];B[ee];W[cc])"), ("a.sgfs", f"(;SZ[9];B[ee];W[cc])\n{bad}\n")):
+        (tmp_path / name).write_text(content)
+        for source in (tmp_path / name, tmp_path):
+            caplog.clear()
+            points = [[parse_vertex(vertex, 9, 9) for vertex in ("E5", "C7")]]
+            assert [[move.point for move in opening] for opening in sgf_openings(source, 9, 9, 2)] == points
+            assert len(caplog.messages) == 1 and caplog.messages[0].startswith(f"no opening from {tmp_path / name}, ")
+        (tmp_path / name).unlink()
+
+
+def test_the_first_bad_game_is_the_reason_if_none_is_left(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "a.sgf").write_text("(;SZ[19];B[pd];W[dd])(;SZ[9];B[ee];W[ee])(;SZ[9];B[ee];W[zz])")
+    with pytest.raises(UserError, match=r"^[^(]*: no 9x9 game .* \(.*a\.sgf, game 2: .*\)$"):
+        sgf_openings(tmp_path, 9, 9, 2)
+    assert len(caplog.messages) == 1 and "a.sgf, game 3: " in caplog.messages[0]
