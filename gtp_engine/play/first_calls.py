@@ -34,7 +34,7 @@ def use_search() -> None:
     search = Search(UniformEvaluator(), SearchParameters(tree_megabytes=0.25), seed=0)
     game = Game(5)
     report = search.run(SearchRequest(game, Limits(visits=600), ownership=True))
-    # The arena has space for about 1,100 nodes: with 600 in use, the next position copies its subtree.
+    # The arena has space for about 1,100 nodes: with 600 in use, the next position keeps only its subtree.
     game.play(BLACK, report.moves[0].point)
     search.run(SearchRequest(game, Limits(visits=610)))
 

@@ -39,7 +39,7 @@ class GameTree:
         self._parameters = parameters
         self._layout = layout
         self._tree: Tree | None = None
-        self._spare: Tree | None = None  # the last arena that was dropped
+        self._spare: Tree | None = None  # the last arena, once it was cleared
         self.game = Game()
         self.clear()
 
@@ -47,7 +47,7 @@ class GameTree:
     def arrays(self) -> Tree:
         """The present arena; growing replaces it."""
         if self._tree is None:
-            self._tree = self._empty(min(_FIRST_CAPACITY, self._most_nodes()), False)
+            self._tree = self._empty(min(_FIRST_CAPACITY, self._most_nodes()))
         return self._tree
 
     @property
@@ -101,7 +101,8 @@ class GameTree:
         self.root = node
         # The siblings' subtrees are kept for an undo until half of the memory is in use.
         if node and self._tree.size[0] > self._most_nodes() // 2:
-            return self._rebase()
+            trees.keep_subtree(self._tree, node)
+            self._begin_here()
         return True
 
     def _hides_passes_at_root(self) -> bool:
@@ -113,31 +114,15 @@ class GameTree:
         """
         return self._layout.ladders and self.game.passes > 0 and self.game.rules.scoring == "AREA"
 
-    def _rebase(self) -> bool:
-        """Drops everything but the root's subtree; returns False if there is not enough memory for the copy."""
-        assert self._tree is not None
-        try:
-            target = self._empty(len(self._tree.nodes), bool(len(self._tree.ownership)))
-        except MemoryError:
-            return False
-        trees.copy_subtree(self._tree, self.root, target)
-        self._tree, self._spare = target, self._tree
-        self._begin_here()
-        return True
-
-    def _empty(self, capacity: int, ownership: bool) -> Tree:
-        """Returns an empty tree for `capacity` nodes.
+    def _empty(self, capacity: int) -> Tree:
+        """Returns an empty tree for `capacity` nodes, without ownership.
 
         It is the spare arena if that is large enough: the system clears new memory page by page when it is first used.
         """
         area = self.game.area
         spare, self._spare = self._spare, None
-        if (
-            spare is None
-            or len(spare.nodes) < capacity
-            or not trees.matches(spare, area, self._layout, ownership=ownership)
-        ):
-            return trees.new_tree(capacity, area, self._layout, ownership=ownership)
+        if spare is None or len(spare.nodes) < capacity or not trees.matches(spare, area, self._layout):
+            return trees.new_tree(capacity, area, self._layout)
         trees.empty(spare)
         return spare
 

@@ -106,8 +106,9 @@ class SearchParameters:
         profile: The human players to imitate, for networks trained on human games (`evaluate.human_profile`); empty
             for none.
         reuse_tree: Whether a search continues from what earlier searches of the game have found.
-        tree_megabytes: The size in megabytes at which the tree stops growing; a visit takes 0.33 kB on 9x9 and 1.2 kB
-            on 19x19, with RAVE 1 kB and 4.1 kB.
+        tree_megabytes: The size in megabytes at which the tree stops growing; while it grows it may take twice as much
+            for a moment. With a network a visit takes 0.37 kB on 9x9 and 0.96 kB on 19x19, or 0.45 kB and 1.3 kB with
+            ownership; with RAVE it takes 1 kB and 4.1 kB.
 
     Raises:
         UserError: A value is of the wrong type or out of range.

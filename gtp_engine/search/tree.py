@@ -126,10 +126,10 @@ def empty(tree: Tree) -> None:
     add_node(tree, NO_NODE, NO_MOVE, 1.0)
 
 
-def matches(tree: Tree, area: int, layout: TreeLayout, *, ownership: bool) -> bool:
-    """Returns whether the tree has the arrays of `new_tree` with these arguments, of any capacity."""
+def matches(tree: Tree, area: int, layout: TreeLayout) -> bool:
+    """Returns whether the tree has the arrays of `new_tree` with these arguments, of any capacity; no ownership."""
     kept = TreeLayout(len(tree.amaf) > 0, len(tree.ladders) > 0, len(tree.biases) > 0)
-    return tree.priors.shape[1] == area + 1 and kept == layout and (len(tree.ownership) > 0) == ownership
+    return tree.priors.shape[1] == area + 1 and kept == layout and not len(tree.ownership)
 
 
 @functools.cache
@@ -275,52 +275,48 @@ def main_line(tree: Tree, node: int, moves: np.ndarray, visits: np.ndarray) -> i
 
 
 @njit
-def copy_subtree(tree: Tree, root: int, target: Tree) -> None:
-    """Copies a subtree breadth-first into an empty arena, where its root becomes the origin.
+def keep_subtree(tree: Tree, root: int) -> None:
+    """Drops all nodes but a subtree, whose root becomes the origin.
 
-    Breadth-first since parents must come before their children: `ownership` and `visits.rescore_tree` rely on it.
+    The nodes move up in place, since a copy would need as much memory again. Their order stays, and with it parents
+    before their children, on which `ownership` and `visits.rescore_tree` rely.
     """
-    source = np.empty(len(target.nodes), np.int32)  # the old index of each new node
-    source[0] = root
-    _copy_node(tree, root, target, 0)
-    target.nodes[0]["parent"] = NO_NODE
-    target.nodes[0]["next_sibling"] = NO_NODE
-    size = 1
-    index = 0
-    while index < size:
-        child = tree.nodes[source[index]]["first_child"]
-        previous = NO_NODE
-        while child != NO_NODE:
-            source[size] = child
-            _copy_node(tree, child, target, size)
-            target.nodes[size]["parent"] = index
-            if previous == NO_NODE:
-                target.nodes[index]["first_child"] = size
-            else:
-                target.nodes[previous]["next_sibling"] = size
-            previous = size
-            size += 1
-            child = tree.nodes[child]["next_sibling"]
-        index += 1
-    target.size[0] = size
-    # Entries of the table also hold shares of nodes that are not copied, so it is filled anew.
-    if len(target.biases):
-        fill_biases(target.biases, target.nodes[:size])
+    nodes, size = tree.nodes, tree.size[0]
+    moved = np.full(size, NO_NODE, np.int32)  # the new index of each node that stays
+    kept = 0
+    for node in range(root, size):
+        if node == root or moved[nodes[node]["parent"]] != NO_NODE:
+            moved[node] = kept
+            kept += 1
+    for node in range(root, size):
+        if moved[node] != NO_NODE:
+            _move_node(tree, node, moved)
+    nodes[0]["parent"] = NO_NODE
+    nodes[0]["next_sibling"] = NO_NODE
+    tree.size[0] = kept
+    # Entries of the table also hold shares of nodes that were dropped, so it is filled anew.
+    if len(tree.biases):
+        fill_biases(tree.biases, nodes[:kept])
 
 
-@njit
-def _copy_node(tree: Tree, node: int, target: Tree, index: int) -> None:
-    target.nodes[index] = tree.nodes[node]
-    copy_row(target.priors[index], tree.priors[node])
-    if len(target.ladders):
-        copy_row(target.ladders[index], tree.ladders[node])
-    if len(target.amaf):
-        copy_row(target.amaf[index].reshape(-1), tree.amaf[node].reshape(-1))
-    if len(target.ownership):
-        if len(tree.ownership):
-            copy_row(target.ownership[index], tree.ownership[node])
-        else:
-            target.ownership[index, 0] = OWNERSHIP_UNKNOWN
+@inline
+def _move_node(tree: Tree, node: int, moved: np.ndarray) -> None:
+    """Moves a node to its new index, which is not larger; the nodes before it have been moved or dropped."""
+    index = moved[node]
+    tree.nodes[index] = tree.nodes[node]
+    record = tree.nodes[index]
+    record["parent"] = moved[record["parent"]]
+    if record["first_child"] != NO_NODE:
+        record["first_child"] = moved[record["first_child"]]
+    if record["next_sibling"] != NO_NODE:
+        record["next_sibling"] = moved[record["next_sibling"]]
+    copy_row(tree.priors[index], tree.priors[node])
+    if len(tree.ladders):
+        copy_row(tree.ladders[index], tree.ladders[node])
+    if len(tree.amaf):
+        copy_row(tree.amaf[index].reshape(-1), tree.amaf[node].reshape(-1))
+    if len(tree.ownership):
+        copy_row(tree.ownership[index], tree.ownership[node])
 
 
 @inline

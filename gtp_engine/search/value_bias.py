@@ -85,7 +85,11 @@ def mean_gap(entry: np.ndarray) -> float:
 
 @njit
 def fill_biases(biases: np.ndarray, nodes: np.ndarray) -> None:
-    """Adds the shares of all nodes to an empty table."""
+    """Fills a table with the shares of all nodes; drops what it held."""
+    for place in range(len(biases)):
+        biases[place]["key"] = 0
+        biases[place]["weight"] = 0.0
+        biases[place]["gap"] = 0.0
     for node in range(len(nodes)):
         record = nodes[node]
         if record["bias_key"] != 0:

@@ -474,8 +474,8 @@ def test_records_name_the_network_and_the_rank() -> None:
 
 def test_getting_ready_compiles_the_thinning_of_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     thinned = []
-    original = trees.copy_subtree
-    monkeypatch.setattr(trees, "copy_subtree", lambda *trees_: thinned.append(original(*trees_)))
+    original = trees.keep_subtree
+    monkeypatch.setattr(trees, "keep_subtree", lambda *arguments: thinned.append(original(*arguments)))
     SearchWorker("uniform", threads=1, seed=1).warm_up()
     assert len(thinned) == 1
 

@@ -2,6 +2,7 @@
 
 import threading
 import time
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -231,6 +232,32 @@ def test_a_full_tree_is_thinned_to_what_is_below_the_root() -> None:
     after = run(search, Limits(visits=best.visits + 50))
     assert after.visits == best.visits + 50
     check_tree(search)
+
+
+def test_a_full_tree_takes_no_more_memory_from_move_to_move() -> None:
+    def play_on() -> list[int]:
+        """Returns the bytes in use with the first full tree, then the most while it is thinned and after a search."""
+        game = Game(9)
+        search, report = searched(game, 3000, tree_megabytes=1.0)
+        used = [tracemalloc.get_traced_memory()[0]]
+        for _ in range(3):
+            assert search.tree.is_full
+            game.play(game.to_move, report.moves[0].point)
+            tracemalloc.reset_peak()
+            search.set_position(game)
+            used.append(tracemalloc.get_traced_memory()[1])
+            assert 0 < search.visits == report.moves[0].visits
+            report = run(search, Limits(visits=3000))
+            used.append(tracemalloc.get_traced_memory()[0])
+        return used
+
+    play_on()  # compiles, which takes memory
+    tracemalloc.start()
+    try:
+        first, *later = play_on()
+    finally:
+        tracemalloc.stop()
+    assert max(later) < first + 0.2e6
 
 
 def test_after_two_passes_it_still_finds_a_move() -> None:
