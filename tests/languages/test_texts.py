@@ -2,6 +2,7 @@
 
 import json
 import re
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,16 @@ def test_texts_with_plural_forms_have_all_of_the_language(language: str) -> None
         if isinstance(text, dict):
             assert tuple(text) == plural_forms(language) != ("other",), name
             assert "{count}" in text["other"], name
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_errors_of_the_network_are_those_of_its_card(language: str) -> None:
+    card = files("gtp_engine.weights").joinpath("b6c64-19x19.md").read_text("utf-8")
+    measured = re.search(r"^\| this one \| games, 19x19 \| [\d.]+ \| ([\d.]+) \| ([\d.]+) \|", card, re.MULTILINE)
+    assert measured is not None
+    winrate, lead = map(float, measured.groups())
+    said = re.sub(r"{\w+}|b18c384nbt|19x19", "", STORED[language]["trust.small"])
+    assert re.findall(r"\d+(?:\.\d+)?", said)[:2] == [f"{lead:.1f}", f"{100 * winrate:.0f}"]
 
 
 @pytest.mark.parametrize(
