@@ -60,11 +60,13 @@ class Editing(Part):
     def _delete(self, message: Message) -> None:
         """Deletes the position that is shown with everything that follows it."""
         self._check_free(message)
-        tree = self.session.played.tree
-        edits = len(tree.edits)
-        node = tree.remove(self.session.node)
+        session, tree = self.session, self.session.played.tree
+        edits, removed = len(tree.edits), session.node
+        node = tree.remove(removed)
         self._check_main_line(edits)
-        self._show(node)
+        # The turn was that of the next move in the tree: without it, the other player's may be next.
+        is_same = removed.move is not None and removed.move.colour == session.position(node).to_move
+        self._show(node, is_same=is_same)
 
     def _promote(self, message: Message) -> None:
         """Makes the line that is shown the main line."""
@@ -91,11 +93,12 @@ class Editing(Part):
         if not self.session.played.is_study:
             raise UserError("this is a game against the engine: save it, and open the file to change its moves")
 
-    def _show(self, node: TreeNode) -> None:
-        """Shows a node whose position is another one than before."""
+    def _show(self, node: TreeNode, *, is_same: bool = False) -> None:
+        """Shows a node after an edit; `is_same` if what was found about its position still holds."""
         session = self.session
         session.cancel()
-        session.values.forget(node if node.move is None else None)
+        if not is_same:
+            session.values.forget(node)
         session.played.has_content = True
         session.played.show(node)
         session.played.save()

@@ -279,6 +279,26 @@ def test_what_was_found_before_a_stone_was_set_up_is_forgotten(study: Desk) -> N
     assert state(study)["stones"][7][0] == "." and study.session.values.get(study.session.node) is None
 
 
+def test_deleting_a_variation_keeps_what_was_found_about_the_rest(study: Desk) -> None:
+    values, line = study.session.values, study.session.line
+    for node in line:
+        values.set(node, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
+    study.send("go", move=3)
+    study.send("delete")
+    assert state(study)["place"] == 2 and [place for place, *_ in state(study)["curve"]] == [0, 1, 2]
+    study.send("undo")
+    assert [place for place, *_ in state(study)["curve"]] == [0, 1, 2, 3, 4]
+
+
+def test_deleting_a_move_out_of_turn_forgets_the_position_before_it(desk: Desk) -> None:
+    desk.send("open", sgf="(;GM[1]SZ[9];B[ee];B[cc])")
+    before = desk.session.line[1]
+    for node in desk.session.line:
+        desk.session.values.set(node, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
+    desk.send("delete")
+    assert state(desk)["toMove"] == "white" and desk.session.values.get(before) is None
+
+
 def result_in(folder: Path) -> str:
     (file,) = folder.glob("*.sgf")
     return read_sgf(file).result
