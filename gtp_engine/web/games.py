@@ -1,5 +1,6 @@
 """Which game is played or looked at: new games, saved games, records, and the network that plays."""
 
+import codecs
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice, pairwise
@@ -11,7 +12,7 @@ from ..base.fields import parse_word
 from ..game.coords import BLACK, WHITE
 from ..play.loading import open_tree, unfinished_games
 from ..sgf import TreeNode, read_tree
-from .messages import new_game_of, text_of
+from .messages import bytes_of, new_game_of, text_of
 from .networks import network_choices
 from .part import Message, Part
 
@@ -70,8 +71,12 @@ class Games(Part):
         self._replace(lambda: self.session.played.load(saved, as_record=saved.is_edited))
 
     def _open(self, message: Message) -> None:
-        """Shows a record; its file is not changed, and what is played on is saved as a new game."""
-        tree = read_tree(text_of(message, "sgf").encode("utf-8", "replace"))
+        """Shows a record, a `file` or `sgf` that was pasted; what is played on is saved as a new game."""
+        if "file" in message:
+            data = bytes_of(message, "file")
+        else:  # text has left its charset behind, whatever its CA says
+            data = codecs.BOM_UTF8 + text_of(message, "sgf").encode("utf-8", "replace")
+        tree = read_tree(data)
         saved = replace(open_tree(tree), humans=_BOTH)
         self._replace(lambda: self.session.played.load(saved, as_record=True))
 

@@ -1,5 +1,6 @@
 """What a page may send: small JSON objects with a `type`, each checked before anything is done with it."""
 
+import base64
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -67,6 +68,19 @@ def text_of(message: Mapping[str, Any], name: str) -> str:
     if not isinstance(value, str):
         raise invalid(name, value, "text")
     return value
+
+
+def bytes_of(message: Mapping[str, Any], name: str) -> bytes:
+    """Returns the bytes that a message has as base64.
+
+    Raises:
+        UserError: They are missing, or something else.
+    """
+    value = text_of(message, name)
+    try:
+        return base64.b64decode(value, validate=True)
+    except ValueError:
+        raise invalid(name, value, "base64") from None
 
 
 def whole_number(message: Mapping[str, Any], name: str, low: int, high: int) -> int:

@@ -145,6 +145,28 @@ def test_a_record_is_opened_by_drag_and_drop(page: Any) -> None:
     expect(page.locator("#comment")).to_have_text("well played")
 
 
+def test_a_file_that_names_no_charset_is_read_and_saved(page: Any, tmp_path: Path) -> None:
+    name = "李昌镐九段"
+    content = f"(;GM[1]SZ[9]PB[{name}];B[ee])".encode("gb18030")
+    page.click("#open")
+    page.set_input_files("#open-file", {"name": "棋.sgf", "mimeType": "", "buffer": content})
+    page.click("#open-now")
+    expect(page.locator("[data-colour=black] .name")).to_contain_text(name)
+    click(page, "C3")
+    expect(page.locator("#facts")).to_contain_text("move 2")
+    (file,) = tmp_path.glob("*.sgf")
+    assert read_sgf(file).black == name
+
+
+def test_a_file_that_is_too_large_is_one_clear_line(page: Any) -> None:
+    for size, problem in ((1 << 20, ": no SGF game found"), ((1 << 20) + 1, "is too large for a game record")):
+        page.click("#open")
+        page.set_input_files("#open-file", {"name": "game.sgf", "mimeType": "", "buffer": b"\xff" * size})
+        page.click("#open-now")
+        expect(page.locator("#problem")).to_contain_text(problem)
+    expect(page.locator("#connection")).to_be_hidden()
+
+
 def test_a_record_is_pasted_and_played_on(page: Any) -> None:
     page.click("#open")
     page.fill("#open-text", RECORD)

@@ -1,5 +1,6 @@
 """The session of a game in the browser, without a server."""
 
+import base64
 import time
 from pathlib import Path
 
@@ -492,11 +493,44 @@ def test_the_result_of_a_record_is_sent_in_parts(desk: Desk, written: str, parts
     assert desk.published[-1]["recordedResult"] == parts
 
 
+@pytest.mark.parametrize(
+    ("declared", "charset", "name"),
+    [
+        ("", "gb18030", "李昌镐九段"),
+        ("", "cp932", "本因坊秀策のひらがな"),
+        ("CA[GB2312]", "gb18030", "古力"),
+        ("CA[UTF-8]", "gb18030", "古力九段执黑"),  # which is wrong
+        ("", "utf-8", "José"),
+    ],
+)
+def test_a_file_of_any_charset_is_opened_and_saved(
+    desk: Desk, tmp_path: Path, declared: str, charset: str, name: str
+) -> None:
+    data = f"(;GM[1]SZ[9]{declared}PB[{name}]C[{name}];B[ee])".encode(charset)
+    desk.send("open", file=base64.b64encode(data).decode())
+    assert desk.published[-1]["names"]["black"] == name
+    desk.send("go", move=0)
+    assert desk.published[-1]["comment"] == name
+    desk.play("C3")
+    (file,) = tmp_path.glob("*.sgf")
+    assert read_sgf(file).black == name and name in file.read_text("utf-8")
+
+
+def test_the_charset_of_a_pasted_text_is_that_of_the_file_it_comes_from(desk: Desk) -> None:
+    for declared, name in (("GB2312", "José é"), ("Shift_JIS", "古力"), ("ISO-8859-1", "本因坊")):
+        desk.send("open", sgf=f"(;GM[1]SZ[9]CA[{declared}]PB[{name}];B[ee])")
+        assert desk.published[-1]["names"]["black"] == name
+
+
 @pytest.mark.parametrize("sgf", ["", "no game", "(;GM[1]SZ[9];B[zz])", "(;GM[2])", "(;SZ[99])"])
 def test_what_is_no_record_is_refused(desk: Desk, sgf: str) -> None:
     before = desk.session.state()
     with pytest.raises(UserError):
         desk.send("open", sgf=sgf)
+    with pytest.raises(UserError):
+        desk.send("open", file=base64.b64encode(sgf.encode()).decode())
+    with pytest.raises(UserError, match=r"invalid file .*: expected base64"):
+        desk.send("open", file=f"({sgf}")
     assert desk.session.state() == before
 
 

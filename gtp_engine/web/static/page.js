@@ -15,7 +15,8 @@ const LAYERS = ["candidates", "ownership", "policy"];
 const VISITS = [100, 500, 2000, 10000, 50000];
 const USUAL_VISITS = 2000;
 const WEAKEST_KYU = 25, STRONGEST_DAN = 5;
-const LARGEST_FILE = 1 << 20, LARGEST_MESSAGE = 2 << 20;  // bytes; a large record has a tenth of it, server.py the other limit
+// Bytes: a large record has a tenth of it; a file travels as base64, which is 4/3 as long; server.py has the other limit.
+const LARGEST_FILE = 1 << 20, LARGEST_MESSAGE = 2 << 20;
 const find = (selector) => document.querySelector(selector);
 const words = {".": "empty", X: "black", O: "white"};
 
@@ -143,35 +144,28 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
   });
 }
 
+// The program finds out the character set of a file, as it does for those that it reads itself.
 async function openFile(file) {
-  if (file.size > LARGEST_FILE) refuseLarge(isolated(file.name));
-  else openText(decode(await file.arrayBuffer()), isolated(file.name));
+  if (file.size > LARGEST_FILE) return refuseLarge(isolated(file.name));
+  const letters = Array.from(new Uint8Array(await file.arrayBuffer()), (byte) => String.fromCharCode(byte));
+  openRecord({type: "open", file: btoa(letters.join(""))});
+}
+
+// The program would close the connection at a message that is too long.
+function openText(sgf) {
+  const message = {type: "open", sgf};
+  if (new TextEncoder().encode(JSON.stringify(message)).length > LARGEST_MESSAGE) refuseLarge(text("pastedText"));
+  else openRecord(message);
+}
+
+function openRecord(message) {
+  study.saveComment();  // a file may be dropped while a comment is being typed
+  send(message);
 }
 
 function refuseLarge(name) {
   refusal = text("tooLarge", {file: name});
   showProblem();
-}
-
-// Records name their character set in CA; those that name none are in UTF-8, or else in Latin-1.
-function decode(buffer) {
-  const latin = new TextDecoder("latin1").decode(buffer);
-  const named = /CA\s*\[\s*([\w.:-]+)/.exec(latin);
-  for (const name of [named && named[1], "utf-8"]) {
-    try {
-      if (name) return new TextDecoder(name, {fatal: name === "utf-8"}).decode(buffer);
-    } catch { /* an unknown name, or bytes that are not in this character set */ }
-  }
-  return latin;
-}
-
-// The record travels as UTF-8, whatever its file was written in. name: what was opened, for the user. The program would
-// close the connection at a message that is too long.
-function openText(sgf, name = text("pastedText")) {
-  const message = {type: "open", sgf: sgf.replace(/CA\s*\[[^\]]*\]/, "CA[UTF-8]")};
-  if (new TextEncoder().encode(JSON.stringify(message)).length > LARGEST_MESSAGE) return refuseLarge(name);
-  study.saveComment();  // a file may be dropped while a comment is being typed
-  send(message);
 }
 
 find("#language").addEventListener("change", async (event) => {
