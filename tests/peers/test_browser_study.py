@@ -91,6 +91,26 @@ def test_comments_marks_and_stones(record: Any, tmp_path: Path) -> None:
     expect(page.locator("#tree circle")).to_have_count(8)
 
 
+def test_a_comment_stays_whole_while_another_position_is_shown(record: Any, tmp_path: Path) -> None:
+    page = record
+    page.click("#edit summary")
+    page.locator("#comment-text").focus()
+    page.keyboard.press("End")
+    page.keyboard.type(", and ")
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.click("#next")
+    wait_for_status(page, "move 3 of 4")
+    page.bring_to_front()
+    page.keyboard.type("quickly")
+    page.locator("#turn").focus()
+    expect(page.locator("#comment-text")).to_have_value("")
+    (file,) = tmp_path.glob("*.sgf")
+    node = read_tree(file).main_line[2]
+    assert node.comment == "well played, and quickly" and not node.children[0].comment
+    other.close()
+
+
 def test_the_moves_of_a_game_are_guessed(record: Any) -> None:
     page = record
     page.click("#guess summary")

@@ -173,7 +173,7 @@ COMMENTS = """
       console.log(field.value || "-");
     };
     const type = (text) => { field.value = text; };
-    const leave = () => field.on.change();
+    const leave = () => field.on.blur();
     const answer = (node, tree, text) => { study.commentSaved({node, tree, text}); console.log(field.value || "-"); };
     const say = () => console.log(sent.splice(0).join(" ") || "nothing");
     """
@@ -199,6 +199,28 @@ def test_a_comment_that_is_being_typed_is_neither_lost_nor_moved() -> None:
         "second",
         *("other", "nothing"),
         '["turn",3,2]',
+    ]
+
+
+def test_the_field_for_the_comment_stays_with_its_position_while_the_user_is_in_it() -> None:
+    script = """
+        show(3, "old"); document.activeElement = field; type("half");
+        show(4, "next", "1.1"); say();
+        type("half-a-line"); show(5, "", "1.2"); answer(3, 1, "half"); say();
+        leave(); say();  // to another window: the focus comes back
+        type("half-a-line-more"); show(6, "last", "1.3"); say();
+        document.activeElement = null; leave(); say();
+        answer(3, 1, "half-a-line-more");
+        document.activeElement = field; show(6, "elsewhere", "1.4"); say();"""
+    assert comments(script) == [
+        "old",
+        *("half", "nothing"),
+        *("half-a-line", "half-a-line", "nothing"),
+        '["comment",3,1,"half-a-line"]',
+        *("half-a-line-more", "nothing"),
+        '["comment",3,1,"half-a-line-more"]',
+        "last",
+        *("elsewhere", "nothing"),
     ]
 
 

@@ -18,7 +18,7 @@ export class Study {
       find(`#${id}`).addEventListener("click", () => send({type: "variation", step}));
     }
     for (const type of ["turn", "delete", "promote"]) find(`#${type}`).addEventListener("click", () => this.edit({type}));
-    find("#comment-text").addEventListener("change", () => {
+    find("#comment-text").addEventListener("blur", () => {
       this.saveComment();
       if (this.state) this.showEditing(this.state);
     });
@@ -113,8 +113,17 @@ export class Study {
   }
 
   showEditing(state) {
+    this.showComment(state);
+    for (const id of ["turn", "delete", "promote"]) find(`#${id}`).disabled = !state.isStudy || this.isGuessing;
+    find("#delete").disabled ||= state.place === 0;
+    for (const option of find("#tool").options) option.disabled = STONES.includes(option.value) && !state.isStudy;
+  }
+
+  // While the user is in the field it stays with its position: the engine, or another page, may show another one meanwhile.
+  showComment(state) {
     const field = find("#comment-text"), node = state.node, tree = treeNumber(state);
     const isSame = this.isEdited(node, tree), isTyped = this.isCommentChanged;
+    if (this.edited && !isSame && document.activeElement === field) return;
     if (isSame) this.edited.comment = state.comment.trim();
     else this.saveComment();
     // What has been typed stays until the program has it, also if it was refused; the user may copy and empty it.
@@ -122,9 +131,6 @@ export class Study {
       if (field.value.trim() !== state.comment.trim()) field.value = state.comment;
       this.edited = {node, tree, comment: state.comment.trim(), sent: null};
     }
-    for (const id of ["turn", "delete", "promote"]) find(`#${id}`).disabled = !state.isStudy || this.isGuessing;
-    find("#delete").disabled ||= state.place === 0;
-    for (const option of find("#tool").options) option.disabled = STONES.includes(option.value) && !state.isStudy;
   }
 
   showGuessing(state) {
