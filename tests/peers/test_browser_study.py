@@ -111,6 +111,22 @@ def test_a_comment_stays_whole_while_another_position_is_shown(record: Any, tmp_
     other.close()
 
 
+def test_a_refusal_stays_when_another_page_changes_the_tree(record: Any) -> None:
+    page = record
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.wait_for_selector("#drawing svg")
+    page.bring_to_front()
+    click(page, "E5")
+    expect(page.locator("#problem")).to_contain_text("E5 is occupied")
+    other.bring_to_front()
+    click(other, "D4")
+    page.bring_to_front()
+    expect(page.locator("#tree circle")).to_have_count(8)
+    expect(page.locator("#problem")).to_contain_text("E5 is occupied")
+    other.close()
+
+
 def test_the_moves_of_a_game_are_guessed(record: Any) -> None:
     page = record
     page.click("#guess summary")

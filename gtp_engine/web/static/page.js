@@ -31,7 +31,7 @@ const board = new Board(find("#board"), {
   onHover: (vertex) => showLine(candidate(vertex)),
 });
 const graph = new Graph(find("#graph"), (place) => go(place));
-const study = new Study(send);
+const study = new Study(send, (message) => connection.send(message));
 const review = new Review(send, (index) => showLine(index === null ? null : {type: "reason", number: index}));
 const sound = new Sound(find("#sound"));
 const timeLimits = new TimeLimits(find("#new-dialog form"));

@@ -7,9 +7,11 @@ const STONES = ["black", "white"];
 const find = (selector) => document.querySelector(selector);
 
 export class Study {
-  // send: sends a message; returns whether there is a connection.
-  constructor(send) {
+  // send: sends what the user asks for; returns whether there is a connection. request: sends what the page needs itself,
+  // which leaves a refusal of something else on the page.
+  constructor(send, request) {
     this.send = send;
+    this.request = request;
     this.tree = new Tree(find("#tree"), (node) => send({type: "go", node}));
     this.version = null;
     // The node whose comment is in the field, its tree, the comment as the program has it, and as it was last sent.
@@ -102,7 +104,7 @@ export class Study {
   ask(version) {
     if (this.asked === version) return;
     this.asked = version;
-    this.send({type: "tree"});
+    this.request({type: "tree"});
   }
 
   // After a lost connection an answer may not have come.
