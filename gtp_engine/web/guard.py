@@ -16,6 +16,7 @@ import secrets
 from ..game.drawing import BoardDrawing
 
 _NAMES = ("127.0.0.1", "localhost")
+_HTTP_PORT = 80
 
 
 class Guard:
@@ -35,6 +36,8 @@ class Guard:
         self._cookies = {self.key}
         names = (*_NAMES, self.host) if host else _NAMES
         self._hosts = {f"{name}:{port}".lower() for name in names}
+        if port == _HTTP_PORT:  # which browsers leave out
+            self._hosts |= {name.lower() for name in names}
         self._origins = {f"http://{host}" for host in self._hosts}
         self._port = port
         self._headers = _headers(self._hosts)

@@ -17,6 +17,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK
 from gtp_engine.play.engine import Engine
 from gtp_engine.play.played_game import PlayedGame
+from gtp_engine.web.guard import Guard
 from gtp_engine.web.network_address import own_address, qr_code
 from gtp_engine.web.server import Server
 
@@ -130,6 +131,16 @@ def test_another_host_is_refused(engine: Engine, tmp_path: Path) -> None:
         assert (await browser.get("/", Host=f"localhost:{browser.server.port}"))[0] == 200
 
     with_server(engine, tmp_path, visit)
+
+
+def test_browsers_leave_port_80_out() -> None:
+    guard = Guard(80, "192.168.1.20")
+    for host in ("127.0.0.1", "localhost", "192.168.1.20", "127.0.0.1:80"):
+        assert guard.is_own_host(host) and guard.is_own_origin(f"http://{host}")
+        assert f"ws://{host}" in guard.headers()["Content-Security-Policy"].split()
+    assert not guard.is_own_host("evil.example") and not guard.is_own_origin("http://evil.example")
+    other = Guard(8019)
+    assert not other.is_own_host("127.0.0.1") and not other.is_own_origin("http://127.0.0.1")
 
 
 @pytest.mark.parametrize(
