@@ -248,6 +248,14 @@ class PlayedGame:
         edit = self.tree.edits[place]
         return edit.node if edit.is_annotation and (edit.node is self.node or not self.is_study) else None
 
+    def takes_back(self, node: TreeNode) -> bool:
+        """Whether `undo` takes back the move of a node."""
+        place = self._last_change
+        if place is None or node.move is None:
+            return False
+        edit = self.tree.edits[place]
+        return edit.node is node.parent and edit.move == node.move
+
     def undo(self) -> bool:
         """Takes back a person's last change, which may be a resignation, and saves the game.
 

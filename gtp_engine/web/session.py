@@ -327,13 +327,18 @@ class Session:
         self.played.count(dead)
         self.changed()
 
-    def loss(self) -> Loss | None:
-        """Returns what the last move of a person before the position that is shown has lost, while teaching."""
+    @property
+    def last_own_move(self) -> TreeNode:
+        """The node of a person's last move before the position that is shown; the root if there is none."""
         node = self.node
         while node.parent is not None and (node.move is None or node.move.colour not in self.played.humans):
             node = node.parent
+        return node
+
+    def loss(self) -> Loss | None:
+        """Returns what the last move of a person before the position that is shown has lost, while teaching."""
         tree = self.played.tree
-        return self.values.loss(node, tree.width, tree.height) if self.searches.is_teaching else None
+        return self.values.loss(self.last_own_move, tree.width, tree.height) if self.searches.is_teaching else None
 
     def title(self) -> str:
         """Returns what the file of the game is called when a page downloads it."""

@@ -186,7 +186,8 @@ def _loss_of(session: "Session") -> dict[str, Any] | None:
     loss, game = session.loss(), session.position()
     if loss is None:
         return None
-    return {"move": game.vertex(loss.point), "points": round(loss.points, 1), "best": loss.best}
+    can_undo = session.is_latest and session.played.takes_back(session.last_own_move)
+    return {"move": game.vertex(loss.point), "points": round(loss.points, 1), "best": loss.best, "canUndo": can_undo}
 
 
 def _names(session: "Session") -> dict[str, str]:

@@ -611,10 +611,43 @@ def test_a_move_that_loses_points_is_marked(desk: Desk) -> None:
     values.set(line[0], Value(0.5, 2.0, JUDGED_VISITS, "C3"))
     values.set(line[1], Value(0.4, -1.5, JUDGED_VISITS, "C3"))
     desk.session.publish()
-    assert desk.published[-1]["loss"] == {"move": "A1", "points": 3.5, "best": "C3"}
+    assert desk.published[-1]["loss"] == {"move": "A1", "points": 3.5, "best": "C3", "canUndo": True}
     assert '<g class="labels"' in desk.published[-1]["board"] and ">4</text></g>" in desk.published[-1]["board"]
     desk.send("teach", on=False)
     assert desk.published[-1]["loss"] is None
+
+
+def test_undo_is_named_only_where_it_takes_the_losing_move_back(desk: Desk) -> None:
+    def loses(point: str, *, can_undo: bool) -> bool:
+        session = desk.session
+        session.cancel()
+        node = session.last_own_move
+        assert node.parent is not None
+        session.values.set(node.parent, Value(0.5, 0.0, JUDGED_VISITS, "C4"))
+        session.values.set(
+            node, Value(0.5, -3.0 if node.move and node.move.colour == BLACK else 3.0, JUDGED_VISITS, "C4")
+        )
+        session.publish()
+        loss = desk.published[-1]["loss"]
+        return bool((loss["move"], loss["canUndo"]) == (point, can_undo))
+
+    for point in ("A1", "B5"):
+        desk.play(point)
+        desk.wait()
+    desk.send("teach", on=True)
+    desk.wait()
+    assert loses("B5", can_undo=True)
+    desk.send("comment", text="mine")
+    assert loses("B5", can_undo=False)
+    desk.send("undo")
+    desk.send("go", move=1)
+    assert loses("A1", can_undo=False)
+    desk.send("open", sgf=RECORD)
+    assert loses("G7", can_undo=False)
+    desk.play("G3")
+    assert loses("G3", can_undo=True)
+    desk.send("go", move=3)
+    assert loses("G7", can_undo=False)
 
 
 def test_a_judgement_that_is_cut_short_does_not_keep_the_engine_from_moving(engine: Engine, tmp_path: Path) -> None:

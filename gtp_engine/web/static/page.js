@@ -289,10 +289,12 @@ const isolated = (name) => name && `\u2068${name}\u2069`;
 function isBackground() { return state.task !== null && ["analysis", "preparation"].includes(state.task.kind); }
 
 function showLoss() {
-  const loss = state.loss;
-  const said = loss && text("lost", {move: moveName(loss.move), points: number(loss.points, 1), best: moveName(loss.best)});
-  if (find("#loss").textContent !== (said || "")) find("#loss").textContent = said || "";
-  find("#loss").hidden = !loss;
+  showNotice("#loss", state.loss ? lossText(state.loss) : "");
+}
+
+function lossText({move, points, best, canUndo}) {
+  const said = text("lost", {move: moveName(move), points: number(points, 1), best: moveName(best)});
+  return canUndo ? `${said} ${text("undoTakesBack")}` : said;
 }
 
 function showSettings() {
