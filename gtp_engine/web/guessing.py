@@ -92,12 +92,14 @@ class Guessing(Part):
             return
         if not session.played.is_study:
             raise UserError("open a game to guess its moves")
-        if session.node.next is None:
-            raise UserError("the game ends here: go to an earlier position to guess its moves")
-        self.colour = parse_word("colour", message.get("colour"), _COLOURS)
-        self.score, self.last = Score(), None
+        colour = parse_word("colour", message.get("colour"), _COLOURS)
+        node = _next_to_guess(session.node, _COLOURS[colour])
+        if node is None:
+            whose = "" if colour == "both" else f" of {colour.capitalize()}"
+            raise UserError(f"no move{whose} follows here: go to an earlier position to guess the moves")
+        self.colour, self.score, self.last = colour, Score(), None
         session.searches.end_analysis()
-        session.look_at(self._next_to_guess(session.node))
+        session.look_at(node)
 
     def end(self) -> None:
         """Ends guessing; the count stays until the next one."""
@@ -108,7 +110,7 @@ class Guessing(Part):
         self.colour, self.score, self.last = None, Score(), None
 
     def guess(self, point: int) -> None:
-        """Compares a move with the game's, and shows that one.
+        """Compares a move with the game's, and shows the next position to guess in; after the last one guessing ends.
 
         Raises:
             UserError: The move is illegal, or the game ends here.
@@ -123,17 +125,10 @@ class Guessing(Part):
         guessed, played = game.vertex(point), game.vertex(following.move.point)
         self.last = Guess(guessed, played, losses.get(guessed), losses.get(played))
         self.score = self.score.with_guess(self.last)
-        session.look_at(self._next_to_guess(following))
-
-    def _next_to_guess(self, node: TreeNode) -> TreeNode:
-        """Returns the first position from a node on whose next move is to be guessed; the last one if there is none."""
-        while node.next is not None and (node.next.move is None or node.next.move.colour not in self._colours):
-            node = node.next
-        return node
-
-    @property
-    def _colours(self) -> tuple[int, ...]:
-        return _COLOURS[self.colour] if self.colour else ()
+        upcoming = _next_to_guess(following, _COLOURS[self.colour or "both"])
+        if upcoming is None:
+            self.end()
+        session.look_at(upcoming or session.line[-1])
 
     def state(self) -> dict[str, Any] | None:
         """Returns what the page shows of it; None if nothing has been guessed."""
@@ -154,6 +149,15 @@ class Guessing(Part):
             "lost": round(score.lost, 1),
             "last": last,
         }
+
+
+def _next_to_guess(node: TreeNode, colours: tuple[int, ...]) -> TreeNode | None:
+    """Returns the first position from a node on after which a player of these colours moves; None if there is none."""
+    while node.next is not None:
+        if node.next.move is not None and node.next.move.colour in colours:
+            return node
+        node = node.next
+    return None
 
 
 def _rounded(points: float | None) -> float | None:

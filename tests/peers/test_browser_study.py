@@ -140,6 +140,13 @@ def test_the_moves_of_a_game_are_guessed(record: Any) -> None:
     click(page, "G3")
     expect(page.locator("#guessed")).to_contain_text("G3 is right.")
     expect(page.locator("#guessed")).to_contain_text("Right: 1 of 2.")
+    wait_for_status(page, "Black to move")  # that was the last move
+    expect(page.locator("#tree")).to_be_visible()
+    expect(page.locator("#guess-now")).to_have_attribute("aria-pressed", "false")
+    page.click("#previous")
+    page.click("#guess-now")
+    page.click("#next")
+    wait_for_status(page, "Black to move")
     page.click("#guess-now")
     expect(page.locator("#tree")).to_be_visible()
 

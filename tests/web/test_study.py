@@ -387,8 +387,32 @@ def test_the_other_players_moves_are_shown(study: Desk) -> None:
     assert state(study)["place"] == 3
     study.play("A1")
     assert state(study)["place"] == 4
-    with pytest.raises(UserError, match="the game ends here"):
+
+
+def test_guessing_ends_after_the_last_move(study: Desk) -> None:
+    study.send("go", move=1)
+    study.send("guess", colour="black")
+    assert state(study)["place"] == 2
+    study.play("G7")
+    guess = state(study)["guess"]
+    assert (guess["colour"], guess["tried"], guess["right"], guess["last"]["played"]) == (None, 1, 1, "G7")
+    assert state(study)["place"] == 4 and not study.session.guessing.is_on
+    study.send("go", move=3)
+    study.send("guess", colour="both")
+    study.send("go", move=4)  # on one's own
+    with pytest.raises(UserError, match="there is no move to guess"):
         study.play("A1")
+
+
+def test_guessing_begins_only_where_there_is_a_move_to_guess(study: Desk) -> None:
+    for colour, place, problem in (("both", 4, "no move follows"), ("black", 3, "no move of Black follows")):
+        study.send("go", move=place)
+        with pytest.raises(UserError, match=f"{problem} here: go to an earlier position"):
+            study.send("guess", colour=colour)
+        assert state(study)["guess"] is None and state(study)["place"] == place
+    study.send("go", move=2)
+    study.send("guess", colour="white")
+    assert state(study)["place"] == 3
 
 
 def test_while_guessing_nothing_shows_the_move(study: Desk) -> None:
