@@ -175,7 +175,11 @@ def test_results_and_rules_are_words_in_other_languages() -> None:
     assert [wording(language).result("W+2.5") for language in ("zh", "ar")] != [
         wording(language).lead(-2.5) for language in ("zh", "ar")
     ]
-    assert (english.rules("chinese"), spanish.rules("japanese"), spanish.rules("{}")) == ("Chinese", "japonesas", "{}")
+    assert (english.rules("chinese"), spanish.rules("japanese"), spanish.rules("{}")) == (
+        "Chinese",
+        "japonesas / coreanas",
+        "{}",
+    )
     assert [english.lead(value) for value in (0.01, 3.25, -1)] == ["even", "B+3.2", "W+1.0"]
     assert [spanish.tick(value) for value in (0, 10, -5)] == ["0", "Negro +10", "Blanco +5"]
 

@@ -194,6 +194,15 @@ def test_a_text_that_is_too_large_is_one_clear_line(page: Any) -> None:
     expect(page.locator("#connection")).to_be_hidden()
 
 
+def test_rules_without_a_name_have_one_in_every_language(page: Any) -> None:
+    page.click("#open")
+    page.fill("#open-text", '(;GM[1]SZ[9]KM[7]RU[{"ko":"SIMPLE","suicide":true}];B[ee])')
+    page.click("#open-now")
+    expect(page.locator("#facts")).to_have_text("Komi 7, other rules, move 1")
+    page.select_option("#language", "es")
+    expect(page.locator("#facts")).to_have_text("Komi 7, reglas personalizadas, jugada 1")
+
+
 @pytest.mark.parametrize("language", ["es", "zh", "ar"])
 def test_other_languages(page: Any, language: str) -> None:
     play_first_move(page)
@@ -215,7 +224,7 @@ def test_the_engine_answers_while_it_marks_mistakes(page: Any) -> None:
 
 def test_a_new_game(page: Any) -> None:
     begin(page, size="13", colour="both", handicap="4", rules="japanese", seconds="1")
-    expect(page.locator("#facts")).to_have_text("Komi 0.5, Japanese rules, move 0")
+    expect(page.locator("#facts")).to_have_text("Komi 0.5, Japanese / Korean rules, move 0")
     assert stones(page, "black") == 4
     wait_for_status(page, "White to move")
 

@@ -9,6 +9,7 @@ import pytest
 
 import gtp_engine.web
 from gtp_engine.game.coords import BLACK
+from gtp_engine.game.rules import RULESETS, rules_name
 from gtp_engine.languages.texts import LANGUAGES, texts
 from gtp_engine.play.clock import Clock, TimeSettings
 
@@ -30,6 +31,13 @@ def test_every_text_is_used_and_every_used_text_exists() -> None:
     quoted = set(re.findall(r'"([\w-]+)"', SCRIPTS)) | used | {"direction"}
     quoted |= {f"{kind}-{name}" for kind in ("layer", "rules", "time", "tool") for name in quoted}
     assert quoted >= TEXTS
+
+
+def test_no_two_rulesets_that_are_offered_are_the_same() -> None:
+    offered = re.search(r"const RULES = \[(.*?)\]", SCRIPTS)
+    assert offered is not None
+    names = re.findall(r'"([\w-]+)"', offered[1])
+    assert "japanese" in names and [rules_name(RULESETS[name]) for name in names] == names
 
 
 def run_script(script: str, module: str) -> list[str]:

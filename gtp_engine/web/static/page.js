@@ -10,7 +10,7 @@ import {Study} from "./study.js";
 import {TimeLimits} from "./time_limits.js";
 import {begin, choose, moveName, number, percent, text} from "./words.js";
 
-const RULES = ["chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor", "ing"];
+const RULES = ["chinese", "japanese", "aga", "new-zealand", "tromp-taylor", "ing"];
 const LAYERS = ["candidates", "ownership", "policy"];
 const VISITS = [100, 500, 2000, 10000, 50000];
 const USUAL_VISITS = 2000;
@@ -267,7 +267,7 @@ function show(before = state) {
   showPlayers();
   showStatus();
   showReport();
-  const rules = RULES.includes(state.rules) ? text(`rules-${state.rules}`) : state.rules;
+  const rules = [...RULES, "other"].includes(state.rules) ? text(`rules-${state.rules}`) : state.rules;
   find("#facts").textContent = text("facts", {komi: number(state.komi, state.komi % 1 ? 1 : 0), rules, moves: number(state.moveNumbers[1])});
   find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: resultText(state.recordedResult)}) : "";
   find("#file").textContent = state.file ? text("savedAs", {file: isolated(state.file)}) : "";
