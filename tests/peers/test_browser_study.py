@@ -1,5 +1,6 @@
 """Looking at records in the browser: variations, editing, guessing and the review, in Chromium."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,34 @@ def test_a_review_is_stopped(page: Any) -> None:
     page.click("#review")
     expect(page.locator("#review-stage")).to_have_text("The review was stopped", timeout=LIMIT * 1000)
     expect(page.locator("#review-progress")).to_be_hidden()
+
+
+WATCH = """() => {
+    window.told = [];
+    const watcher = new MutationObserver((changes) => window.told.push(...changes.map(({target}) => target.id)));
+    for (const region of document.querySelectorAll("[role=status], [role=alert], [aria-live]")) {
+        watcher.observe(region, {childList: true, characterData: true, subtree: true});
+    }
+}"""
+
+
+def test_a_screen_reader_is_told_only_what_is_new_and_once(record: Any) -> None:
+    page = record
+    page.click("#review")
+    expect(page.locator("#review-stage")).to_have_text(re.compile("The review has found|The worst moves"))
+    page.click("#next")
+    expect(page.locator("#variation-place")).to_have_text("Variation 1 of 2")
+    page.evaluate(WATCH)
+    page.click("#analyse")
+    visits = page.locator("#candidates tbody td").nth(3)
+    visits.wait_for()
+    before = visits.inner_text()
+    expect(visits).not_to_have_text(before)
+    assert page.evaluate("told") == []
+    page.click("#previous")
+    wait_for_status(page, "move 2 of 4")
+    expect(page.locator("#announcement")).to_have_text("White plays C7. Position after move 2 of 4")
+    assert sorted(set(page.evaluate("told"))) == ["announcement", "variation-place"]
 
 
 def test_sounds_are_heard_if_they_are_chosen(page: Any) -> None:

@@ -1,6 +1,6 @@
 // The players' clocks: the time that they have used or, in games with time limits, what they have left. They go on
 // between the messages of the program, each of which corrects them.
-import {number, text} from "./words.js";
+import {number, say, text} from "./words.js";
 
 const STEP = 200;  // milliseconds
 const LAST_SECONDS = 10;
@@ -40,7 +40,7 @@ export class Clocks {
         ? leftText(left, clock, text(colour))
         : usedText(clock.used[colour] + spent, isThinking ? task.seconds + since : null, text(colour));
       const element = player.querySelector(".clock");
-      if (element.textContent !== said.short) element.textContent = said.short;
+      say(element, said.short);
       if (element.getAttribute("aria-label") !== said.long) element.setAttribute("aria-label", said.long);
       element.classList.toggle("limited", Boolean(left));
       element.classList.toggle("urgent", Boolean(left) && clock.running === colour && left.seconds <= LAST_SECONDS);

@@ -8,7 +8,7 @@ import {Review} from "./review.js";
 import {Sound} from "./sound.js";
 import {Study} from "./study.js";
 import {TimeLimits} from "./time_limits.js";
-import {begin, choose, moveName, number, percent, text} from "./words.js";
+import {begin, choose, moveName, number, percent, say, text} from "./words.js";
 
 const RULES = ["chinese", "japanese", "aga", "new-zealand", "tromp-taylor", "ing"];
 const LAYERS = ["candidates", "ownership", "policy"];
@@ -278,7 +278,7 @@ function show(before = state) {
 }
 
 function showNotice(selector, said) {
-  if (find(selector).textContent !== said) find(selector).textContent = said;
+  say(find(selector), said);
   find(selector).hidden = !said;
 }
 
@@ -326,7 +326,7 @@ function showPlayers() {
 
 function showStatus() {
   const now = statusText(), last = state.lastMove;
-  find("#status").textContent = now;
+  say(find("#status"), now);
   const move = last && text(last.vertex === "pass" ? "passes" : "plays", {colour: text(last.colour), move: last.vertex});
   const said = [move, now].filter(Boolean).join(". ");
   if (said !== announced) announce(announced = said);
@@ -421,9 +421,7 @@ function showAgain(before) {
 
 // A refusal stays until the user does something else: an analysis sends new states all the time.
 function showProblem() {
-  const problem = refusal || (state && state.problem) || "";
-  if (find("#problem").textContent !== problem) find("#problem").textContent = problem;
-  find("#problem").hidden = !problem;
+  showNotice("#problem", refusal || (state && state.problem) || "");
 }
 
 function showConnection(isOpen) {

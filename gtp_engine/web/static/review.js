@@ -1,5 +1,5 @@
 // The review of the game: its progress, the worst moves, and why they are mistakes.
-import {moveName, number, text} from "./words.js";
+import {moveName, number, say, text} from "./words.js";
 
 const VISITS = [50, 100, 200, 500, 1000];
 const USUAL_VISITS = 100;
@@ -31,7 +31,7 @@ export class Review {
     find("#review").disabled = !this.isRunning && (!state.isReady || state.moves === 0);
     find("#reviewed").hidden = !review || isGuessing;
     if (!review) return;
-    find("#review-stage").textContent = stageText(review);
+    say(find("#review-stage"), stageText(review));
     find("#review-progress").hidden = !this.isRunning;
     if (review.total) Object.assign(find("#review-progress"), {max: review.total, value: review.done});
     else find("#review-progress").removeAttribute("value");

@@ -1,6 +1,6 @@
 // Records: walking through variations, editing, and guessing moves.
 import {Tree} from "./tree.js";
-import {moveName, number, text} from "./words.js";
+import {moveName, number, say, text} from "./words.js";
 
 const SHAPES = ["triangle", "square", "circle", "cross", "letter", "number"];
 const STONES = ["black", "white"];
@@ -93,7 +93,7 @@ export class Study {
     if (state.tree !== this.version) this.ask(state.tree);
     const {number: place, of} = state.variation;
     find("#variation").hidden = of < 2 || this.isGuessing;
-    find("#variation-place").textContent = text("variation", {number: number(place), count: number(of)});
+    say(find("#variation-place"), text("variation", {number: number(place), count: number(of)}));
     find("#tree").hidden = this.isGuessing || !(state.isStudy ? state.moves > 0 : this.tree.hasBranches);
     this.tree.show(state.node);
     this.showEditing(state);
@@ -144,7 +144,7 @@ export class Study {
     const said = [];
     if (guess && guess.last) said.push(guessText(guess.last));
     if (guess && guess.tried) said.push(countText(guess));
-    if (find("#guessed").textContent !== said.join(" ")) find("#guessed").textContent = said.join(" ");
+    say(find("#guessed"), said.join(" "));
   }
 }
 

@@ -38,6 +38,11 @@ export const number = (value, digits = 0) =>
 export const percent = (value) =>
   new Intl.NumberFormat(NUMBERS[language] || language, {style: "percent", maximumFractionDigits: 0}).format(value);
 
+// Has an element say something. What it says already is not set again: a screen reader reads a live region aloud each time.
+export function say(element, said) {
+  if (element.textContent !== said) element.textContent = said;
+}
+
 // Loads the language that was chosen, or else the first of the browser's that there is, and fills in the page.
 export async function begin(select) {
   for (const [code, name] of Object.entries(LANGUAGES)) select.add(new Option(name, code));
