@@ -167,6 +167,39 @@ def test_a_file_that_is_too_large_is_one_clear_line(page: Any) -> None:
     expect(page.locator("#connection")).to_be_hidden()
 
 
+def test_a_file_that_cannot_be_read_is_one_clear_line(page: Any, tmp_path: Path) -> None:
+    path = tmp_path / "gone.sgf"
+    path.write_text(RECORD)
+    page.click("#open")
+    page.set_input_files("#open-file", path)
+    path.unlink()
+    page.click("#open-now")
+    expect(page.locator("#problem")).to_have_text("\u2068gone.sgf\u2069 cannot be read")
+
+
+def test_the_dialog_stays_open_until_there_is_something_to_open(page: Any) -> None:
+    page.click("#open")
+    page.fill("#open-text", " ")
+    page.click("#open-now")
+    expect(page.locator("#open-dialog")).to_be_visible()
+    page.fill("#open-text", RECORD)
+    page.click("#open-now")
+    expect(page.locator("#facts")).to_contain_text("Komi 5.5")
+    expect(page.locator("#open-dialog")).to_be_hidden()
+
+
+def test_only_files_that_are_dragged_are_taken(page: Any) -> None:
+    drag = """kind => {
+        const data = new DataTransfer();
+        if (kind === "text") data.setData("text/plain", "some text");
+        else data.items.add(new File(["(;GM[1]SZ[9])"], "game.sgf"));
+        const options = {dataTransfer: data, bubbles: true, cancelable: true};
+        return ["dragover", "drop"].map((type) => document.body.dispatchEvent(new DragEvent(type, options)));
+    }"""
+    assert page.evaluate(drag, "text") == [True, True]  # the browser does what it does with text
+    assert page.evaluate(drag, "file") == [False, False]
+
+
 def test_a_record_is_pasted_and_played_on(page: Any) -> None:
     page.click("#open")
     page.fill("#open-text", RECORD)

@@ -56,8 +56,7 @@ function receive(message) {
     showGames(message.games);
   } else if (message.type === "error") {
     board.refused();
-    refusal = message.text;
-    showProblem();
+    refuse(message.text);
   }
 }
 
@@ -124,11 +123,12 @@ find("#open").addEventListener("click", () => {
   find("#open-file").value = find("#open-text").value = "";
   find("#open-dialog").showModal();
 });
-find("#open-now").addEventListener("click", async () => {
-  const [file] = find("#open-file").files;
+find("#open-now").addEventListener("click", () => {
+  const [file] = find("#open-file").files, pasted = find("#open-text").value;
+  if (!file && !pasted.trim()) return find("#open-file").focus();
   find("#open-dialog").close();
   if (file) openFile(file);
-  else if (find("#open-text").value.trim()) openText(find("#open-text").value);
+  else openText(pasted);
 });
 window.addEventListener("pagehide", () => study.saveComment());
 document.addEventListener("paste", (event) => {
@@ -137,6 +137,7 @@ document.addEventListener("paste", (event) => {
 });
 for (const kind of ["dragover", "dragleave", "drop"]) {
   document.addEventListener(kind, (event) => {
+    if (!event.dataTransfer.types.includes("Files")) return;  // text may be dragged into a field
     event.preventDefault();
     document.body.classList.toggle("dropping", kind === "dragover");
     const [file] = kind === "drop" ? event.dataTransfer.files : [];
@@ -146,16 +147,23 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
 
 // The program finds out the character set of a file, as it does for those that it reads itself.
 async function openFile(file) {
-  if (file.size > LARGEST_FILE) return refuseLarge(isolated(file.name));
-  const letters = Array.from(new Uint8Array(await file.arrayBuffer()), (byte) => String.fromCharCode(byte));
+  const name = isolated(file.name);
+  if (file.size > LARGEST_FILE) return refuse(text("tooLarge", {file: name}));
+  let buffer;
+  try {
+    buffer = await file.arrayBuffer();
+  } catch {  // a folder, or a file that is gone or may not be read
+    return refuse(text("unreadable", {file: name}));
+  }
+  const letters = Array.from(new Uint8Array(buffer), (byte) => String.fromCharCode(byte));
   openRecord({type: "open", file: btoa(letters.join(""))});
 }
 
 // The program would close the connection at a message that is too long.
 function openText(sgf) {
   const message = {type: "open", sgf};
-  if (new TextEncoder().encode(JSON.stringify(message)).length > LARGEST_MESSAGE) refuseLarge(text("pastedText"));
-  else openRecord(message);
+  if (new TextEncoder().encode(JSON.stringify(message)).length <= LARGEST_MESSAGE) openRecord(message);
+  else refuse(text("tooLarge", {file: text("pastedText")}));
 }
 
 function openRecord(message) {
@@ -163,8 +171,8 @@ function openRecord(message) {
   send(message);
 }
 
-function refuseLarge(name) {
-  refusal = text("tooLarge", {file: name});
+function refuse(why) {
+  refusal = why;
   showProblem();
 }
 
