@@ -121,6 +121,34 @@ def test_stepping_through_the_game(page: Any) -> None:
     wait_for_status(page, "your turn")
 
 
+def test_keys_step_through_the_game_after_a_click_on_the_board(page: Any) -> None:
+    play_first_move(page)
+    page.keyboard.press("ArrowLeft")
+    wait_for_status(page, "Position after move 1 of 2")
+    page.keyboard.press("Home")
+    wait_for_status(page, "Position after move 0 of 2")
+    page.keyboard.press("ArrowRight")
+    wait_for_status(page, "Position after move 1 of 2")
+    page.keyboard.press("End")
+    wait_for_status(page, "your turn")
+
+
+def test_home_and_end_step_from_the_board_whose_cursor_the_arrow_keys_move(page: Any) -> None:
+    play_first_move(page)
+    page.locator("#first").focus()
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate("document.activeElement.id") == "board"
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#announcement")).to_contain_text("D5, ")
+    wait_for_status(page, "your turn")
+    page.keyboard.press("Home")
+    wait_for_status(page, "Position after move 0 of 2")
+    page.keyboard.press("End")
+    wait_for_status(page, "your turn")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#announcement")).to_contain_text("D6, ")
+
+
 def test_another_network(page: Any) -> None:
     page.click("#settings summary")
     page.select_option("#network", "auto")

@@ -17,7 +17,10 @@ export class Board {
     this.cursor = null;
     this.hovered = null;
     this.colour = null;
-    element.addEventListener("click", (event) => this.choose(this.pointAt(event)));
+    element.addEventListener("click", (event) => {
+      element.blur();  // who plays with the pointer steps through the game with the arrow keys
+      this.choose(this.pointAt(event));
+    });
     element.addEventListener("pointermove", (event) => this.hover(event.pointerType === "mouse" ? this.pointAt(event) : null));
     element.addEventListener("pointerleave", () => this.hover(null));
     element.addEventListener("keydown", (event) => this.key(event));

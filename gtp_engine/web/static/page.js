@@ -92,14 +92,12 @@ const steps = {
 };
 for (const [id, take] of Object.entries(steps)) find(`#${id}`).addEventListener("click", take);
 const keys = {Home: "first", ArrowLeft: "previous", ArrowRight: "next", End: "last"};
+// The arrow keys do not come this far from a board that they move the cursor of.
 document.addEventListener("keydown", (event) => {
-  const isFree = !event.target.closest("input, select, textarea, dialog, #board");
-  if (event.key in keys && isFree && !event.ctrlKey && !event.altKey && !event.metaKey) steps[keys[event.key]]();
-});
-document.addEventListener("keydown", (event) => {
+  if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.altKey || event.metaKey) return;
   const step = {ArrowUp: -1, ArrowDown: 1}[event.key];
-  const isFree = !event.target.closest("input, select, textarea, dialog, #board") && !event.ctrlKey && !event.altKey && !event.metaKey;
-  if (step && isFree && state && study.step(step)) event.preventDefault();
+  if (event.key in keys) steps[keys[event.key]]();
+  else if (step && state && study.step(step)) event.preventDefault();
 });
 find("#analyse").addEventListener("click", () => analyse(state.analysisVisits === null));
 find("#analysis-visits").addEventListener("change", () => state.analysisVisits === null || analyse(true));
