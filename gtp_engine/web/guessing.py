@@ -97,6 +97,7 @@ class Guessing(Part):
         if node is None:
             whose = "" if colour == "both" else f" of {colour.capitalize()}"
             raise UserError(f"no move{whose} follows here: go to an earlier position to guess the moves")
+        session.position(node)  # an illegal move on the way there is refused before anything changes
         self.colour, self.score, self.last = colour, Score(), None
         session.searches.end_analysis()
         session.look_at(node)
@@ -113,22 +114,24 @@ class Guessing(Part):
         """Compares a move with the game's, and shows the next position to guess in; after the last one guessing ends.
 
         Raises:
-            UserError: The move is illegal, or the game ends here.
+            UserError: The move is illegal, the game ends here, or the next position to show has an illegal move.
         """
         session = self.session
         game, following = session.position(), session.node.next
         if following is None or following.move is None:
             raise UserError("the game ends here: there is no move to guess")
         check_move(game, point)
+        upcoming = _next_to_guess(following, _COLOURS[self.colour or "both"])
+        target = upcoming or session.line[-1]
+        session.position(target)  # as in `_choose`
         value = session.values.get(session.node)
         losses = {} if value is None else value.losses
         guessed, played = game.vertex(point), game.vertex(following.move.point)
         self.last = Guess(guessed, played, losses.get(guessed), losses.get(played))
         self.score = self.score.with_guess(self.last)
-        upcoming = _next_to_guess(following, _COLOURS[self.colour or "both"])
         if upcoming is None:
             self.end()
-        session.look_at(upcoming or session.line[-1])
+        session.look_at(target)
 
     def state(self) -> dict[str, Any] | None:
         """Returns what the page shows of it; None if nothing has been guessed."""

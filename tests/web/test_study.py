@@ -415,6 +415,27 @@ def test_guessing_begins_only_where_there_is_a_move_to_guess(study: Desk) -> Non
     assert state(study)["place"] == 3
 
 
+def test_guessing_does_not_begin_behind_an_illegal_move(desk: Desk) -> None:
+    desk.send("open", sgf="(;GM[1]SZ[9];B[ee];W[dd](;B[cc])(;B[gg];W[gg];B[aa]))")
+    desk.send("go", node=4)
+    with pytest.raises(UserError, match="G3 is occupied"):
+        desk.send("guess", colour="black")
+    assert desk.session.state()["guess"] is None and desk.session.node.number == 4
+
+
+def test_a_last_guess_before_an_illegal_move_changes_nothing(desk: Desk) -> None:
+    desk.send("open", sgf="(;GM[1]SZ[9];B[ee];W[dd](;B[cc])(;B[gg];W[gg]))")
+    desk.send("go", node=4)
+    desk.send("guess", colour="both")
+    before = desk.played.tree.to_sgf()
+    for point in ("C3", "C4"):
+        with pytest.raises(UserError, match="G3 is occupied"):
+            desk.play(point)
+        guess = desk.session.state()["guess"]
+        assert (guess["colour"], guess["tried"], guess["last"]) == ("both", 0, None)
+    assert desk.played.tree.to_sgf() == before
+
+
 def test_while_guessing_nothing_shows_the_move(study: Desk) -> None:
     study.send("analyse", visits=50)
     study.send("go", move=1)
