@@ -53,12 +53,22 @@ class Moves(Part):
                 self.session.look_at(annotated)
             return
         self.session.cancel()
-        node = played.tree.edits[-1].node if played.tree.edits else played.node
-        properties = node.properties
-        played.undo()
-        if node.move is None and node.properties is not properties:  # its stones or the turn may be others now
-            self.session.values.forget(node)
+        self._undo_change()
         self.session.changed()
+
+    def _undo_change(self) -> None:
+        """Undoes a change of moves or stones, and forgets what was found about a position that is another one now."""
+        session, played = self.session, self.session.played
+        node = played.tree.edits[-1].node if played.tree.edits else played.node
+        properties, parent = node.properties, node.parent
+        # The turn is that of the next move in the tree: before a node that goes, or comes back, it may be another one.
+        before = node if parent is None or node in parent.children else parent
+        to_move = session.position(before).to_move
+        played.undo()
+        if node.move is None and node.properties is not properties:
+            session.values.forget(node)
+        if session.position(before).to_move != to_move:
+            session.values.forget(before)
 
     def _resign(self, _: Message) -> None:
         played = self.session.played

@@ -290,13 +290,17 @@ def test_deleting_a_variation_keeps_what_was_found_about_the_rest(study: Desk) -
     assert [place for place, *_ in state(study)["curve"]] == [0, 1, 2, 3, 4]
 
 
-def test_deleting_a_move_out_of_turn_forgets_the_position_before_it(desk: Desk) -> None:
+def test_deleting_a_move_out_of_turn_and_its_undo_forget_the_position_before_it(desk: Desk) -> None:
     desk.send("open", sgf="(;GM[1]SZ[9];B[ee];B[cc])")
     before = desk.session.line[1]
     for node in desk.session.line:
         desk.session.values.set(node, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
     desk.send("delete")
     assert state(desk)["toMove"] == "white" and desk.session.values.get(before) is None
+    desk.session.values.set(before, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
+    desk.send("undo")
+    desk.send("go", move=1)
+    assert state(desk)["toMove"] == "black" and desk.session.values.get(before) is None
 
 
 def result_in(folder: Path) -> str:
