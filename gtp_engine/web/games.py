@@ -98,7 +98,7 @@ class Games(Part):
         session.cancel()
         notice = session.played.file.notice
         begin()
-        session.notice = notice or session.notice_of_opening
+        session.notice = "; ".join(filter(None, (notice, session.notice_of_opening))) or None
         if forgets:
             session.values.forget()
         session.began()

@@ -574,6 +574,17 @@ def test_a_game_that_gives_way_says_that_it_went_to_another_file(desk: Desk, tmp
     assert desk.published[-1]["notice"].startswith(f"another program has changed {file}")
 
 
+def test_a_game_that_gives_way_does_not_hide_that_a_file_has_other_games(desk: Desk, tmp_path: Path) -> None:
+    desk.play("C3")
+    desk.wait()
+    (file,) = tmp_path.glob("*.sgf")
+    file.write_text(file.read_text() + "\n")
+    desk.send("open", sgf=RECORD + RECORD)
+    first, second = desk.published[-1]["notice"].split("; ")
+    assert first.startswith(f"another program has changed {file}")
+    assert second == "only the first game in the file was opened"
+
+
 def test_undo_is_offered_only_if_a_person_has_moved(engine: Engine, tmp_path: Path) -> None:
     desk = Desk(engine, tmp_path, frozenset((WHITE,)))
     desk.wait(lambda: desk.vertices)
