@@ -232,6 +232,21 @@ def test_the_field_for_the_comment_stays_with_its_position_while_the_user_is_in_
     ]
 
 
+def test_the_field_for_the_comment_follows_to_another_game_with_the_user_in_it() -> None:
+    script = """
+        show(3, "old"); document.activeElement = field;
+        show(3, "other", "2.1"); say();  // a file was dropped
+        type("mine"); show(0, "third", "3.1"); say();
+        leave(); say();  // it was refused
+        type(""); show(0, "third", "3.2"); say();"""
+    assert comments(script) == [
+        *("old", "other", "nothing"),
+        *("mine", '["comment",3,2,"mine"]'),
+        "nothing",
+        *("third", "nothing"),
+    ]
+
+
 def test_a_comment_is_saved_only_when_the_program_has_it() -> None:
     script = """
         show(3, "old"); type(" new "); isOpen = false; leave(); say();

@@ -122,10 +122,11 @@ export class Study {
   }
 
   // While the user is in the field it stays with its position: the engine, or another page, may show another one meanwhile.
+  // Another game has other positions, and only what has been typed stays.
   showComment(state) {
     const field = find("#comment-text"), node = state.node, tree = treeNumber(state);
     const isSame = this.isEdited(node, tree), isTyped = this.isCommentChanged;
-    if (this.edited && !isSame && document.activeElement === field) return;
+    if (this.edited?.tree === tree && !isSame && document.activeElement === field) return;
     if (isSame) this.edited.comment = state.comment.trim();
     else this.saveComment();
     // What has been typed stays until the program has it, also if it was refused; the user may copy and empty it.
