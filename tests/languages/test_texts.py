@@ -49,6 +49,13 @@ def test_texts_with_plural_forms_have_all_of_the_language(language: str) -> None
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_the_help_says_how_the_keyboard_gets_to_the_board(language: str) -> None:
+    """After a click on the board the arrow keys step through the game: the cursor moves once Tab has led there."""
+    said = STORED[language]["boardHelp"]
+    assert re.search(r"\bTab\b", said, re.ASCII)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_errors_of_the_network_are_those_of_its_card(language: str) -> None:
     card = files("gtp_engine.weights").joinpath("b6c64-19x19.md").read_text("utf-8")
     measured = re.search(r"^\| this one \| games, 19x19 \| [\d.]+ \| ([\d.]+) \| ([\d.]+) \|", card, re.MULTILINE)
