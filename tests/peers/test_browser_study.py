@@ -214,6 +214,40 @@ def test_a_screen_reader_is_told_only_what_is_new_and_once(record: Any) -> None:
     assert sorted(set(page.evaluate("told"))) == ["announcement", "variation-place"]
 
 
+# The socket and the last state that came through it.
+KEEP = """() => {
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (message) {
+        if (!window.socket) {
+            window.socket = this;
+            this.addEventListener("message", ({data}) => {
+                if (JSON.parse(data).type === "state") window.sent = data;
+            });
+        }
+        send.call(this, message);
+    };
+}"""
+LOSE = """canUndo => {
+    const loss = {move: "E5", points: 3.5, best: "C3", canUndo};
+    socket.dispatchEvent(new MessageEvent("message", {data: JSON.stringify({...JSON.parse(sent), loss})}));
+}"""
+
+
+def test_a_mistake_is_told_once_whether_or_not_undo_takes_it_back(record: Any) -> None:
+    page = record
+    page.evaluate(KEEP)
+    page.click("#next")
+    page.wait_for_function("() => window.sent")
+    lost, undo = "E5 loses about 3.5 points; C3 is better.", "Undo takes it back."
+    page.evaluate(LOSE, True)
+    expect(page.locator("#loss")).to_have_text(f"{lost} {undo}", use_inner_text=True)
+    page.evaluate(WATCH)
+    for can_undo in (False, True):
+        page.evaluate(LOSE, can_undo)
+        expect(page.locator("#loss")).to_have_text(f"{lost} {undo}" if can_undo else lost, use_inner_text=True)
+    assert page.evaluate("told") == []
+
+
 def test_sounds_are_heard_if_they_are_chosen(page: Any) -> None:
     play_first_move(page)
     assert page.get_attribute("html", "data-knocks") is None

@@ -294,13 +294,13 @@ const isolated = (name) => name && `\u2068${name}\u2069`;
 // Whether what the engine does leaves the board to the player.
 function isBackground() { return state.task !== null && ["analysis", "preparation"].includes(state.task.kind); }
 
+// Whether Undo takes the move back changes while the user steps; a screen reader hears of the mistake once.
 function showLoss() {
-  showNotice("#loss", state.loss ? lossText(state.loss) : "");
-}
-
-function lossText({move, points, best, canUndo}) {
-  const said = text("lost", {move: moveName(move), points: number(points, 1), best: moveName(best)});
-  return canUndo ? `${said} ${text("undoTakesBack")}` : said;
+  const {loss} = state;
+  const values = loss && {move: moveName(loss.move), points: number(loss.points, 1), best: moveName(loss.best)};
+  say(find("#lost"), loss ? text("lost", values) : "");
+  find("#undo-takes-back").hidden = !loss?.canUndo;
+  find("#loss").hidden = !loss;
 }
 
 function showSettings() {
