@@ -206,10 +206,16 @@ def test_a_file_that_cannot_be_read_is_one_clear_line(page: Any, tmp_path: Path)
 
 
 def test_the_dialog_stays_open_until_there_is_something_to_open(page: Any) -> None:
+    problem = page.locator("#open-problem")
+    for pasted in ("", " "):
+        page.click("#open")
+        expect(problem).to_be_hidden()
+        page.fill("#open-text", pasted)
+        page.click("#open-now")
+        expect(problem).to_have_text("There is nothing to open: choose a file or paste a record")
+        expect(problem).to_be_visible()
+        page.click("#open-dialog .cancel")
     page.click("#open")
-    page.fill("#open-text", " ")
-    page.click("#open-now")
-    expect(page.locator("#open-dialog")).to_be_visible()
     page.fill("#open-text", RECORD)
     page.click("#open-now")
     expect(page.locator("#facts")).to_contain_text("Komi 5.5")

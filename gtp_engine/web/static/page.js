@@ -119,11 +119,15 @@ find("#resume").addEventListener("click", () => send({type: "games"}));
 find("#branch").addEventListener("click", () => send({type: "branch"}));
 find("#open").addEventListener("click", () => {
   find("#open-file").value = find("#open-text").value = "";
+  showNotice("#open-problem", "");
   find("#open-dialog").showModal();
 });
 find("#open-now").addEventListener("click", () => {
   const [file] = find("#open-file").files, pasted = find("#open-text").value;
-  if (!file && !pasted.trim()) return find("#open-file").focus();
+  if (!file && !pasted.trim()) {
+    showNotice("#open-problem", text("nothingToOpen"));
+    return find("#open-file").focus();
+  }
   find("#open-dialog").close();
   if (file) openFile(file);
   else openText(pasted);
