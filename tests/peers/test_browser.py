@@ -202,7 +202,8 @@ def test_a_file_that_cannot_be_read_is_one_clear_line(page: Any, tmp_path: Path)
     page.set_input_files("#open-file", path)
     path.unlink()
     page.click("#open-now")
-    expect(page.locator("#problem")).to_have_text("\u2068gone.sgf\u2069 cannot be read")
+    said = "\u2068gone.sgf\u2069 cannot be read: choose a file that exists and that you may read, not a folder"
+    expect(page.locator("#problem")).to_have_text(said)
 
 
 def test_the_dialog_stays_open_until_there_is_something_to_open(page: Any) -> None:
