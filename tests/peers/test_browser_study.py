@@ -201,6 +201,8 @@ def test_a_screen_reader_is_told_only_what_is_new_and_once(record: Any) -> None:
     expect(page.locator("#review-stage")).to_have_text(re.compile("The review has found|The worst moves"))
     page.click("#next")
     expect(page.locator("#variation-place")).to_have_text("Variation 1 of 2")
+    page.click("#settings summary")
+    page.select_option("#analysis-visits", "50000")  # so that it is not over before its visits are read
     page.evaluate(WATCH)
     page.click("#analyse")
     visits = page.locator("#candidates tbody td").nth(3)
