@@ -70,8 +70,8 @@ def _check_output(file: Path, options: MatchOptions) -> None:
     """Checks the file for the result as `check_outputs` does; a match that resumes may replace its own."""
     from ..games.results import is_result_of
 
-    is_own = options.sgf_dir is not None and is_result_of(file, options.sgf_dir)
-    check_outputs([file], [options.openings] if options.openings else [], force=options.force or is_own)
+    replaces = options.force or (options.sgf_dir is not None and is_result_of(file, options.sgf_dir))
+    check_outputs([file], [options.openings] if options.openings else [], force=replaces)
 
 
 def _run(options: MatchOptions) -> None:

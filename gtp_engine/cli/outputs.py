@@ -39,7 +39,7 @@ def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: boo
     """Checks the files that a command writes about game records before the work begins.
 
     Args:
-        outputs: The files to write; `STANDARD` for standard output.
+        outputs: The files to write; `STANDARD` for standard output. Pipes and devices hold nothing that could be lost.
         inputs: The files and folders to read, which are never overwritten.
         force: Whether other existing files are overwritten.
 
@@ -48,13 +48,18 @@ def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: boo
         OSError: A file exists, or could not be written.
     """
     for path in outputs:
-        if path == STANDARD:
+        if path == STANDARD or _is_stream(path):
             continue
         if are_read(path, inputs):
             raise UserError(f"{path} is one of the files to read; choose another name")
         if path.exists() and not force:
             raise FileExistsError(f"{path} already exists; choose another name or add --force")
         check_place(path)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether it is a pipe or a device, such as /dev/stdout."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def report_written(file: Path, *, is_page: bool = False, err: bool = False) -> None:

@@ -191,7 +191,12 @@ def write_json(file: Path, result: MatchResult) -> None:
 
 
 def is_result_of(file: Path, folder: Path) -> bool:
-    """Whether a file is a result, by `write_json`, of the match in this folder: all games of the file are there."""
+    """Whether a file is a result, by `write_json`, of the match in this folder: all games of the file are there.
+
+    What is not a regular file is not read: reading a pipe waits until something is written to it.
+    """
+    if not file.is_file():
+        return False
     try:
         games = json.loads(file.read_text(encoding="utf-8"))["games"]
         lines = {json.dumps(game) for game in games}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine.cli.outputs import check_place, new_folder
+from gtp_engine.cli.outputs import check_outputs, check_place, new_folder
 
 
 def test_each_run_has_a_folder_of_its_own(tmp_path: Path) -> None:
@@ -25,3 +25,15 @@ def test_a_folder_that_is_not_writable_is_named(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(OSError, match="is not writable"):
         check_place(tmp_path / "game.sgf")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_only_what_could_be_lost_is_not_overwritten(tmp_path: Path) -> None:
+    pipe, file = tmp_path / "pipe", tmp_path / "file"
+    os.mkfifo(pipe)
+    file.touch()
+    check_outputs([pipe, Path(os.devnull), tmp_path / "new"], [], force=False)
+    check_outputs([file], [], force=True)
+    for existing in (file, tmp_path):
+        with pytest.raises(FileExistsError, match="already exists; choose another name or add --force"):
+            check_outputs([existing], [], force=False)

@@ -55,6 +55,15 @@ def test_an_existing_file_is_kept_unless_the_match_resumes(scripted: Script, tmp
     assert file.read_bytes() == first
 
 
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="no /dev/stdout")
+def test_the_result_goes_to_a_pipe(scripted: Script, tmp_path: Path) -> None:
+    words = scripted("resign"), scripted(), "--games", "2", "--json", "/dev/stdout", "--sgf-dir", str(tmp_path)
+    for forced in ((), ("--force",)):  # the second match resumes
+        done = run(*words, *forced)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout[done.stdout.index("{\n") :])["losses"] == 2
+
+
 def test_the_openings_are_not_overwritten(scripted: Script, tmp_path: Path) -> None:
     file = tmp_path / "openings.sgf"
     file.write_text("(;SZ[5];B[cc])")
