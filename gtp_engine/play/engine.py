@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..base.errors import UserError
 from ..base.fields import invalid
 from ..base.messages import plural
-from ..evaluate.choices import LARGEST_BOARD, WITHOUT_NETWORK, too_large
+from ..evaluate.choices import WITHOUT_NETWORK
 from ..evaluate.human_profile import check_profile
 from ..game.coords import BLACK, PASS, WHITE, check_board_size, colour_letter, colour_name
 from ..game.rules import Rules, as_rules, check_komi, default_komi, rules_name
@@ -213,17 +213,15 @@ class Engine:
         """Begins a game on an empty board of this size. A komi that was set stays.
 
         Raises:
-            UserError: The size is out of range.
+            UserError: The size is out of range, or too large for the network and the settings are strict.
         """
         self._check_thread()
         height = width if height is None else height
         check_board_size(width, height)
-        network = self.settings.network_on(width, height)
-        if self.settings.strict and network not in WITHOUT_NETWORK and max(width, height) > LARGEST_BOARD:
-            raise UserError(f"unacceptable size {width}x{height}: {too_large('the network', LARGEST_BOARD)}")
+        self.settings.check_board(width, height)
         self._width, self._height = width, height
         self.clear_board()
-        self._use(network)
+        self._use(self.settings.network_on(width, height))
 
     def _use(self, network: str) -> None:
         """Loads this evaluator on the search thread, unless it is in use already."""
@@ -303,11 +301,15 @@ class Engine:
         """Continues from a copy of `game`, with its size, komi and rules; the clocks are full.
 
         Its komi counts as one that was set, unless none was set before and it is the usual one of the board's size.
+
+        Raises:
+            UserError: The board is too large for the network and the settings are strict.
         """
         from ..game.game import Game
 
         if not isinstance(game, Game):
             raise invalid("game", game, "a Game; that of a record is record.to_game()")
+        self.settings.check_board(game.width, game.height)
         self._change()
         self.games_begun += 1
         self._game = game.copy()

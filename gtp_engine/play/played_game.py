@@ -398,13 +398,16 @@ class PlayedGame:
         Args:
             saved: The saved game.
             as_record: Whether to look at it as somebody's record (`is_record`).
+
+        Raises:
+            UserError: The engine refuses its board; the present game stays.
         """
+        self.engine.load(saved.game)
         if saved.opponent is not None and not as_record:
             self.engine.settings = replace(self.engine.settings, rank=saved.opponent.rank)
             if saved.opponent.has_limits or saved.time != NO_LIMIT:
                 limits: dict[str, Any] = {"seconds": saved.opponent.seconds, "visits": saved.opponent.visits}
                 self.engine.settings = replace(self.engine.settings, **limits)
-        self.engine.load(saved.game)
         self.humans = saved.humans
         self._begin(saved, as_record=as_record)
 
@@ -415,6 +418,9 @@ class PlayedGame:
             game: The position.
             humans: The colours that people play.
             time: The time limits.
+
+        Raises:
+            UserError: The engine refuses its board; the present game stays.
         """
         self.engine.load(game)
         self.humans = humans

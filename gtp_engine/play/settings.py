@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_bool, parse_number, parse_word, unknown
 from ..base.system import available_cpus
-from ..evaluate.choices import AUTO, DEVICES, LARGEST_BOARD, PRECISIONS, WITHOUT_NETWORK, network_on
+from ..evaluate.choices import AUTO, DEVICES, LARGEST_BOARD, PRECISIONS, WITHOUT_NETWORK, network_on, too_large
 from ..network.library import find_network
 from ..search.parameters import KNOWN_NAMES, SearchParameters, default_parameters, find_parameter, parameter_names
 from ..search.request import Limits
@@ -121,6 +121,12 @@ class EngineSettings:
         if self.strict:
             width, height = min(width, LARGEST_BOARD), min(height, LARGEST_BOARD)
         return network_on(self.network, width, height)
+
+    def check_board(self, width: int, height: int) -> None:
+        """Raises UserError if the settings are strict and the board is too large for networks."""
+        is_large = max(width, height) > LARGEST_BOARD
+        if self.strict and is_large and self.network_on(width, height) not in WITHOUT_NETWORK:
+            raise UserError(f"unacceptable size {width}x{height}: {too_large('the network', LARGEST_BOARD)}")
 
     def new_worker(self) -> "SearchWorker":
         """Returns a worker for these settings.

@@ -17,6 +17,7 @@ from .networks import network_choices
 from .part import Message, Part
 
 if TYPE_CHECKING:
+    from ..game.game import Game
     from .session import Session
 
 _BOTH = frozenset((BLACK, WHITE))
@@ -58,7 +59,7 @@ class Games(Part):
             engine.settings = replace(engine.settings, rank=new.rank, seconds=new.seconds, visits=new.visits)
             self.session.played.begin(new.game, new.humans, new.time)
 
-        self._replace(begin)
+        self._replace(new.game, begin)
 
     def _resume(self, message: Message) -> None:
         name = text_of(message, "game")
@@ -68,7 +69,7 @@ class Games(Part):
         saved = open_tree(read_tree(path), path)
         if saved.is_edited:
             saved = replace(saved, humans=_BOTH)
-        self._replace(lambda: self.session.played.load(saved, as_record=saved.is_edited))
+        self._replace(saved.game, lambda: self.session.played.load(saved, as_record=saved.is_edited))
 
     def _open(self, message: Message) -> None:
         """Shows a record, a `file` or `sgf` that was pasted; what is played on is saved as a new game."""
@@ -78,7 +79,7 @@ class Games(Part):
             data = codecs.BOM_UTF8 + text_of(message, "sgf").encode("utf-8", "replace")
         tree = read_tree(data)
         saved = replace(open_tree(tree), humans=_BOTH)
-        self._replace(lambda: self.session.played.load(saved, as_record=True))
+        self._replace(saved.game, lambda: self.session.played.load(saved, as_record=True))
 
     def _branch(self, _: Message) -> None:
         """Begins a new game against the engine from the position that is shown, with the same time limits."""
@@ -86,13 +87,23 @@ class Games(Part):
         game, node, values = session.position().copy(), session.node, session.values
         if game.is_over:
             raise UserError("both players have passed here: choose an earlier position")
-        self._replace(lambda: session.played.begin(game, frozenset((game.to_move,)), time), forgets=False)
+        self._replace(game, lambda: session.played.begin(game, frozenset((game.to_move,)), time), forgets=False)
         values.move_to(zip(_positions(node), _positions(session.played.node), strict=False))
         session.publish()
 
-    def _replace(self, begin: Callable[[], object], *, forgets: bool = True) -> None:
-        """Has another game take the place of this one, which is on disk first."""
+    def _replace(self, game: "Game", begin: Callable[[], object], *, forgets: bool = True) -> None:
+        """Has another game take the place of this one, which is on disk first.
+
+        Args:
+            game: The position with which the other game begins.
+            begin: Begins the other game.
+            forgets: Whether the values of the positions are forgotten.
+
+        Raises:
+            UserError: The engine refuses the board, or this game would be lost; nothing has changed then.
+        """
         session = self.session
+        session.played.engine.settings.check_board(game.width, game.height)
         if not session.played.save() and session.tree_version != self._downloaded:
             raise UserError(f"{session.played.file.error}; this game would be lost: download its SGF first")
         session.cancel()
@@ -108,8 +119,10 @@ class Games(Part):
         session = self.session
         chosen = parse_word("network", message.get("network"), self.networks)
         engine = session.played.engine
+        settings = replace(engine.settings, network=self.networks[chosen])
+        settings.check_board(engine.width, engine.height)
         session.cancel()
-        engine.settings = replace(engine.settings, network=self.networks[chosen])
+        engine.settings = settings
         engine.load(engine.game)
         session.values.forget()
         session.opinion = None

@@ -134,8 +134,9 @@ def test_strictly_no_rollouts(start: Callable[..., Conversation], network: str, 
     assert conversation.ask("genmove b")
     record = conversation.stderr.parent / "large.sgf"
     record.write_text("(;SZ[21])")
-    conversation.ask(f"loadsgf {record}")
-    assert conversation.fail("genmove b") == f"{name} plays on boards up to 19x19"
+    assert conversation.fail(f"loadsgf {record}") == "cannot load file"
+    assert "unacceptable size 21x21: the network plays on boards up to 19x19\n" in conversation.log()
+    assert conversation.ask("genmove b")
 
 
 def test_katagos_outputs_for_a_profile_that_changes_in_mid_game(start: Callable[..., Conversation]) -> None:

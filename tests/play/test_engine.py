@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -76,6 +77,19 @@ def test_a_board_too_large_for_the_default_network_is_refused_if_strict():
     with pytest.raises(ValueError, match="unacceptable size 21x9: the network plays on boards up to 19x19"):
         Engine(settings, width=21, height=9)
     assert settings.network_on(6, 6) == EngineSettings("auto").network_on(21, 9) == "none"
+
+
+def test_a_game_on_a_board_too_large_for_the_network_is_refused_if_strict_and_changes_nothing(engine):
+    engine.play(BLACK, point("E5"))
+    engine.settings = replace(engine.settings, network="auto", strict=True)
+    begun = engine.games_begun
+    with pytest.raises(ValueError, match="unacceptable size 21x21: the network plays on boards up to 19x19"):
+        engine.load(Game(21, rules=RULESETS["japanese"], komi=0.5))
+    assert (engine.game.width, engine.width, engine.komi, engine.rules) == (9, 9, 7, RULESETS["chinese"])
+    assert (len(engine.game.moves), engine.games_begun) == (1, begun)
+    engine.settings = replace(engine.settings, strict=False, network="uniform")
+    engine.load(Game(21))
+    assert engine.width == 21
 
 
 def test_the_board_changes_at_once(engine):

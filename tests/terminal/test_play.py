@@ -171,3 +171,10 @@ def test_a_pipe_is_not_asked_back(tmp_path: Path) -> None:
     said = play("C3\nresign\nnew\n", tmp_path)
     assert "y/N" not in said and "game over>" not in said
     assert re.search(rf"to find the mistakes: \S+ -m gtp_engine review \S*{only_game(tmp_path).name}", said)
+
+
+def test_a_board_too_large_for_the_network_leaves_the_game_alone(tmp_path: Path) -> None:
+    tiny = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
+    said = play("C3\nnew 21\nB2\n", tmp_path, "--network", str(tiny), "--strict")
+    assert "unacceptable size 21x21: the network plays on boards up to 19x19" in said.splitlines()
+    assert len(read_sgf(only_game(tmp_path)).moves) == 4

@@ -2,6 +2,7 @@
 
 import base64
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -431,6 +432,21 @@ def test_only_networks_that_are_offered_can_be_chosen(desk: Desk) -> None:
     desk.wait(desk.engine.ready.done)
     state = desk.published[-1]
     assert state["network"] == "none" and state["moves"] == 2
+
+
+def test_a_board_too_large_for_the_network_is_refused_if_strict(desk: Desk, engine: Engine) -> None:
+    engine.settings = replace(engine.settings, network="auto", strict=True)
+    desk.play("C3")
+    settings, too_large = engine.settings, "unacceptable size 21x21: the network plays on boards up to 19x19"
+    for kind, values in {
+        "new": NEW | {"width": 21, "height": 21, "rank": "12k"},
+        "open": {"sgf": "(;GM[1]SZ[21];B[cc])"},
+    }.items():
+        with pytest.raises(UserError, match=too_large):
+            desk.send(kind, **values)
+    assert engine.settings == settings
+    desk.wait()  # the engine's answer was not dropped
+    assert desk.published[-1]["moves"] == 2
 
 
 RECORD = "(;GM[1]SZ[9]KM[5.5]RU[Japanese]PB[Ann]PW[Ben]RE[W+R]C[the start];B[ee];W[cc]C[well played];B[gc])"

@@ -271,11 +271,11 @@ def loadsgf(session: Session, arguments: list[str]) -> None:
         record = read_sgf(arguments[0])
         rules = record.game_rules() or session.engine.rules
         game = record.to_game(None if moves is None else max(moves - 1, 0), rules=rules)
+        if record.komi is None:
+            game.set_komi(session.engine.komi_on(game.width, game.height))
+        session.engine.load(game)
     except (UserError, OSError) as error:
         raise GtpError(CANNOT_LOAD, error_text(error)) from error
-    if record.komi is None:
-        game.set_komi(session.engine.komi_on(game.width, game.height))
-    session.engine.load(game)
 
 
 @command("printsgf")
