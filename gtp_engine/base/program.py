@@ -1,6 +1,7 @@
 """How this program was started, so that it can tell the user what to type."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -23,10 +24,16 @@ def quoted(word: str, *, windows: bool = sys.platform == "win32") -> str:
 
     Args:
         word: The word.
-        windows: Whether for a shell of Windows: a backslash is a plain character there, and cmd.exe knows only double
-            quotes.
+        windows: Whether for a shell of Windows: a backslash is a plain character there, cmd.exe knows only double
+            quotes, and characters such as & separate commands outside them.
     """
-    return subprocess.list2cmdline([word]) if windows else shlex.quote(word)
+    if not windows:
+        return shlex.quote(word)
+    line = subprocess.list2cmdline([word])
+    if line.startswith('"') or re.fullmatch(r"[\w.\\/:-]+", word):
+        return line
+    backslashes = word[len(word.rstrip("\\")) :]  # doubled: the last one would escape the quote
+    return f'"{line}{backslashes}"'
 
 
 def command_arguments(command: str, *, windows: bool) -> str | list[str]:

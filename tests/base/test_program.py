@@ -45,6 +45,10 @@ def test_the_program_is_found_by_its_name_without_the_suffix_of_its_launcher(
         ("game.sgf", "game.sgf", "game.sgf"),
         (r"sgf\game.sgf", r"sgf\game.sgf", r"'sgf\game.sgf'"),
         (r"C:\My Games\a.sgf", r'"C:\My Games\a.sgf"', r"'C:\My Games\a.sgf'"),
+        ("me&you.sgf", '"me&you.sgf"', "'me&you.sgf'"),
+        ("(1).sgf", '"(1).sgf"', "'(1).sgf'"),
+        ("a^b\\", '"a^b\\\\"', "'a^b\\'"),
+        ("对局-1.sgf", "对局-1.sgf", "'对局-1.sgf'"),
     ],
 )
 def test_words_are_quoted_as_the_shell_reads_them(word: str, windows: str, elsewhere: str) -> None:
