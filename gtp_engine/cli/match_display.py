@@ -1,4 +1,4 @@
-"""What `gtp_engine match` shows: on a terminal a table that is redrawn, elsewhere one line per game."""
+"""What `gtp_engine match` shows: a table where the screen is redrawn, elsewhere one line per game."""
 
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from ..base.messages import plural, printable
 from ..games.elo import elo_difference, elo_interval, score_interval
 from ..games.network_match import Progress
 from ..games.results import GameResult, MatchResult
+from .live import can_redraw
 
 TABLE_WIDTH = 72  # columns; in a narrower table the engines' names would have one letter per line
 
@@ -27,7 +28,7 @@ class MatchDisplay:
         self._folder = folder
         self._under_way = ""
         self._console = Console(highlight=False)
-        self._live = Live(console=self._console, auto_refresh=False) if self._console.is_terminal else None
+        self._live = Live(console=self._console, auto_refresh=False) if can_redraw(self._console) else None
 
     def __enter__(self) -> "MatchDisplay":
         if self._live:
@@ -42,7 +43,7 @@ class MatchDisplay:
             self._live.stop()
 
     def on_game(self, result: MatchResult, game: GameResult | None = None) -> None:
-        """Shows the games so far; on a terminal, the last one gets a line only if something went wrong in it."""
+        """Shows the games so far; beside the table, the last one gets a line only if something went wrong in it."""
         self.result = result
         if game and (game.notes or not self._live):
             self._console.print(game_line(game), markup=False, soft_wrap=True)
@@ -62,7 +63,7 @@ class MatchDisplay:
         click.echo(f"games and results: {self._folder}")
 
     def show_summary(self) -> None:
-        """Prints the summary, unless it is on the terminal already."""
+        """Prints the summary, unless the table shows it already."""
         if self.result and not self._live:
             click.echo(summary(self.result))
 

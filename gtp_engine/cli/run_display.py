@@ -1,4 +1,4 @@
-"""What a run shows: on a terminal a table and a progress bar, elsewhere lines of text."""
+"""What a run shows: a table and a progress bar where the screen is redrawn, elsewhere lines of text."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ from rich.table import Table
 from ..training.observer import Observer
 from ..training.pace import duration_text
 from ..training.run_folder import value_of
+from .live import can_redraw
 
 _LINE_SECONDS = 30.0  # between two lines of progress
 _SHOWN_LINES = 12
@@ -43,6 +44,7 @@ class RunDisplay(Observer):
 
     def __init__(self) -> None:
         self._console = Console(highlight=False, emoji=False)
+        self._can_redraw = can_redraw(self._console)
         columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
         self._progress = Progress(*columns, TextColumn("{task.fields[facts]}"), console=self._console)
         self._task = self._progress.add_task("", total=None, facts="")
@@ -53,7 +55,7 @@ class RunDisplay(Observer):
         self._errors = 0
 
     def __enter__(self) -> "RunDisplay":
-        if self._console.is_terminal:
+        if self._can_redraw:
             self._live.start()
         return self
 
@@ -87,7 +89,7 @@ class RunDisplay(Observer):
         facts = ", ".join(filter(None, (left, facts)))
         self._progress.update(self._task, description=phase, completed=done, total=total, facts=facts)
         is_due = phase != self._phase or now - self._last_line_at >= _LINE_SECONDS
-        if is_due and not self._console.is_terminal:
+        if is_due and not self._can_redraw:
             self._last_line_at = now
             self.message(f"{phase} {done:,} of {total:,}{', ' + facts if facts else ''}")
         self._phase = phase
@@ -95,7 +97,7 @@ class RunDisplay(Observer):
     def line(self, line: Mapping[str, Any]) -> None:
         self._lines.append(line)
         self._draw()
-        if not self._console.is_terminal:
+        if not self._can_redraw:
             self.message(", ".join(f"{title} {text}" for title, text in _shown(line).items()))
 
     def _draw(self) -> None:

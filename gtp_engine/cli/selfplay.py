@@ -98,7 +98,7 @@ def _network(name: str, settings: "RunSettings") -> str:
 
 @contextmanager
 def _progress() -> Iterator[tuple[Callable[[str], None], float]]:
-    """Within a `with` block lines of progress can be shown; on a terminal each replaces the one before.
+    """Within a `with` block lines of progress can be shown; where the screen is redrawn, each replaces the one before.
 
     Yields:
         The function that shows a line, and the seconds between two lines.
@@ -107,8 +107,10 @@ def _progress() -> Iterator[tuple[Callable[[str], None], float]]:
     from rich.live import Live
     from rich.text import Text
 
+    from .live import can_redraw
+
     console = Console()
-    if not console.is_terminal:
+    if not can_redraw(console):
         yield click.echo, _LINE_SECONDS
         return
     with Live(console=console, auto_refresh=False, transient=True) as live:

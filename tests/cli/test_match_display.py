@@ -45,6 +45,16 @@ def test_nothing_is_under_way_at_the_end(width: int, monkeypatch: pytest.MonkeyP
     assert "under way" not in shown and shown.count("4 of 4 games: A won 1") == 1
 
 
+def test_a_dumb_terminal_has_a_line_for_each_game(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(match_display, "Console", partial(Console, force_terminal=True))
+    with match_display.MatchDisplay(Path("games")) as display:
+        display.on_game(result(1), result(1).games[0])
+        assert capsys.readouterr().out == "game 1: same (A) - same (B): B+1, score\n"
+
+
 def test_a_command_line_is_shown_where_the_name_does_not_tell_the_players_apart() -> None:
     console = Console(file=io.StringIO(), width=100, record=True)
     console.print(match_display._status(result(4), 100))

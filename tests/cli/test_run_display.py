@@ -37,6 +37,17 @@ def test_a_line_of_the_log_is_a_line_of_text_without_what_it_lacks(capsys: pytes
     assert cycle == "cycle 2, games 1,200, moves/game 85, samples 640, policy 2.500, Elo +82, evals/s 5,000, hours 1.00"
 
 
+def test_a_dumb_terminal_has_lines_of_text(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # which makes anything a terminal
+    with RunDisplay() as display:
+        display.progress("learning", 256, 2560)
+        assert capsys.readouterr().out == "learning 256 of 2,560\n"
+        display.line(RECORDS)
+        assert capsys.readouterr().out.startswith("samples 25,600, policy 3.000")
+    assert capsys.readouterr().out == ""
+
+
 def test_the_table_has_the_columns_of_its_lines() -> None:
     assert [str(column.header) for column in _table([CYCLE]).columns][:4] == ["cycle", "games", "moves/game", "samples"]
     titles = [str(column.header) for column in _table([{**RECORDS, "validation": {}}, RECORDS]).columns]

@@ -37,12 +37,15 @@ def test_a_shorter_line_replaces_all_of_a_longer_one(monkeypatch: pytest.MonkeyP
     assert "".join(screen_of(output.getvalue())).strip() == ""
 
 
-def test_elsewhere_lines_follow_each_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_elsewhere_lines_follow_each_other(is_terminal: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def play(run: SelfPlayGames, seed: int | None, on_progress: Any, interval: float) -> None:
         assert interval == 30
         for text in (LONG, SHORT):
             on_progress(text)
 
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr("rich.console.Console", partial(Console, force_terminal=is_terminal))
     monkeypatch.setattr(SelfPlayGames, "play", play)
     done = CliRunner().invoke(main, ["selfplay", "--network", "none", "--sgf-dir", str(tmp_path)])
     assert done.stdout.splitlines() == [LONG, SHORT, "no game was finished"]
