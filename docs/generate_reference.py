@@ -183,7 +183,7 @@ def field_meanings(kind: type) -> dict[str, str]:
     """Returns what each field of a dataclass means: its `meaning`, or its entry `name: text` in the docstring."""
     found = {item.name: item.metadata["meaning"] for item in dataclasses.fields(kind) if "meaning" in item.metadata}
     names = "|".join(item.name for item in dataclasses.fields(kind))
-    text = " ".join((kind.__doc__ or "").split())
+    text = " ".join((kind.__doc__ or "").split()).partition(" Raises: ")[0]
     # Entries stand in one paragraph, so that one may begin after another's full stop or semicolon.
     entry = re.compile(rf"(?:^|[.;] |Attributes: )((?:{names})(?:, (?:{names}))*)(?: \([^)]*\))?: ")
     heads = list(entry.finditer(text))

@@ -48,6 +48,11 @@ def test_every_entry_has_a_meaning(generator: ModuleType) -> None:
     assert [row for row in rows if row.rstrip(" |").endswith("`")] == []
 
 
+def test_a_meaning_ends_before_the_errors_of_its_class(generator: ModuleType) -> None:
+    meanings = generator.field_meanings(generator.SearchParameters)
+    assert [name for name, text in meanings.items() if "Raises:" in text] == []
+
+
 def test_every_environment_variable_is_documented() -> None:
     text = (DOCS / "reference.md").read_text()
     sources = [path.read_text() for path in (ROOT / "gtp_engine").rglob("*.py")]
