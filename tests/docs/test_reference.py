@@ -10,6 +10,8 @@ from types import ModuleType
 
 import pytest
 
+from gtp_engine.search.tree import TreeLayout, new_tree
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 
@@ -76,3 +78,22 @@ def test_layers_are_those_that_are_tested() -> None:
 def test_no_trailing_blanks() -> None:
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")]:
         assert not re.search(r"[ \t]+$", page.read_text(), re.MULTILINE), page.name
+
+
+def test_the_memory_of_a_visit_is_as_stated(generator: ModuleType) -> None:
+    def kilobytes(size: int, layout: TreeLayout, *, ownership: bool = False) -> float:
+        nodes = 2**12
+        arrays = new_tree(nodes, size * size, layout, ownership=ownership)[:-1]
+        return sum(array.nbytes for array in arrays) / nodes / 1000
+
+    plain, network, rave = TreeLayout(), TreeLayout(ladders=True, biases=True), TreeLayout(rave=True)
+    alone = "{:.2g} kB on 9x9 and {:.2g} kB on 19x19".format(*(kilobytes(size, network) for size in (9, 19)))
+    pairs = [
+        "{:.2g} kB and {:.2g} kB".format(*(kilobytes(size, layout, ownership=True) for size in (9, 19)))
+        for layout in (network, rave)
+    ]
+    meaning = generator.field_meanings(generator.SearchParameters)["tree_megabytes"]
+    assert f"a visit takes {alone}, or {pairs[0]} with ownership" in meaning
+    assert f"with RAVE and ownership it takes {pairs[1]}" in meaning
+    row = f"{kilobytes(19, plain):.1f} kB; with rollouts, which store RAVE's statistics, {kilobytes(19, rave):.1f} kB |"
+    assert f"| memory for each visit on 19x19 | {row}" in (DOCS / "results.md").read_text()
