@@ -1,11 +1,14 @@
 """The file of a game that is being played, written after every move so that a killed program loses nothing."""
 
 import itertools
+import re
 import time
 from contextlib import suppress
 from pathlib import Path
 
 from ..sgf import Writable, write_sgf
+
+_OUR_NAME = re.compile(r"\d{4}-\d\d-\d\d-\d{6}(-.*)?\.sgf")  # of new files
 
 
 class GameFile:
@@ -30,7 +33,6 @@ class GameFile:
         self.error: str | None = None
         self.notice: str | None = None
         self._content = None if path is None else _content(path)
-        self._is_automatic = False  # whether the file is one that `_write_new` has made
 
     def save(self, record: Writable) -> bool:
         """Writes the record over its earlier state; returns False and sets `error` if that fails."""
@@ -52,8 +54,9 @@ class GameFile:
     def save_as(self, record: Writable, name: str) -> bool:
         """Writes to another file, which later saves then update; refuses to replace an existing file.
 
-        A file that this game had in the folder is removed: it would stay behind the game, and be continued instead.
-        One that the player named or opened, or that another program has changed, stays.
+        The game's file before, if it is in the folder and has a name of ours, is removed, also if it was continued
+        here: it would stay behind the game, and be continued instead. One that the player has named, or that another
+        program has changed, stays.
         """
         try:
             path = Path(name).expanduser()
@@ -64,16 +67,15 @@ class GameFile:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             self.error = f"cannot save to {name}: {reason}"
             return False
-        self._remove_automatic()
+        self._remove_ours()
         self.path, self.error, self.notice, self._content = path, None, None, _content(path)
-        self._is_automatic = False
         return True
 
-    def _remove_automatic(self) -> None:
-        if not self._is_automatic or self.path is None or self._content is None:
+    def _remove_ours(self) -> None:
+        if self.path is None or self._content is None or not _OUR_NAME.fullmatch(self.path.name):
             return
-        if _content(self.path) == self._content:
-            with suppress(OSError):
+        with suppress(OSError):
+            if self.path.parent.samefile(self._folder) and _content(self.path) == self._content:
                 self.path.unlink()
 
     def _write_new(self, record: Writable) -> Path:
@@ -84,7 +86,6 @@ class GameFile:
                 write_sgf(record, path, overwrite=False)
             except FileExistsError:
                 continue
-            self._is_automatic = True
             return path
         raise AssertionError("unreachable")
 

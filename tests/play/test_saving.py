@@ -51,16 +51,39 @@ def test_a_game_that_is_given_a_file_leaves_no_copy_behind(tmp_path: Path) -> No
     assert mine.exists() and other.exists()  # both were named
 
 
-def test_a_file_that_was_opened_or_changed_stays_when_the_game_is_given_another(tmp_path: Path) -> None:
+def test_a_file_that_was_named_or_changed_stays_when_the_game_is_given_another(tmp_path: Path) -> None:
     folder = tmp_path / "games"
-    changed, opened = GameFile(folder, "changed"), folder / "opened.sgf"
+    changed, named = GameFile(folder, "changed"), folder / "named.sgf"
     assert changed.save(record("C3")) and changed.path is not None
     before = changed.path
     before.write_text(before.read_text() + "\n")
-    assert changed.save_as(record("C3"), str(opened)) and before.exists()
-    again = GameFile(folder, path=opened)
+    assert changed.save_as(record("C3"), str(named)) and before.exists()
+    again = GameFile(folder, path=named)
     assert again.save(record("C3", "B2")) and again.save_as(record("C3", "B2"), str(tmp_path / "mine.sgf"))
-    assert opened.exists()
+    assert named.exists()
+
+
+def test_a_game_that_was_continued_leaves_no_copy_behind_either(tmp_path: Path) -> None:
+    folder, first = tmp_path / "games", GameFile(tmp_path / "games", "5x5-engine")
+    assert first.save(record("C3")) and first.path is not None
+    path = first.path
+    elsewhere = tmp_path / path.name
+    elsewhere.write_bytes(path.read_bytes())
+    copy = GameFile(folder, path=elsewhere)
+    assert copy.save_as(record("C3"), str(tmp_path / "one.sgf")) and elsewhere.exists()
+    continued = GameFile(folder / "..", path=path)
+    assert continued.save_as(record("C3"), str(tmp_path / "two.sgf")) and path.exists()  # another folder
+    continued = GameFile(folder, path=path)
+    assert continued.save_as(record("C3", "B2"), str(tmp_path / "three.sgf")) and list(folder.iterdir()) == []
+    assert continued.save(record("C3", "B2", "D4")) and moves(tmp_path / "three.sgf") == 3
+
+
+def test_a_continued_game_that_another_program_has_changed_stays(tmp_path: Path) -> None:
+    first = GameFile(tmp_path)
+    assert first.save(record("C3")) and first.path is not None
+    continued = GameFile(tmp_path, path=first.path)
+    assert first.save(record("C3", "B2"))
+    assert continued.save_as(record("C3", "D2"), str(tmp_path / "mine.sgf")) and moves(first.path) == 2
 
 
 @pytest.mark.parametrize("is_own", [False, True])

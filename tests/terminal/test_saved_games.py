@@ -41,6 +41,9 @@ def test_a_game_in_a_file_of_your_own_is_not_resumed_from_an_old_copy(tmp_path: 
     assert re.search(rf"to continue: \S+ -m gtp_engine play \S*{mine.name}", said)
     ran = run("", folder, "--resume")
     assert (ran.returncode, ran.stderr.decode()) == (1, f"Error: no unfinished game in {folder}\n")
+    play("C3\n", folder)
+    play(f"save {tmp_path / 'other.sgf'}\nB2\n", folder, "--resume")
+    assert list(folder.iterdir()) == []
     play(f"C3\nsave {folder / 'named.sgf'}\nB2\n", folder)
     play("D4\n", folder, "--resume")
     assert len(read_sgf(only_game(folder)).moves) == 6
