@@ -198,8 +198,9 @@ def test_the_present_game_is_no_other_game(tmp_path: Path) -> None:
 
 
 def test_steps_begin_at_the_highest_rank_of_the_board(tmp_path: Path) -> None:
-    said = play("easier\nharder\nrank Easier\nrank MAX\n", tmp_path)
-    assert re.findall("the engine plays (at .+)", said) == ["at 3d", "at full strength", "at 3d", "at full strength"]
+    reaching_4d = ("--network", "b4c32-9x9")
+    said = play("easier\nharder\nrank Easier\nrank MAX\n", tmp_path, *reaching_4d)
+    assert re.findall("the engine plays (at .+)", said) == ["at 4d", "at full strength", "at 4d", "at full strength"]
 
 
 def test_a_game_that_is_loaded_tells_the_engines_limits(tmp_path: Path) -> None:
