@@ -42,7 +42,7 @@ LOW = (0.0, 0.1, 0.15, 0.18, 0.2, 0.22, 0.24, 0.26, 0.28, 0.3, 0.32, 0.34, 0.36,
 POLICY_ON_LARGE_BOARDS = (*LOW, 0.44, 0.48, 0.52, 0.56, 0.6, 0.7, 0.8, 1.0)
 LARGE_BOARD = 11
 HANDICAP = 4
-_NORMAL = 1.96  # standard errors on each side in an interval of 95 %
+NORMAL = 1.96  # standard errors on each side in an interval of 95 %
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ def show(ladder: Ladder, curve: Curve, strengths: dict[Rank, float]) -> None:
         low, high = elo_interval(tally)
         measured = f"{elo_difference(tally.score):+.0f} ({low:+.0f} to {high:+.0f})" if results else "not measured"
         elo, error = (0.0, 0.0) if below is None else curve.difference(strength, below)
-        by_curve = "" if below is None else f"{elo:+.0f} ({elo - _NORMAL * error:+.0f} to {elo + _NORMAL * error:+.0f})"
+        by_curve = "" if below is None else f"{elo:+.0f} ({elo - NORMAL * error:+.0f} to {elo + NORMAL * error:+.0f})"
         visits = Strength(strength).visits()
         print(f"| {rank} | {strength:.3f} | {visits} | {measured} | {len(results)} | {by_curve} |")
 

@@ -1,7 +1,7 @@
 """Draws what `rank_ladder.py` has measured, for docs/ranks.md.
 
 The upper graphs are the curves of Elo over strength that fit the games, in ranks, for the networks that ranks.toml has
-a table for; the lower one shows how far apart neighbouring ranks of the tables are, with 95 % intervals.
+a table for; the lower one shows how far apart neighbouring ranks of the tables are by them, with 95 % intervals.
 """
 
 import argparse
@@ -12,16 +12,15 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
+from rank_curve import Curve
 from rank_games import GNUGO
-from rank_ladder import ELO_PER_RANK, GNUGO_RANK, Ladder, curve_of, fitted, shipped, tally_of
+from rank_ladder import ELO_PER_RANK, GNUGO_RANK, NORMAL, Ladder, curve_of, fitted, shipped
 
-from gtp_engine.games.elo import elo_difference, elo_interval
 from gtp_engine.network.library import bundled_folder
 from gtp_engine.play.ranks import RANKS, RANKS_FILE, Rank, read_ranks
 
 LOW, HIGH = 70, 130  # Elo between neighbours, as docs/ranks.md wants it
 COLOURS = ("#2f6fb0", "#c2571a", "#3c8d57")
-LEAST_GAMES = 20  # of neighbours, for a point in the picture
 LOOK: Any = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "ranks"}
 
 
@@ -32,11 +31,9 @@ def ladders() -> list[Ladder]:
     return [Ladder(network, size, 1) for size, network in boards]
 
 
-def draw_curves(policy: Any, searches: Any, ladder: Ladder, colour: str) -> None:
+def draw_curve(policy: Any, searches: Any, ladder: Ladder, curve: Curve, colour: str) -> None:
     """Draws a curve: below a strength of 1 by strength, above by visits."""
-    curve = curve_of(ladder)
-    if curve.anchor is None:
-        return
+    assert curve.anchor is not None
     played = [strength for game in fitted(ladder) for strength in (game.black, game.white) if strength != GNUGO]
     known = (min(played) <= curve.strengths) & (curve.strengths <= np.ceil(max(played)))
     ranks = GNUGO_RANK.number + (curve.elos - curve.anchor) / ELO_PER_RANK
@@ -49,19 +46,17 @@ def draw_curves(policy: Any, searches: Any, ladder: Ladder, colour: str) -> None
         axes.plot(across[shown], ranks[shown], "o-", color=colour, markersize=3, linewidth=1.2, label=label)
 
 
-def draw_neighbours(axes: Any, ladder: Ladder, colour: str, offset: float) -> None:
-    """Draws the measured difference of each rank of the table from the rank below."""
+def draw_neighbours(axes: Any, ladder: Ladder, curve: Curve, colour: str, offset: float) -> None:
+    """Draws the difference of each rank of the table from the rank below."""
     strengths = shipped(ladder)
     for rank, strength in strengths.items():
         below = strengths.get(Rank(rank.number - 1))
-        games = [] if below is None else ladder.played(strength, below)
-        if len(games) < LEAST_GAMES:
+        if below is None:
             continue
-        tally = tally_of(games, strength)
-        middle = elo_difference(tally.score)
-        low, high = elo_interval(tally)
-        spread = [[middle - low], [high - middle]]
-        axes.errorbar(rank.number + offset, middle, yerr=spread, fmt="o", color=colour, markersize=3, linewidth=1)
+        middle, error = curve.difference(strength, below)
+        axes.errorbar(
+            rank.number + offset, middle, yerr=NORMAL * error, fmt="o", color=colour, markersize=3, linewidth=1
+        )
 
 
 def name_ranks(axis: Any, every: int) -> None:
@@ -78,12 +73,15 @@ def draw(found: Sequence[Ladder], path: Path) -> None:
         upper, lower = parts
         policy, searches = upper.subplots(1, 2, sharey=True, width_ratios=(3, 2))
         neighbours = lower.subplots()
-        for number, ladder in enumerate(found):
-            draw_curves(policy, searches, ladder, COLOURS[number % len(COLOURS)])
-            draw_neighbours(neighbours, ladder, COLOURS[number % len(COLOURS)], 0.22 * (number - (len(found) - 1) / 2))
+        curves = [(ladder, curve_of(ladder)) for ladder in found]
+        measured = [(ladder, curve) for ladder, curve in curves if curve.anchor is not None]
+        for number, (ladder, curve) in enumerate(measured):
+            colour, offset = COLOURS[number % len(COLOURS)], 0.22 * (number - (len(measured) - 1) / 2)
+            draw_curve(policy, searches, ladder, curve, colour)
+            draw_neighbours(neighbours, ladder, curve, colour, offset)
         policy.set(xlabel="strength: the policy, ever less blurred", ylabel="rank", xlim=(0, 1))
         searches.set(xlabel="visits of a search", xscale="log")
-        visits = [4**number for number in range(5)]
+        visits = [4**number for number in range(6)]
         searches.set_xticks(visits, list(map(str, visits)))
         searches.minorticks_off()
         name_ranks(policy.yaxis, 5)
