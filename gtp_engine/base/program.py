@@ -30,7 +30,7 @@ def quoted(word: str, *, windows: bool = sys.platform == "win32") -> str:
     if not windows:
         return shlex.quote(word)
     line = subprocess.list2cmdline([word])
-    if line.startswith('"') or re.fullmatch(r"[\w.\\/:-]+", word):
+    if line.startswith('"') or re.fullmatch(r"[\w.\\/:~+-]+", word):
         return line
     backslashes = word[len(word.rstrip("\\")) :]  # doubled: the last one would escape the quote
     return f'"{line}{backslashes}"'

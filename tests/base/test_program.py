@@ -45,6 +45,7 @@ def test_the_program_is_found_by_its_name_without_the_suffix_of_its_launcher(
         ("game.sgf", "game.sgf", "game.sgf"),
         (r"sgf\game.sgf", r"sgf\game.sgf", r"'sgf\game.sgf'"),
         (r"C:\My Games\a.sgf", r'"C:\My Games\a.sgf"', r"'C:\My Games\a.sgf'"),
+        (r"C:\Users\RUNNER~1\c++\a.exe", r"C:\Users\RUNNER~1\c++\a.exe", r"'C:\Users\RUNNER~1\c++\a.exe'"),
         ("me&you.sgf", '"me&you.sgf"', "'me&you.sgf'"),
         ("(1).sgf", '"(1).sgf"', "'(1).sgf'"),
         ("a^b\\", '"a^b\\\\"', "'a^b\\'"),
