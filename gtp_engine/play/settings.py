@@ -126,7 +126,9 @@ class EngineSettings:
         """Raises UserError if the settings are strict and the board is too large for networks."""
         is_large = max(width, height) > LARGEST_BOARD
         if self.strict and is_large and self.network_on(width, height) not in WITHOUT_NETWORK:
-            raise UserError(f"unacceptable size {width}x{height}: {too_large('the network', LARGEST_BOARD)}")
+            reason = too_large("the network", LARGEST_BOARD)
+            remedy = "choose a smaller board, or start without --strict"
+            raise UserError(f"unacceptable size {width}x{height}: {reason}; {remedy}")
 
     def new_worker(self) -> "SearchWorker":
         """Returns a worker for these settings.

@@ -129,13 +129,14 @@ def test_a_board_that_is_too_large(tiny: Conversation) -> None:
 @pytest.mark.parametrize(("network", "name"), [(str(NETWORKS / "tiny.bin.gz"), "tiny"), ("auto", "b6c64-19x19")])
 def test_strictly_no_rollouts(start: Callable[..., Conversation], network: str, name: str) -> None:
     conversation = start("--network", network, "--strict", "--visits", "4", "--threads", "1")
-    assert conversation.fail("boardsize 20") == "unacceptable size 20x20: the network plays on boards up to 19x19"
+    reason = "the network plays on boards up to 19x19; choose a smaller board, or start without --strict"
+    assert conversation.fail("boardsize 20") == f"unacceptable size 20x20: {reason}"
     assert conversation.ask("boardsize 9") == ""
     assert conversation.ask("genmove b")
     record = conversation.stderr.parent / "large.sgf"
     record.write_text("(;SZ[21])")
     assert conversation.fail(f"loadsgf {record}") == "cannot load file"
-    assert "unacceptable size 21x21: the network plays on boards up to 19x19\n" in conversation.log()
+    assert f"unacceptable size 21x21: {reason}\n" in conversation.log()
     assert conversation.ask("genmove b")
 
 

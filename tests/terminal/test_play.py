@@ -176,5 +176,6 @@ def test_a_pipe_is_not_asked_back(tmp_path: Path) -> None:
 def test_a_board_too_large_for_the_network_leaves_the_game_alone(tmp_path: Path) -> None:
     tiny = Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz"
     said = play("C3\nnew 21\nB2\n", tmp_path, "--network", str(tiny), "--strict")
-    assert "unacceptable size 21x21: the network plays on boards up to 19x19" in said.splitlines()
+    reason = "the network plays on boards up to 19x19; choose a smaller board, or start without --strict"
+    assert f"unacceptable size 21x21: {reason}" in said.splitlines()
     assert len(read_sgf(only_game(tmp_path)).moves) == 4

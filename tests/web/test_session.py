@@ -437,7 +437,7 @@ def test_only_networks_that_are_offered_can_be_chosen(desk: Desk) -> None:
 def test_a_board_too_large_for_the_network_is_refused_if_strict(desk: Desk, engine: Engine) -> None:
     engine.settings = replace(engine.settings, network="auto", strict=True)
     desk.play("C3")
-    settings, too_large = engine.settings, "unacceptable size 21x21: the network plays on boards up to 19x19"
+    settings, too_large = engine.settings, "unacceptable size 21x21: the network plays on boards up to 19x19; choose"
     for kind, values in {
         "new": NEW | {"width": 21, "height": 21, "rank": "12k"},
         "open": {"sgf": "(;GM[1]SZ[21];B[cc])"},
