@@ -19,7 +19,7 @@ COMMANDS = {
     "show WHAT": "show after moves: winrate, score or nothing",
     "rank R": f"change the engine's rank: {WEAKEST} to {STRONGEST}, or max; easier and harder do so by one",
     "resign": "resign the game",
-    "save FILE": "move the game to FILE, and keep saving there",
+    "save FILE": "save to FILE from now on (the program's own file is removed)",
     "load FILE": "continue a saved game, load FILE 40 after its move 40; without FILE: list the latest ones",
     "resume": "continue the latest unfinished game",
     "new ...": f"begin a new game, the same or another one: {NEW_GAME}",
