@@ -4,9 +4,10 @@ import contextlib
 import glob
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, TextIO
 
 from .errors import UserError
 
@@ -16,18 +17,21 @@ LOCK = "lock"  # the name of the file that `folder_lock` holds
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Writes a file so that no reader sees half of it, and the file before it stays until the new one is complete.
 
-    That holds after a power cut too: the new content is on the disk before it takes the name. A link remains a link,
-    and what is not a file, such as /dev/null or a pipe, is written itself.
+    That holds after a power cut too: the new content is on the disk before it takes the name. A link remains a link;
+    what is not a file, such as /dev/null or a pipe, is written itself. What standard output or error goes to, by any
+    name such as /dev/stdout, gets the content there, after what was written before: it may be redirected to a file.
 
     Args:
         path: The file.
-        write: Fills a temporary file in the same folder and with the same suffix, which then takes the file's name.
+        write: Fills a temporary file with the same suffix, which then takes the file's name.
 
     Raises:
         OSError: It cannot be written; the error names `path`, not the temporary file.
     """
     try:
-        if path.exists() and not path.is_file() and not path.is_dir():
+        if stream := standard_stream(path):
+            _write_and_copy(path, write, stream)
+        elif is_device(path):
             write(path)
         else:
             _write_and_rename(path.resolve(), write)
@@ -44,6 +48,31 @@ def _write_and_rename(path: Path, write: Callable[[Path], object]) -> None:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _write_and_copy(path: Path, write: Callable[[Path], object], stream: TextIO) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        temporary = Path(folder) / path.name
+        write(temporary)
+        content = temporary.read_bytes()
+    stream.flush()
+    with open(stream.fileno(), "wb", closefd=False) as file:
+        file.write(content)
+
+
+def standard_stream(path: Path) -> TextIO | None:
+    """Returns standard output or error if it goes to this file, pipe or device, otherwise None."""
+    for stream in (sys.__stdout__, sys.__stderr__):
+        with contextlib.suppress(OSError, ValueError):  # there is no such file, or the stream is closed
+            found = path.stat()  # on Windows the number of all devices is 0
+            if stream is not None and found.st_ino and os.path.samestat(found, os.fstat(stream.fileno())):
+                return stream
+    return None
+
+
+def is_device(path: Path) -> bool:
+    """Whether it is a pipe or a device, such as /dev/null."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _temporary_name(path: Path, process: str) -> str:

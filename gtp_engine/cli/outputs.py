@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ..base.errors import UserError
+from ..base.files import is_device, standard_stream
 from ..base.messages import printable
 from .game_files import STANDARD, are_read
 from .shared_options import Decorator
@@ -27,7 +28,12 @@ def output_option(*names: str, text: str, allow_dash: bool = False) -> Decorator
 
 
 def check_place(file: Path) -> None:
-    """Raises OSError if the file's folder is missing or not writable, so that the work is not done in vain."""
+    """Raises OSError if a file could not be written, so that the work is not done in vain.
+
+    Its folder has to exist and be writable, except for what is written without replacing it.
+    """
+    if _is_stream(file):
+        return
     folder = file.absolute().parent
     if not folder.is_dir():
         raise FileNotFoundError(f"cannot write {file}: folder {folder} does not exist")
@@ -39,7 +45,8 @@ def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: boo
     """Checks the files that a command writes about game records before the work begins.
 
     Args:
-        outputs: The files to write; `STANDARD` for standard output. Pipes and devices hold nothing that could be lost.
+        outputs: The files to write; `STANDARD` for standard output. What is written without replacing it, such as a
+            pipe or a device, holds nothing that could be lost.
         inputs: The files and folders to read, which are never overwritten.
         force: Whether other existing files are overwritten.
 
@@ -58,8 +65,8 @@ def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: boo
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether it is a pipe or a device, such as /dev/stdout."""
-    return path.exists() and not path.is_file() and not path.is_dir()
+    """Whether it is written without replacing it: a pipe, a device, or what standard output or error goes to."""
+    return standard_stream(path) is not None or is_device(path)
 
 
 def report_written(file: Path, *, is_page: bool = False, err: bool = False) -> None:

@@ -53,6 +53,20 @@ def test_a_pipe_is_written_and_not_replaced(tmp_path: Path) -> None:
     os.close(reader)
 
 
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="no /dev/stdout")
+@pytest.mark.parametrize("name", ["/dev/stdout", "out.txt"])
+def test_what_standard_output_goes_to_keeps_what_was_written_before(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "out.txt"
+    file.write_text("old\n")
+    code = f"print('before'); write_text(Path({name!r}), 'text\\n'); print('after')"
+    code = f"from pathlib import Path; from gtp_engine.base.files import write_text; {code}"
+    for mode, before in (("a", "old\n"), ("w", "")):
+        with open(file, mode) as output:
+            subprocess.run([sys.executable, "-c", code], stdout=output, cwd=tmp_path, check=True)
+        assert file.read_text() == f"{before}before\ntext\nafter\n"
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_files_with_a_suffix_are_found_without_hidden_ones(tmp_path: Path) -> None:
     (tmp_path / "deep.sgf").mkdir()
     for name in ("b.sgf", "A.SGF", ".c.4711.tmp.sgf", "._b.sgf", "d.txt", "deep.sgf/e.sgf"):

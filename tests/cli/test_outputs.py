@@ -1,6 +1,7 @@
 """Messages about files and folders that commands write."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,15 @@ def test_only_what_could_be_lost_is_not_overwritten(tmp_path: Path) -> None:
     for existing in (file, tmp_path):
         with pytest.raises(FileExistsError, match="already exists; choose another name or add --force"):
             check_outputs([existing], [], force=False)
+
+
+@pytest.mark.parametrize("name", ["__stdout__", "__stderr__"])
+def test_what_standard_output_is_redirected_to_is_not_replaced(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "out.txt"
+    with open(file, "w") as output:
+        monkeypatch.setattr(sys, name, output)
+        monkeypatch.setattr(os, "access", lambda *_: False)  # as /dev is, which has the link to the file
+        check_outputs([file], [], force=False)
+        check_place(file)
