@@ -30,9 +30,14 @@ def output_option(*names: str, text: str, allow_dash: bool = False) -> Decorator
 def check_place(file: Path) -> None:
     """Raises OSError if a file could not be written, so that the work is not done in vain.
 
-    Its folder has to exist and be writable, except for what is written without replacing it.
+    A pipe or a device has to be writable itself; the folder of another file has to exist and be writable. What standard
+    output or error goes to is open already.
     """
-    if _is_stream(file):
+    if standard_stream(file) is not None:
+        return
+    if is_device(file):
+        if not os.access(file, os.W_OK):
+            raise PermissionError(f"cannot write {file}: it is not writable")
         return
     folder = file.absolute().parent
     if not folder.is_dir():
@@ -55,12 +60,13 @@ def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: boo
         OSError: A file exists, or could not be written.
     """
     for path in outputs:
-        if path == STANDARD or _is_stream(path):
+        if path == STANDARD:
             continue
-        if are_read(path, inputs):
-            raise UserError(f"{path} is one of the files to read; choose another name")
-        if path.exists() and not force:
-            raise FileExistsError(f"{path} already exists; choose another name or add --force")
+        if not _is_stream(path):
+            if are_read(path, inputs):
+                raise UserError(f"{path} is one of the files to read; choose another name")
+            if path.exists() and not force:
+                raise FileExistsError(f"{path} already exists; choose another name or add --force")
         check_place(path)
 
 

@@ -50,3 +50,14 @@ def test_what_standard_output_is_redirected_to_is_not_replaced(
         monkeypatch.setattr(os, "access", lambda *_: False)  # as /dev is, which has the link to the file
         check_outputs([file], [], force=False)
         check_place(file)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_pipe_that_is_not_writable_is_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    monkeypatch.setattr(os, "access", lambda path, _: path != pipe)
+    with pytest.raises(PermissionError, match=r"cannot write .*pipe: it is not writable"):
+        check_outputs([pipe], [], force=True)
