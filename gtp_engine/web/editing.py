@@ -50,7 +50,9 @@ class Editing(Part):
         played = self.session.played
         point = played.game.point(text_of(message, "point"))
         colour = as_colour(text_of(message, "colour"))
-        self._show(played.tree.set_stone(played.node, point, colour, played.engine.rules))
+        node = played.tree.set_stone(played.node, point, colour, played.engine.rules)
+        self.session.values.forget(node)
+        self._show(node)
 
     def _change_turn(self, message: Message) -> None:
         self._check_free(message)
@@ -60,13 +62,11 @@ class Editing(Part):
     def _delete(self, message: Message) -> None:
         """Deletes the position that is shown with everything that follows it."""
         self._check_free(message)
-        session, tree = self.session, self.session.played.tree
-        edits, removed = len(tree.edits), session.node
-        node = tree.remove(removed)
+        tree = self.session.played.tree
+        edits = len(tree.edits)
+        node = tree.remove(self.session.node)
         self._check_main_line(edits)
-        # The turn was that of the next move in the tree: without it, the other player's may be next.
-        is_same = removed.move is not None and removed.move.colour == session.position(node).to_move
-        self._show(node, is_same=is_same)
+        self._show(node)
 
     def _promote(self, message: Message) -> None:
         """Makes the line that is shown the main line."""
@@ -93,12 +93,10 @@ class Editing(Part):
         if not self.session.played.is_study:
             raise UserError("this is a game against the engine: save it, and open the file to change its moves")
 
-    def _show(self, node: TreeNode, *, is_same: bool = False) -> None:
-        """Shows a node after an edit; `is_same` if what was found about its position still holds."""
+    def _show(self, node: TreeNode) -> None:
+        """Shows a node after an edit."""
         session = self.session
         session.cancel()
-        if not is_same:
-            session.values.forget(node)
         session.played.has_content = True
         session.played.show(node)
         session.played.save()

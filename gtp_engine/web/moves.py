@@ -57,18 +57,13 @@ class Moves(Part):
         self.session.changed()
 
     def _undo_change(self) -> None:
-        """Undoes a change of moves or stones, and forgets what was found about a position that is another one now."""
-        session, played = self.session, self.session.played
+        """Undoes a change of moves or stones, and forgets what was found about a position with other stones."""
+        played = self.session.played
         node = played.tree.edits[-1].node if played.tree.edits else played.node
-        properties, parent = node.properties, node.parent
-        # The turn is that of the next move in the tree: before a node that goes, or comes back, it may be another one.
-        before = node if parent is None or node in parent.children else parent
-        to_move = session.position(before).to_move
+        properties = node.properties
         played.undo()
         if node.move is None and node.properties is not properties:
-            session.values.forget(node)
-        if session.position(before).to_move != to_move:
-            session.values.forget(before)
+            self.session.values.forget(node)
 
     def _resign(self, _: Message) -> None:
         played = self.session.played

@@ -35,7 +35,7 @@ class Searches(Part):
         self.layer = LAYERS[0]
         self.analysis_visits: int | None = None
         self.is_teaching = False
-        self._tried: TreeNode | None = None  # the last position that was to be judged
+        self._tried: tuple[TreeNode, int] | None = None  # the last position that was to be judged, and its turn
         self.methods = {
             "hint": lambda _: self._ask("hint"),
             "score": lambda _: self._ask("score"),
@@ -91,14 +91,15 @@ class Searches(Part):
         """Whether the position of the game is to be searched, so that a move before or after it can be judged."""
         session = self.session
         node = session.played.node
-        is_open = session.played.result is None and session.is_latest and self._tried is not node
+        is_tried = self._tried == (node, session.played.game.to_move)
+        is_open = session.played.result is None and session.is_latest and not is_tried
         return (self.is_teaching or session.guessing.is_on) and is_open and not session.values.is_judged(node)
 
     def judge(self) -> None:
         """Searches the position of the game."""
         session = self.session
-        node = self._tried = session.played.node
-        engine = session.played.engine
+        node, engine = session.played.node, session.played.engine
+        self._tried = node, session.played.game.to_move
 
         def note(report: SearchReport) -> None:
             session.values.note(report, node)

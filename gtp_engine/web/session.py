@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from ..base.errors import EXPECTED, UserError, answer_text
 from ..base.messages import plural
+from ..game.coords import opponent
 from ..game.game import Game
 from ..play.engine import Decision
 from ..play.played_game import PlayedGame
@@ -99,7 +100,7 @@ class Session:
         self._position: tuple[TreeNode, int, Game] | None = None  # of a node in a version of the tree
         self.report: SearchReport | None = None
         self.shown = ""
-        self.values = Values()
+        self.values = Values(self.to_move)
         self.opinion: tuple[SearchReport, TreeNode] | None = None
         self.problem: str | None = None
         self.notice = self.notice_of_opening
@@ -159,6 +160,19 @@ class Session:
             engine = played.engine
             self._position = node, version, played.tree.position(node, engine.rules, engine.komi)
         return self._position[2]
+
+    def to_move(self, node: TreeNode) -> int:
+        """Returns the player to move in the position of a node; replays it only if no move beside it tells.
+
+        Raises:
+            SgfError: As `position`.
+        """
+        if node is not self.played.node:
+            if node.next is not None and node.next.move is not None:
+                return node.next.move.colour
+            if node.move is not None and "PL" not in node.properties:
+                return opponent(node.move.colour)
+        return self.position(node).to_move
 
     def state(self) -> Document:
         """Returns all that a page shows."""

@@ -1,6 +1,6 @@
 """What searches have found about the positions of a game: its graph, and what a move has lost."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..game.coords import BLACK, vertex
@@ -16,6 +16,7 @@ class Value:
     """What a search has found about a position.
 
     Attributes:
+        to_move: The player to move.
         winrate: Black's win rate.
         lead: Black's lead in points.
         visits: The visits behind them.
@@ -23,6 +24,7 @@ class Value:
         losses: What each move that was searched loses in points against the best one, by vertex.
     """
 
+    to_move: int
     winrate: float
     lead: float
     visits: int
@@ -46,29 +48,37 @@ class Loss:
 
 
 class Values:
-    """The values of the positions of a game, by node."""
+    """The values of the positions of a game, by node.
 
-    def __init__(self) -> None:
+    Who moves at a node may change, with the variation that is looked at and with edits: a value counts only while it is
+    the turn of the player for whom it was found.
+    """
+
+    def __init__(self, to_move: Callable[[TreeNode], int]) -> None:
+        """Begins without values; `to_move` returns the player to move at a node."""
+        self._to_move = to_move
         self._values: dict[TreeNode, Value] = {}
 
     def note(self, report: SearchReport, node: TreeNode) -> None:
-        """Keeps what a search has found, unless a search with more visits has been kept."""
-        known = self._values.get(node)
-        if not report.moves or (known is not None and known.visits > report.visits):
+        """Keeps what a search has found, unless a value counts that has more visits or is for the other player."""
+        known = self.get(node)
+        is_kept = known is not None and (known.to_move != report.to_move or known.visits > report.visits)
+        if is_kept or not report.moves:
             return
         is_black = report.to_move == BLACK
         winrate = report.winrate if is_black else 1 - report.winrate
         lead = report.lead if is_black else -report.lead
         losses = {move.vertex: max(0.0, report.moves[0].lead - move.lead) for move in report.moves}
-        self.set(node, Value(winrate, lead, report.visits, report.moves[0].vertex, losses))
+        self.set(node, Value(report.to_move, winrate, lead, report.visits, report.moves[0].vertex, losses))
 
     def set(self, node: TreeNode, value: Value) -> None:
         """Keeps a value whatever was known before."""
         self._values[node] = value
 
     def get(self, node: TreeNode) -> Value | None:
-        """Returns what is known about a position; None if it has not been searched."""
-        return self._values.get(node)
+        """Returns what is known about a position; None if it has not been searched for the player to move."""
+        value = self._values.get(node)
+        return value if value is not None and value.to_move == self._to_move(node) else None
 
     def forget(self, node: TreeNode | None = None) -> None:
         """Forgets a position; all of them if None."""
@@ -83,12 +93,12 @@ class Values:
 
     def is_judged(self, node: TreeNode) -> bool:
         """Whether a position has been searched well enough to judge a move by it."""
-        value = self._values.get(node)
+        value = self.get(node)
         return value is not None and value.visits >= JUDGED_VISITS
 
     def curve(self, line: Sequence[TreeNode]) -> list[tuple[int, float, float]]:
         """Returns the place, Black's win rate and Black's lead of each position of a line that was searched."""
-        found = ((place, self._values.get(node)) for place, node in enumerate(line))
+        found = ((place, self.get(node)) for place, node in enumerate(line))
         return [(place, round(value.winrate, 3), round(value.lead, 1) + 0.0) for place, value in found if value]
 
     def loss(self, node: TreeNode, width: int, height: int) -> Loss | None:

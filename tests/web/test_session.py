@@ -635,8 +635,8 @@ def test_a_move_that_loses_points_is_marked(desk: Desk) -> None:
     desk.wait()
     line = desk.session.line
     assert len(desk.vertices) == 2 and len(line) == 3 and all(values.get(node) for node in line)
-    values.set(line[0], Value(0.5, 2.0, JUDGED_VISITS, "C3"))
-    values.set(line[1], Value(0.4, -1.5, JUDGED_VISITS, "C3"))
+    values.set(line[0], Value(BLACK, 0.5, 2.0, JUDGED_VISITS, "C3"))
+    values.set(line[1], Value(WHITE, 0.4, -1.5, JUDGED_VISITS, "C3"))
     desk.session.publish()
     assert desk.published[-1]["loss"] == {"move": "A1", "points": 3.5, "best": "C3", "canUndo": True}
     assert '<g class="labels"' in desk.published[-1]["board"] and ">4</text></g>" in desk.published[-1]["board"]
@@ -650,10 +650,9 @@ def test_undo_is_named_only_where_it_takes_the_losing_move_back(desk: Desk) -> N
         session.cancel()
         node = session.last_own_move
         assert node.parent is not None
-        session.values.set(node.parent, Value(0.5, 0.0, JUDGED_VISITS, "C4"))
-        session.values.set(
-            node, Value(0.5, -3.0 if node.move and node.move.colour == BLACK else 3.0, JUDGED_VISITS, "C4")
-        )
+        after = -3.0 if node.move and node.move.colour == BLACK else 3.0
+        for each, lead in ((node.parent, 0.0), (node, after)):
+            session.values.set(each, Value(session.to_move(each), 0.5, lead, JUDGED_VISITS, "C4"))
         session.publish()
         loss = desk.published[-1]["loss"]
         return bool((loss["move"], loss["canUndo"]) == (point, can_undo))

@@ -4,17 +4,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from reviews import report
 from web.conftest import Desk
 from web.test_session import NEW
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.game.coords import BLACK, PASS, WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.play.engine import Engine
 from gtp_engine.play.loading import open_tree, unfinished_games
 from gtp_engine.play.played_game import PlayedGame
-from gtp_engine.sgf import read_sgf, read_tree
-from gtp_engine.web.values import JUDGED_VISITS, Value
+from gtp_engine.sgf import TreeNode, read_sgf, read_tree
+from gtp_engine.web.values import JUDGED_VISITS, Value, Values
 
 RECORD = "(;GM[1]SZ[9]KM[5.5]PB[Ann]PW[Ben]RE[W+R];B[ee];W[cc]C[well played](;B[gc];W[gg])(;B[cg]TR[cc];W[ge]))"
 
@@ -257,8 +258,8 @@ def test_a_line_that_cannot_be_read_never_becomes_the_main_line(desk: Desk) -> N
 
 def test_the_turn_that_was_changed_stays_in_a_game_from_there(study: Desk) -> None:
     study.send("turn")
-    study.session.values.set(study.played.node, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
-    study.session.values.set(study.played.tree.root, Value(0.4, -1.0, JUDGED_VISITS, "E5"))
+    study.session.values.set(study.played.node, Value(WHITE, 0.5, 0.0, JUDGED_VISITS, "E5"))
+    study.session.values.set(study.played.tree.root, Value(BLACK, 0.4, -1.0, JUDGED_VISITS, "E5"))
     assert state(study)["toMove"] == "white"
     study.send("branch")
     played = study.played
@@ -274,7 +275,7 @@ def test_the_turn_that_was_changed_stays_in_a_game_from_there(study: Desk) -> No
 def test_what_was_found_before_a_stone_was_set_up_is_forgotten(study: Desk) -> None:
     study.send("stone", point="A1", colour="black")
     study.send("stone", point="A2", colour="black")
-    study.session.values.set(study.session.node, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
+    study.session.values.set(study.session.node, Value(BLACK, 0.5, 0.0, JUDGED_VISITS, "E5"))
     study.send("undo")
     assert state(study)["stones"][7][0] == "." and study.session.values.get(study.session.node) is None
 
@@ -282,7 +283,7 @@ def test_what_was_found_before_a_stone_was_set_up_is_forgotten(study: Desk) -> N
 def test_deleting_a_variation_keeps_what_was_found_about_the_rest(study: Desk) -> None:
     values, line = study.session.values, study.session.line
     for node in line:
-        values.set(node, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
+        values.set(node, Value(study.session.to_move(node), 0.5, 0.0, JUDGED_VISITS, "E5"))
     study.send("go", move=3)
     study.send("delete")
     assert state(study)["place"] == 2 and [place for place, *_ in state(study)["curve"]] == [0, 1, 2]
@@ -294,13 +295,76 @@ def test_deleting_a_move_out_of_turn_and_its_undo_forget_the_position_before_it(
     desk.send("open", sgf="(;GM[1]SZ[9];B[ee];B[cc])")
     before = desk.session.line[1]
     for node in desk.session.line:
-        desk.session.values.set(node, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
+        desk.session.values.set(node, Value(desk.session.to_move(node), 0.5, 0.0, JUDGED_VISITS, "E5"))
     desk.send("delete")
     assert state(desk)["toMove"] == "white" and desk.session.values.get(before) is None
-    desk.session.values.set(before, Value(0.5, 0.0, JUDGED_VISITS, "E5"))
+    desk.session.values.set(before, Value(WHITE, 0.5, 0.0, JUDGED_VISITS, "E5"))
     desk.send("undo")
     desk.send("go", move=1)
     assert state(desk)["toMove"] == "black" and desk.session.values.get(before) is None
+
+
+OUT_OF_TURN = "(;GM[1]SZ[9];B[ee](;W[dd])(;B[cc]))"  # after E5 it is White's turn, or Black's
+
+
+def test_a_move_is_not_judged_by_a_search_for_the_other_player(desk: Desk) -> None:
+    desk.send("open", sgf=OUT_OF_TURN)
+    session, (_, before, white) = desk.session, desk.session.line
+    black = before.children[1]
+    desk.send("teach", on=True)
+    session.cancel()
+    session.values.set(before, Value(WHITE, 0.5, 0.0, JUDGED_VISITS, "G3"))
+    session.values.set(white, Value(BLACK, 0.5, 4.0, JUDGED_VISITS, "G3"))
+    session.values.set(black, Value(WHITE, 0.5, -4.0, JUDGED_VISITS, "G3"))
+    session.publish()
+    assert state(desk)["loss"]["move"] == "D6" and [place for place, *_ in state(desk)["curve"]] == [1, 2]
+    desk.send("variation", step=1)
+    assert state(desk)["loss"] is None and [place for place, *_ in state(desk)["curve"]] == [2]
+    desk.send("variation", step=1)
+    assert state(desk)["loss"]["move"] == "D6"  # it counts again
+
+
+def test_a_position_is_judged_for_the_player_to_move(desk: Desk) -> None:
+    desk.send("open", sgf=OUT_OF_TURN)
+    desk.send("teach", on=True)
+    before, white = desk.session.line[1:]
+    black = before.children[1]
+    for node in (before, white, black, before, white, before):
+        desk.send("go", node=node.number)
+        desk.wait()
+        value = desk.session.values.get(node)
+        assert value is not None and value.to_move == desk.played.game.to_move
+
+
+def test_a_search_replaces_only_a_value_that_does_not_count() -> None:
+    turn, node = BLACK, TreeNode(0, {})
+    values = Values(lambda _: turn)
+    values.note(report(WHITE, PASS, 0.5, 3.0), node)
+    assert values.get(node) is None
+    values.note(replace(report(BLACK, PASS, 0.5, 1.0), visits=10), node)
+    values.note(report(WHITE, PASS, 0.5, 3.0), node)
+    found = values.get(node)
+    assert found is not None and (found.to_move, found.lead, found.visits) == (BLACK, 1.0, 10)
+    turn = WHITE
+    assert values.get(node) is None
+
+
+@pytest.mark.parametrize(
+    "sgf",
+    [
+        OUT_OF_TURN,
+        "(;GM[1]SZ[9]HA[2]AB[cc][gg];C[comment](;AW[ee];C[comment])(;W[ee];PL[W];C[comment]))",
+        "(;GM[1]SZ[9]PL[W];B[ee]PL[B];C[comment];B[cc]AW[aa]PL[B])",
+        "(;GM[1]SZ[9]B[ee]W[cc];AE[ee](;AB[aa]PL[B])(;W[]))",
+    ],
+)
+def test_the_turn_is_that_of_the_position(desk: Desk, sgf: str) -> None:
+    desk.send("open", sgf=sgf)
+    tree = desk.played.tree
+    for shown in tree:
+        desk.send("go", node=shown.number)
+        for node in tree:
+            assert desk.session.to_move(node) == tree.position(node).to_move
 
 
 def result_in(folder: Path) -> str:
@@ -364,7 +428,7 @@ def test_guesses_are_compared_with_the_game(study: Desk) -> None:
     study.send("go", move=0)
     study.send("guess", colour="both")
     session = study.session
-    session.values.set(session.node, Value(0.5, 0.0, JUDGED_VISITS, "E5", {"E5": 0.0, "C3": 2.0}))
+    session.values.set(session.node, Value(BLACK, 0.5, 0.0, JUDGED_VISITS, "E5", {"E5": 0.0, "C3": 2.0}))
     study.play("C3")
     guess = state(study)["guess"]
     assert guess["last"] == {"guessed": "C3", "played": "E5", "lost": 2.0, "playedLost": 0.0}
