@@ -162,7 +162,7 @@ class Session:
         return self._position[2]
 
     def to_move(self, node: TreeNode) -> int:
-        """Returns the player to move in the position of a node; replays it only if no move beside it tells.
+        """Returns the player to move at a node; replays the game only if neither its move nor the next one tells.
 
         Raises:
             SgfError: As `position`.
