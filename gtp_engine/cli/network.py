@@ -1,4 +1,4 @@
-"""`gtp_engine network`: describes network files."""
+"""`gtp_engine network`: describes network files, and writes enlarged ones."""
 
 import sys
 from collections import Counter
@@ -11,28 +11,45 @@ from ..base.errors import UserError, error_text
 from ..base.messages import printable
 from .command import command
 from .name_types import NetworkName
+from .option_types import WholeNumber
+from .outputs import FORCE, check_outputs, output_option, report_written
 
 if TYPE_CHECKING:
     from ..network.config import NetworkConfig
     from ..network.schema import BlockDesc
 
 
-@command()
+@command(common=("enlarge", "out"))
 @click.argument("files", nargs=-1, type=NetworkName(), metavar="[FILE|NAME]...")
-def network(files: tuple[str, ...]) -> None:
+@click.option("--enlarge", metavar="SIZE", help="Write a larger network that begins with the outputs of this one.")
+@output_option("--out", text="File of the larger network, .bin.gz.")
+@click.option("--seed", type=WholeNumber(0), default=1, show_default=True, help="Seed of the weights that are added.")
+@FORCE
+def network(files: tuple[str, ...], enlarge: str | None, out: Path | None, seed: int, force: bool) -> None:
     """Describe network files: version, size, what they predict.
 
     One network is described in detail, with its card if there is one next to it (NAME.md); several are listed in a
     table. Without FILE, lists the networks that are found by name.
+
+    With --enlarge, writes a network with more blocks or channels that evaluates every position as this one does, to
+    train it further with `learn --from`: that is faster than to begin with random weights.
 
     \b
     Examples:
       gtp_engine network                    the installed networks
       gtp_engine network kata1-b18c384      by its name
       gtp_engine network run/*.pt           a table
+      gtp_engine network b6c64-19x19 --enlarge b10c96 --out b10c96.bin.gz
 
     The exit status is 1 if a file is not a network.
     """
+    if enlarge or out:
+        if not enlarge or not out or len(files) != 1:
+            raise click.UsageError("a larger network needs one FILE, --enlarge and --out")
+        if not out.name.endswith(".bin.gz"):
+            raise click.UsageError(f"--out {out}: the network is written as .bin.gz; choose such a name")
+        _write_enlarged(files[0], enlarge, out, seed, force)
+        return
     from ..network.library import find_card, find_network, list_networks, network_folders
 
     names = files or tuple(map(str, list_networks()))
@@ -48,6 +65,22 @@ def network(files: tuple[str, ...]) -> None:
     bad = sum(not _print_row(name) for name in names)
     if bad:
         sys.exit(1)
+
+
+def _write_enlarged(name: str, size: str, out: Path, seed: int, force: bool) -> None:
+    """Writes a network that evaluates as the named one does, with the architecture that `size` names."""
+    import torch
+
+    from ..network.config import parse_config
+    from ..network.enlarge import enlarged
+    from ..network.katago_file import write_katago_file
+    from ..network.library import find_network, load_network
+
+    path = find_network(name)
+    check_outputs([out], [path], force=force)
+    larger = enlarged(load_network(path), parse_config(size), torch.Generator().manual_seed(seed))
+    write_katago_file(larger, out)
+    report_written(out)
 
 
 def _config(path: Path) -> "NetworkConfig":

@@ -1,0 +1,103 @@
+"""Makes a larger network that at first computes what a smaller one does, to train it further from there.
+
+The idea is Net2Net's (Chen, Goodfellow and Shlens 2015), with zeros in place of copies: added blocks end in zeros, so
+that they add nothing to the trunk; the channels of the smaller network read zeros from added channels, which have
+random weights. Zeros that read other values have gradients, so that all weights begin to learn at once.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from ..base.errors import UserError
+from .config import FRESH_VERSION, NetworkConfig
+from .model import Model
+from .schema import BlockDesc, BottleneckBlockDesc
+from .stored import StoredNetwork
+
+_POOLED = (".pool_matmul.weight", ".pass_matmul.weight", "value.matmul.weight")  # read three means of each channel
+_LAST = ("conv2.weight", "post_conv.weight")  # the last layers of blocks
+
+
+def enlarged(network: StoredNetwork, config: NetworkConfig, generator: torch.Generator | None = None) -> StoredNetwork:
+    """Returns a larger network with the outputs of a smaller one, except for rounding.
+
+    Args:
+        network: The smaller network.
+        config: The architecture of the larger one, as from `parse_config`. It needs at least as many blocks of each
+            kind, in an order that contains that of the smaller one, and at least as many channels of each layer.
+        generator: The source of the random weights; by default torch's.
+
+    Raises:
+        UserError: The network is of another version, has other activations, or does not fit into the architecture.
+    """
+    small = network.config
+    if small.version != FRESH_VERSION or small.activations != config.activations or small.metadata_version:
+        raise UserError(
+            f"{small.name} (version {small.version}, {', '.join(small.activations)}) cannot become a {config.name} "
+            f"(version {config.version}, {', '.join(config.activations)})"
+        )
+    blocks = _places(small, config)
+    model = Model(replace(config, multipliers=small.multipliers, suicide_areas=small.suicide_areas))
+    fresh = model.initialise(generator).stored()
+    values = {
+        name: _filled(name, value, _value_before(network, name, blocks), config.name)
+        for name, value in fresh.values.items()
+    }
+    return StoredNetwork(fresh.config, values)
+
+
+def _places(small: NetworkConfig, large: NetworkConfig) -> dict[int, int]:
+    """Returns by the number of a block in the larger network that of the smaller one that it contains.
+
+    Each block of the smaller network goes to the first one of its kind after those before it.
+    """
+    found: dict[int, int] = {}
+    waiting = list(map(_kind, small.trunk.blocks))
+    for number, block in enumerate(large.trunk.blocks):
+        if len(found) < len(waiting) and _kind(block) == waiting[len(found)]:
+            found[number] = len(found)
+    if len(found) < len(waiting):
+        raise UserError(f"{large.name} does not have the blocks of {small.name} in their order")
+    return found
+
+
+def _kind(block: BlockDesc) -> tuple[type, ...]:
+    inner = block.blocks if isinstance(block, BottleneckBlockDesc) else ()
+    return (type(block), *map(type, inner))
+
+
+def _value_before(network: StoredNetwork, name: str, blocks: dict[int, int]) -> np.ndarray | None:
+    """Returns the smaller network's value in place of the larger one's; None in a block that is added."""
+    if not name.startswith("trunk.blocks."):
+        return network.values[name]
+    number, rest = name.removeprefix("trunk.blocks.").split(".", 1)
+    place = blocks.get(int(number))
+    return None if place is None else network.values[f"trunk.blocks.{place}.{rest}"]
+
+
+def _filled(name: str, fresh: np.ndarray, before: np.ndarray | None, architecture: str) -> np.ndarray:
+    """Returns a value of the larger network.
+
+    Args:
+        name: Its name.
+        fresh: What a fresh network has there: [channels], or [out, in, ...].
+        before: The smaller network's value; None in a block that is added.
+        architecture: The larger network's name, for errors.
+    """
+    if before is None:
+        return np.zeros_like(fresh) if name.count(".") == 4 and name.endswith(_LAST) else fresh
+    if any(new < old for new, old in zip(fresh.shape, before.shape, strict=True)):
+        raise UserError(f"{architecture} is smaller in {name}: {list(fresh.shape)}, not at least {list(before.shape)}")
+    parts = 3 if name.endswith(_POOLED) else 1
+    filled = _in_parts(fresh.copy(), parts)
+    filled[: len(before)] = 0  # what the smaller network's channels read from added ones
+    inside = tuple(slice(size) for size in _in_parts(before, parts).shape)
+    filled[inside] = _in_parts(before, parts)
+    return filled.reshape(fresh.shape)
+
+
+def _in_parts(value: np.ndarray, parts: int) -> np.ndarray:
+    """Returns [out, parts * in, ...] as [out, parts, in, ...], and [channels] as it is."""
+    return value if value.ndim == 1 else value.reshape(value.shape[0], parts, -1, *value.shape[2:])

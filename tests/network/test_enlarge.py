@@ -1,0 +1,111 @@
+"""A larger network begins with the outputs of the smaller one, and all of it learns."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.network.config import parse_config
+from gtp_engine.network.enlarge import enlarged
+from gtp_engine.network.model import Model
+from gtp_engine.network.stored import StoredNetwork
+
+
+def random_network(name: str) -> StoredNetwork:
+    """Returns a network whose norms and biases are random too, as if it had been trained."""
+    generator = torch.Generator().manual_seed(1)
+    model = Model(parse_config(name)).initialise(generator)
+    with torch.no_grad():
+        for key, value in model.state_dict().items():
+            if key.endswith(("running_mean", "bias")):
+                value.normal_(0, 0.2, generator=generator)
+            elif "norm" in key:
+                value.uniform_(0.5, 1.5, generator=generator)
+    return model.stored()
+
+
+def inputs() -> tuple[torch.Tensor, torch.Tensor]:
+    """Returns three positions, of which the last is on a smaller board."""
+    generator = torch.Generator().manual_seed(2)
+    planes = torch.randint(0, 2, (3, 22, 9, 9), generator=generator).float()
+    planes[:, 0] = 1
+    planes[2, :, 7:] = 0
+    return planes, torch.rand((3, 19), generator=generator)
+
+
+def outputs(network: StoredNetwork) -> list[torch.Tensor]:
+    with torch.no_grad():
+        return list(Model.from_stored(network)(*inputs()).raw)
+
+
+@pytest.mark.parametrize(
+    "small, large",
+    [
+        ("b2c16", "b2c16"),
+        ("b2c16", "b5c16"),
+        ("b2c16", "b2c32"),
+        ("b2c16", "b6c96"),
+        ("b6c64", "b10c96"),
+        ("b3c16nbt", "b7c32nbt"),
+        ("b4c32-mish", "b6c48-mish"),
+    ],
+)
+def test_the_outputs_are_those_of_the_smaller_network(small: str, large: str) -> None:
+    before = random_network(small)
+    after = enlarged(before, parse_config(large))
+    assert after.config.parameter_count == parse_config(large).parameter_count
+    for old, new in zip(outputs(before), outputs(after), strict=True):
+        torch.testing.assert_close(new, old, rtol=1e-4, atol=1e-4)
+
+
+def test_the_scale_of_the_outputs_is_kept() -> None:
+    before = random_network("b2c16")
+    config = replace(before.config, multipliers=replace(before.config.multipliers, lead=7.0))
+    after = enlarged(StoredNetwork(config, before.values), parse_config("b3c16"))
+    assert after.config.multipliers.lead == 7.0
+
+
+def test_every_added_weight_learns_within_three_steps() -> None:
+    model = Model.from_stored(enlarged(random_network("b2c16"), parse_config("b4c32"))).train()
+    first = {name: value.detach().clone() for name, value in model.named_parameters()}
+    optimizer = torch.optim.SGD(model.parameters(), 0.05)
+    for _ in range(3):
+        optimizer.zero_grad()
+        raw = model(*inputs()).raw
+        torch.stack([output.square().mean() for output in raw]).sum().backward()
+        optimizer.step()
+    for name, value in model.named_parameters():
+        moved = (value.detach() != first[name]).numpy()
+        if value.ndim > 1 and name != "trunk.conv.weight":  # some planes may be empty
+            assert moved.mean() > 0.5, name
+
+
+def test_random_weights_can_be_repeated() -> None:
+    before = random_network("b2c16")
+    pair = [enlarged(before, parse_config("b3c24"), torch.Generator().manual_seed(5)) for _ in range(2)]
+    for name, value in pair[0].values.items():
+        np.testing.assert_array_equal(value, pair[1].values[name])
+
+
+@pytest.mark.parametrize(
+    "small, large, message",
+    [
+        ("b3c16", "b2c16", "does not have the blocks of b3c16"),
+        ("b2c16", "b2c12", "b2c12 is smaller in trunk.conv.weight: [12, 22, 3, 3], not at least [16, 22, 3, 3]"),
+        ("b2c16", "b2c16nbt", "does not have the blocks of b2c16"),
+        ("b2c16", "b2c16-mish", "b2c16 (version 14, relu) cannot become a b2c16-mish (version 14, mish)"),
+    ],
+)
+def test_a_network_that_does_not_fit_is_refused(small: str, large: str, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        enlarged(random_network(small), parse_config(large))
+    assert message in str(caught.value)
+
+
+def test_an_old_version_is_refused() -> None:
+    before = random_network("b2c16")
+    old = StoredNetwork(replace(before.config, version=8), before.values)
+    with pytest.raises(UserError, match="version 8"):
+        enlarged(old, parse_config("b3c16"))
