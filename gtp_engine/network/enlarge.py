@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from ..base.errors import UserError
-from .config import FRESH_VERSION, NetworkConfig
+from .config import NetworkConfig, parse_config
 from .model import Model
 from .schema import BlockDesc, BottleneckBlockDesc
 from .stored import StoredNetwork
@@ -30,14 +30,13 @@ def enlarged(network: StoredNetwork, config: NetworkConfig, generator: torch.Gen
         generator: The source of the random weights; by default torch's.
 
     Raises:
-        UserError: The network is of another version, has other activations, or does not fit into the architecture.
+        UserError: The network has not an architecture of this program, or does not fit into the larger one.
     """
     small = network.config
-    if small.version != FRESH_VERSION or small.activations != config.activations or small.metadata_version:
-        raise UserError(
-            f"{small.name} (version {small.version}, {', '.join(small.activations)}) cannot become a {config.name} "
-            f"(version {config.version}, {', '.join(config.activations)})"
-        )
+    if not _is_own(small):
+        raise UserError(f"{small.name}: only networks with an architecture of `learn --config` can be enlarged")
+    if small.activations != config.activations:
+        raise UserError(f"{config.name} has other activations than {small.name}: {', '.join(small.activations)}")
     blocks = _places(small, config)
     model = Model(replace(config, multipliers=small.multipliers, suicide_areas=small.suicide_areas))
     fresh = model.initialise(generator).stored()
@@ -46,6 +45,16 @@ def enlarged(network: StoredNetwork, config: NetworkConfig, generator: torch.Gen
         for name, value in fresh.values.items()
     }
     return StoredNetwork(fresh.config, values)
+
+
+def _is_own(config: NetworkConfig) -> bool:
+    """Whether `parse_config` makes such an architecture; its layers then have the same names in all sizes."""
+    nested = "nbt" if isinstance(config.trunk.blocks[0], BottleneckBlockDesc) else ""
+    try:
+        own = parse_config(f"b{len(config.trunk.blocks)}c{config.channels}{nested}-{'-'.join(config.activations)}")
+    except UserError:
+        return False
+    return replace(config, name=own.name, multipliers=own.multipliers, suicide_areas=own.suicide_areas) == own
 
 
 def _places(small: NetworkConfig, large: NetworkConfig) -> dict[int, int]:
@@ -59,17 +68,18 @@ def _places(small: NetworkConfig, large: NetworkConfig) -> dict[int, int]:
         if len(found) < len(waiting) and _kind(block) == waiting[len(found)]:
             found[number] = len(found)
     if len(found) < len(waiting):
-        raise UserError(f"{large.name} does not have the blocks of {small.name} in their order")
+        raise UserError(f"{large.name} does not have the blocks of {small.name} in the same order")
     return found
 
 
 def _kind(block: BlockDesc) -> tuple[type, ...]:
+    """Returns what has to be the same in both networks: the block's class and those of the blocks inside."""
     inner = block.blocks if isinstance(block, BottleneckBlockDesc) else ()
     return (type(block), *map(type, inner))
 
 
 def _value_before(network: StoredNetwork, name: str, blocks: dict[int, int]) -> np.ndarray | None:
-    """Returns the smaller network's value in place of the larger one's; None in a block that is added."""
+    """Returns the smaller network's value in the place of `name`; None in a block that is added."""
     if not name.startswith("trunk.blocks."):
         return network.values[name]
     number, rest = name.removeprefix("trunk.blocks.").split(".", 1)
