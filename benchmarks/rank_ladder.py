@@ -4,12 +4,14 @@ Every game is played in this process by the code that decides the engine's moves
 (`play.strength`), from random openings of two moves with both colours. Results are appended to a file of JSON lines in
 `work/`; the same command resumes there, and all steps use all games of the file. The steps:
 
-    path     games between neighbouring points of the path from a random mover to the largest search
-    gnugo    games against GNU Go 3.8 level 10 near its strength, the anchor of the scale: 8k
-    pachi    games of the table's 3k against Pachi with 5,000 playouts and no network, 3k on KGS: they check the scale
-    table    no games: prints the curve and the table for ranks.toml, and the measured ranks of the table that is there
-    verify   games between neighbouring ranks, and ranks two apart, of the table in ranks.toml
-    handicap games in which a rank takes four stones from the one four ranks above, of the same table
+    calibrate  the steps path and gnugo with 40 games, and then games between neighbouring ranks of the curve so far,
+               where it is least certain, until the difference of all neighbours has an interval of +-30 Elo (95 %)
+    path       games between neighbouring points of the path from a random mover to the largest search
+    gnugo      games against GNU Go 3.8 level 10 near its strength, the anchor of the scale: 8k
+    pachi      games of the table's 3k against Pachi with 5,000 playouts and no network, 3k on KGS: they check the scale
+    table      no games: prints the curve, the table for ranks.toml, and the measured ranks of the table that is there
+    verify     games between neighbouring ranks, and ranks two apart, of the table in ranks.toml
+    handicap   games in which a rank takes four stones from the one four ranks above, of the same table
 
 A curve of Elo over strength is fitted to all games by maximum likelihood; ranks lie 100 Elo apart on it. Without
 GNU Go, `--anchor 1.7=8k` fixes the scale by stating which rank a strength is.
@@ -42,6 +44,9 @@ LOW = (0.0, 0.1, 0.15, 0.18, 0.2, 0.22, 0.24, 0.26, 0.28, 0.3, 0.32, 0.34, 0.36,
 POLICY_ON_LARGE_BOARDS = (*LOW, 0.44, 0.48, 0.52, 0.56, 0.6, 0.7, 0.8, 1.0)
 LARGE_BOARD = 11
 HANDICAP = 4
+FIRST_GAMES = 40  # of each step of the path, and against GNU Go, before the games between ranks
+HALF_WIDTH = 30.0  # of the interval of the difference between neighbouring ranks, in Elo
+OPENINGS_AT_ONCE = 10  # between two neighbours until the curve is fitted again
 NORMAL = 1.96  # standard errors on each side in an interval of 95 %
 
 
@@ -98,6 +103,15 @@ class Ladder:
                 self._file.add(self._play(opened.copy(), black, white))
                 number += 1
         print(f"{_name(one)} - {_name(other)}: {_in_words(tally_of(self.played(one, other), one))}", flush=True)
+
+    def play_more(self, pairs: int, one: float, other: float) -> None:
+        """Plays two games each from a number of openings that are not those of earlier games."""
+        self._file.begin()
+        first = len(self.results)
+        for opened in itertools.islice(opened_games(self.size, self._seed + first), pairs):
+            for black, white in ((one, other), (other, one)):
+                self._player.reseed(len(self.results))
+                self._file.add(self._play(opened.copy(), black, white))
 
     def _play(self, game: Game, black: float, white: float) -> Result:
         points, seconds = self._player.play(game, black, white)
@@ -162,6 +176,30 @@ def play_gnugo(ladder: Ladder, games: int) -> None:
         strength = round(curve.strength_at(curve.anchor), 2) if curve.anchor is not None else 0.6
         done = len(ladder.played(strength, GNUGO))
         ladder.play_up_to(done + max(2, part * games // 4 - len(known)), strength, GNUGO)
+
+
+def calibrate(ladder: Ladder, most_visits: int, anchors: tuple[float, Rank] | None) -> None:
+    """Plays until the difference of all neighbouring ranks is known well enough; resumes with all games so far."""
+    play_path(ladder, FIRST_GAMES, most_visits)
+    if anchors is None:
+        play_gnugo(ladder, FIRST_GAMES)
+    while True:
+        curve = curve_of(ladder)
+        strengths = strengths_of(curve, anchors)
+        half_widths = {
+            (one, other): NORMAL * curve.difference(strengths[other], strengths[one])[1]
+            for one, other in itertools.pairwise(strengths)
+        }
+        one, other = max(half_widths, key=lambda pair: half_widths[pair])
+        enough = sum(width <= HALF_WIDTH for width in half_widths.values())
+        print(
+            f"{len(ladder.results)} games: {enough} of {len(half_widths)} neighbours within {HALF_WIDTH:g} Elo, "
+            f"widest {half_widths[one, other]:.0f}: {one} and {other}",
+            flush=True,
+        )
+        if enough == len(half_widths):
+            return
+        ladder.play_more(OPENINGS_AT_ONCE, strengths[one], strengths[other])
 
 
 def play_pachi(ladder: Ladder, games: int, strengths: dict[Rank, float]) -> None:
@@ -243,21 +281,24 @@ def _anchor(text: str) -> tuple[float, Rank]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=("path", "gnugo", "pachi", "table", "verify", "handicap"))
+    parser.add_argument("step", choices=("calibrate", "path", "gnugo", "pachi", "table", "verify", "handicap"))
     parser.add_argument("--network", default="b4c32-9x9", help="a file or a name (default: b4c32-9x9)")
     parser.add_argument("--board-size", type=int, default=9, help="default: 9")
     parser.add_argument("--games", type=int, default=200, help="of each pairing, or against a program (default: 200)")
+    parser.add_argument("--most-visits", type=int, default=256, help="of the largest search of the path (default: 256)")
     parser.add_argument(
-        "--most-visits", type=int, default=256, help="of the largest search of the step path (default: 256)"
-    )
-    parser.add_argument(
-        "--anchor", type=_anchor, metavar="STRENGTH=RANK", help="with table: in place of GNU Go, as in 0.6=8k"
+        "--anchor",
+        type=_anchor,
+        metavar="STRENGTH=RANK",
+        help="in place of GNU Go for calibrate and table, as in 0.6=8k",
     )
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     ladder = Ladder(options.network, options.board_size, options.seed)
     try:
-        if options.step == "path":
+        if options.step == "calibrate":
+            calibrate(ladder, options.most_visits, options.anchor)
+        elif options.step == "path":
             play_path(ladder, options.games, options.most_visits)
         elif options.step == "gnugo":
             play_gnugo(ladder, options.games)
