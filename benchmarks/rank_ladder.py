@@ -105,7 +105,7 @@ class Ladder:
         print(f"{_name(one)} - {_name(other)}: {_in_words(tally_of(self.played(one, other), one))}", flush=True)
 
     def play_more(self, pairs: int, one: float, other: float) -> None:
-        """Plays two games each from a number of openings that are not those of earlier games."""
+        """Plays two games from each of a number of openings, which are drawn anew each time."""
         self._file.begin()
         first = len(self.results)
         for opened in itertools.islice(opened_games(self.size, self._seed + first), pairs):
@@ -180,12 +180,16 @@ def play_gnugo(ladder: Ladder, games: int) -> None:
 
 def calibrate(ladder: Ladder, most_visits: int, anchors: tuple[float, Rank] | None) -> None:
     """Plays until the difference of all neighbouring ranks is known well enough; resumes with all games so far."""
+    if anchors is None:
+        PROGRAMS[GNUGO][1]()  # ends here if it is not installed, and not after hours
     play_path(ladder, FIRST_GAMES, most_visits)
     if anchors is None:
         play_gnugo(ladder, FIRST_GAMES)
     while True:
         curve = curve_of(ladder)
         strengths = strengths_of(curve, anchors)
+        if len(strengths) < 2:
+            raise UserError("the path reaches fewer than two ranks; choose another --anchor, or more --most-visits")
         half_widths = {
             (one, other): NORMAL * curve.difference(strengths[other], strengths[one])[1]
             for one, other in itertools.pairwise(strengths)
@@ -284,7 +288,12 @@ def main() -> None:
     parser.add_argument("step", choices=("calibrate", "path", "gnugo", "pachi", "table", "verify", "handicap"))
     parser.add_argument("--network", default="b4c32-9x9", help="a file or a name (default: b4c32-9x9)")
     parser.add_argument("--board-size", type=int, default=9, help="default: 9")
-    parser.add_argument("--games", type=int, default=200, help="of each pairing, or against a program (default: 200)")
+    parser.add_argument(
+        "--games",
+        type=int,
+        default=200,
+        help="of each pairing, or against a program; calibrate needs none (default: 200)",
+    )
     parser.add_argument("--most-visits", type=int, default=256, help="of the largest search of the path (default: 256)")
     parser.add_argument(
         "--anchor",

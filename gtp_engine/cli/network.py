@@ -11,7 +11,6 @@ from ..base.errors import UserError, error_text
 from ..base.messages import printable
 from .command import command
 from .name_types import NetworkName
-from .option_types import WholeNumber
 from .outputs import FORCE, check_outputs, output_option, report_written
 
 if TYPE_CHECKING:
@@ -21,18 +20,17 @@ if TYPE_CHECKING:
 
 @command(common=("enlarge", "out"))
 @click.argument("files", nargs=-1, type=NetworkName(), metavar="[FILE|NAME]...")
-@click.option("--enlarge", metavar="SIZE", help="Write a larger network that begins with the outputs of this one.")
+@click.option("--enlarge", metavar="SIZE", help="Write a network of this larger size with the same outputs.")
 @output_option("--out", text="File of the larger network, .bin.gz.")
-@click.option("--seed", type=WholeNumber(0), default=1, show_default=True, help="Seed of the weights that are added.")
 @FORCE
-def network(files: tuple[str, ...], enlarge: str | None, out: Path | None, seed: int, force: bool) -> None:
+def network(files: tuple[str, ...], enlarge: str | None, out: Path | None, force: bool) -> None:
     """Describe network files: version, size, what they predict.
 
     One network is described in detail, with its card if there is one next to it (NAME.md); several are listed in a
     table. Without FILE, lists the networks that are found by name.
 
-    With --enlarge, writes a network with more blocks or channels that evaluates every position as this one does, to
-    train it further with `learn --from`: that is faster than to begin with random weights.
+    With --enlarge, writes a network with more blocks or channels whose outputs are those of this one, so that `learn
+    --from` trains it further from there. This works with networks of `learn` and `train`, not with KataGo's.
 
     \b
     Examples:
@@ -43,12 +41,12 @@ def network(files: tuple[str, ...], enlarge: str | None, out: Path | None, seed:
 
     The exit status is 1 if a file is not a network.
     """
-    if enlarge or out:
+    if enlarge or out or force:
         if not enlarge or not out or len(files) != 1:
             raise click.UsageError("a larger network needs one FILE, --enlarge and --out")
         if not out.name.endswith(".bin.gz"):
             raise click.UsageError(f"--out {out}: the network is written as .bin.gz; choose such a name")
-        _write_enlarged(files[0], enlarge, out, seed, force)
+        _write_enlarged(files[0], enlarge, out, force)
         return
     from ..network.library import find_card, find_network, list_networks, network_folders
 
@@ -67,8 +65,8 @@ def network(files: tuple[str, ...], enlarge: str | None, out: Path | None, seed:
         sys.exit(1)
 
 
-def _write_enlarged(name: str, size: str, out: Path, seed: int, force: bool) -> None:
-    """Writes a network that evaluates as the named one does, with the architecture that `size` names."""
+def _write_enlarged(name: str, size: str, out: Path, force: bool) -> None:
+    """Writes a network with the outputs of the named one and the architecture that `size` names."""
     import torch
 
     from ..network.config import parse_config
@@ -78,7 +76,7 @@ def _write_enlarged(name: str, size: str, out: Path, seed: int, force: bool) -> 
 
     path = find_network(name)
     check_outputs([out], [path], force=force)
-    larger = enlarged(load_network(path), parse_config(size), torch.Generator().manual_seed(seed))
+    larger = enlarged(load_network(path), parse_config(size), torch.Generator().manual_seed(1))
     write_katago_file(larger, out)
     report_written(out)
 

@@ -1,8 +1,8 @@
 """Makes a larger network that at first computes what a smaller one does, to train it further from there.
 
 The idea is Net2Net's (Chen, Goodfellow and Shlens 2015), with zeros in place of copies: added blocks end in zeros, so
-that they add nothing to the trunk; the channels of the smaller network read zeros from added channels, which have
-random weights. Zeros that read other values have gradients, so that all weights begin to learn at once.
+that they add nothing to the trunk; the channels of the smaller network read the added ones, which have random weights,
+with weights of zero. These zeros have gradients from the first step on, and all other added weights soon after it.
 """
 
 from dataclasses import replace
@@ -13,10 +13,14 @@ import torch
 from ..base.errors import UserError
 from .config import NetworkConfig, parse_config
 from .model import Model
-from .schema import BlockDesc, BottleneckBlockDesc
+from .schema import BlockDesc, BottleneckBlockDesc, Layer, walk_paths
 from .stored import StoredNetwork
 
-_POOLED = (".pool_matmul.weight", ".pass_matmul.weight", "value.matmul.weight")  # read three means of each channel
+_POOLED = (
+    ".pool_matmul.weight",
+    ".pass_matmul.weight",
+    "value.matmul.weight",
+)  # three inputs a channel
 _LAST = ("conv2.weight", "post_conv.weight")  # the last layers of blocks
 
 
@@ -30,20 +34,22 @@ def enlarged(network: StoredNetwork, config: NetworkConfig, generator: torch.Gen
         generator: The source of the random weights; by default torch's.
 
     Raises:
-        UserError: The network has not an architecture of this program, or does not fit into the larger one.
+        UserError: The network does not have an architecture of this program, or does not fit into the larger one.
     """
     small = network.config
     if not _is_own(small):
-        raise UserError(f"{small.name}: only networks with an architecture of `learn --config` can be enlarged")
+        raise UserError(f"{small.name}: only networks of `learn` and `train` can be enlarged, not KataGo's")
     if small.activations != config.activations:
-        raise UserError(f"{config.name} has other activations than {small.name}: {', '.join(small.activations)}")
+        kinds = " and ".join(f"{each.name} has {', '.join(each.activations)}" for each in (config, small))
+        raise UserError(f"the activation must stay the same: {kinds}")
     blocks = _places(small, config)
+    _check_widths(small, config, blocks)
     model = Model(replace(config, multipliers=small.multipliers, suicide_areas=small.suicide_areas))
     fresh = model.initialise(generator).stored()
-    values = {
-        name: _filled(name, value, _value_before(network, name, blocks), config.name)
-        for name, value in fresh.values.items()
-    }
+    values = {}
+    for name, value in fresh.values.items():
+        old = _name_before(name, blocks)
+        values[name] = _filled(name, value, network.values[old] if old else None)
     return StoredNetwork(fresh.config, values)
 
 
@@ -68,8 +74,28 @@ def _places(small: NetworkConfig, large: NetworkConfig) -> dict[int, int]:
         if len(found) < len(waiting) and _kind(block) == waiting[len(found)]:
             found[number] = len(found)
     if len(found) < len(waiting):
-        raise UserError(f"{large.name} does not have the blocks of {small.name} in the same order")
+        raise UserError(
+            f"{large.name} cannot contain {small.name}: it has fewer blocks, or pools globally in other places; choose "
+            "another number of blocks"
+        )
     return found
+
+
+def _check_widths(small: NetworkConfig, large: NetworkConfig, blocks: dict[int, int]) -> None:
+    """Raises UserError if a layer of the larger network has fewer channels."""
+    before = _shapes(small)
+    for name, shape in _shapes(large).items():
+        old = _name_before(name, blocks)
+        if old and any(new < count for new, count in zip(shape, before[old], strict=True)):
+            raise UserError(
+                f"{large.name} cannot contain {small.name}: it has fewer channels, or fewer beside the pooled ones; "
+                "choose another number of channels"
+            )
+
+
+def _shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
+    layers = ((path, desc) for path, desc in walk_paths(config) if isinstance(desc, Layer))
+    return {f"{path}.{block.name}": block.shape for path, desc in layers for block in desc.floats}
 
 
 def _kind(block: BlockDesc) -> tuple[type, ...]:
@@ -78,28 +104,25 @@ def _kind(block: BlockDesc) -> tuple[type, ...]:
     return (type(block), *map(type, inner))
 
 
-def _value_before(network: StoredNetwork, name: str, blocks: dict[int, int]) -> np.ndarray | None:
-    """Returns the smaller network's value in the place of `name`; None in a block that is added."""
+def _name_before(name: str, blocks: dict[int, int]) -> str | None:
+    """Returns the smaller network's name of a value; None in a block that is added."""
     if not name.startswith("trunk.blocks."):
-        return network.values[name]
+        return name
     number, rest = name.removeprefix("trunk.blocks.").split(".", 1)
     place = blocks.get(int(number))
-    return None if place is None else network.values[f"trunk.blocks.{place}.{rest}"]
+    return None if place is None else f"trunk.blocks.{place}.{rest}"
 
 
-def _filled(name: str, fresh: np.ndarray, before: np.ndarray | None, architecture: str) -> np.ndarray:
+def _filled(name: str, fresh: np.ndarray, before: np.ndarray | None) -> np.ndarray:
     """Returns a value of the larger network.
 
     Args:
         name: Its name.
         fresh: What a fresh network has there: [channels], or [out, in, ...].
         before: The smaller network's value; None in a block that is added.
-        architecture: The larger network's name, for errors.
     """
     if before is None:
         return np.zeros_like(fresh) if name.count(".") == 4 and name.endswith(_LAST) else fresh
-    if any(new < old for new, old in zip(fresh.shape, before.shape, strict=True)):
-        raise UserError(f"{architecture} is smaller in {name}: {list(fresh.shape)}, not at least {list(before.shape)}")
     parts = 3 if name.endswith(_POOLED) else 1
     filled = _in_parts(fresh.copy(), parts)
     filled[: len(before)] = 0  # what the smaller network's channels read from added ones

@@ -92,10 +92,12 @@ def test_random_weights_can_be_repeated() -> None:
 @pytest.mark.parametrize(
     "small, large, message",
     [
-        ("b3c16", "b2c16", "does not have the blocks of b3c16"),
-        ("b2c16", "b2c12", "b2c12 is smaller in trunk.conv.weight: [12, 22, 3, 3], not at least [16, 22, 3, 3]"),
-        ("b2c16", "b2c16nbt", "does not have the blocks of b2c16"),
-        ("b2c16", "b2c16-mish", "b2c16-mish has other activations than b2c16: relu"),
+        ("b3c16", "b2c16", "b2c16 cannot contain b3c16: it has fewer blocks"),
+        ("b10c16", "b12c16", "or pools globally in other places"),
+        ("b2c16", "b2c12", "b2c12 cannot contain b2c16: it has fewer channels"),
+        ("b4c48", "b4c56", "or fewer beside the pooled ones"),
+        ("b2c16", "b2c16nbt", "choose another number of blocks"),
+        ("b2c16", "b2c16-mish", "the activation must stay the same: b2c16-mish has mish and b2c16 has relu"),
     ],
 )
 def test_a_network_that_does_not_fit_is_refused(small: str, large: str, message: str) -> None:
@@ -107,5 +109,5 @@ def test_a_network_that_does_not_fit_is_refused(small: str, large: str, message:
 def test_a_network_of_another_architecture_is_refused() -> None:
     before = random_network("b2c16")
     old = StoredNetwork(replace(before.config, version=8), before.values)
-    with pytest.raises(UserError, match="b2c16: only networks with an architecture of"):
+    with pytest.raises(UserError, match="b2c16: only networks of `learn` and `train`"):
         enlarged(old, parse_config("b3c16"))
