@@ -9,14 +9,19 @@ from ..sgf import GameRecord
 
 def colours_of(record: GameRecord, player: str) -> list[int]:
     """Returns the colours that a text means: an exact name, else a colour, else every name that contains it."""
-    wanted = player.strip().casefold()
-    names = {BLACK: record.black.strip().casefold(), WHITE: record.white.strip().casefold()}
+    wanted = tidy(player).casefold()
+    names = {BLACK: tidy(record.black).casefold(), WHITE: tidy(record.white).casefold()}
     same = [colour for colour, name in names.items() if name == wanted]
     if len(same) == 1:
         return same
     with suppress(UserError):
         return [parse_colour(wanted)]
     return [colour for colour, name in names.items() if wanted in name]
+
+
+def tidy(name: str) -> str:
+    """Returns a name without needless spaces."""
+    return " ".join(name.split())
 
 
 def player_colour(record: GameRecord, player: str) -> int:

@@ -16,7 +16,7 @@ from ..game.coords import BLACK, WHITE, colour_name
 from ..game.game import Game
 from ..network.library import find_network, network_name
 from ..sgf import GameRecord
-from .player_names import colours_of
+from .player_names import colours_of, tidy
 from .rank_estimate import RankEstimate, estimate, estimate_as_data
 from .rank_evidence import KINDS, count_kinds, why_unusable
 from .rank_models import check_network, find_model, measured_with, need_model
@@ -95,7 +95,7 @@ def choose_games(records: Iterable[GameRecord], player: str | None) -> list[Chos
         return [ChosenGame(record) for record in unique]
     chosen = [ChosenGame(record, tuple(colours)) for record in unique if (colours := colours_of(record, player))]
     if unique and not chosen:
-        names = dict.fromkeys(name for record in unique for name in map(_tidy, (record.black, record.white)) if name)
+        names = dict.fromkeys(name for record in unique for name in map(tidy, (record.black, record.white)) if name)
         listed = ", ".join(list(names)[:_LISTED]) or "not named"
         more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
         raise UserError(f"no player {player!r} in these games: the players are {listed}{more}")
@@ -106,12 +106,7 @@ def _identity(record: GameRecord) -> Hashable:
     """Returns what tells a game from others: the players, the board, the first position and the moves."""
     root = record.nodes[0]
     stones = tuple(map(tuple, (root.black, root.white)))
-    return _tidy(record.black), _tidy(record.white), record.width, record.height, stones, tuple(record.moves)
-
-
-def _tidy(name: str) -> str:
-    """Returns a name without needless spaces."""
-    return " ".join(name.split())
+    return tidy(record.black), tidy(record.white), record.width, record.height, stones, tuple(record.moves)
 
 
 class RankEstimator:
@@ -187,7 +182,7 @@ class RankEstimator:
         return None if name is None else find_network(name)
 
     def _player(self, record: GameRecord, colour: int, path: Path) -> PlayerGames:
-        name = _tidy(record.black if colour == BLACK else record.white) or f"{colour_name(colour)} of {record.source}"
+        name = tidy(record.black if colour == BLACK else record.white) or f"{colour_name(colour)} of {record.source}"
         seat = Seat(name, record.width, record.height, network_name(path))
         return self.players.setdefault(seat, PlayerGames(seat))
 
@@ -201,7 +196,7 @@ class RankEstimator:
 
 
 def _stated(record: GameRecord, colour: int) -> str:
-    return _tidy(record.black_rank if colour == BLACK else record.white_rank)
+    return tidy(record.black_rank if colour == BLACK else record.white_rank)
 
 
 def as_data(player: PlayerGames) -> dict[str, Any]:

@@ -77,4 +77,7 @@ def why_unusable(record: GameRecord) -> str:
         played += node.move is not None
     pairs = enumerate(itertools.pairwise(record.moves), 2)
     number = next((number for number, (one, other) in pairs if one.colour == other.colour), None)
-    return "" if number is None else f"the players do not alternate at move {number}"
+    if number is None:
+        return ""
+    as_moves = " (handicap stones have to be set up, not played)" if number == 2 else ""
+    return f"the players do not alternate at move {number}{as_moves}"

@@ -203,10 +203,10 @@ class _Ending:
 
         A network does: its choice stands, except after a pass, since the tree does not know the count that follows.
         """
-        if self._after_pass and status.open and not report.moves:
+        is_reliable = not self._worker.is_rollout(self._game)
+        if status.open and not report.moves and (self._after_pass or not is_reliable):
             report = self._with_open_points_only(report, status)
         choice = self._pick(report)
-        is_reliable = not self._worker.is_rollout(self._game)
         if choice in status.open or (is_reliable and choice != PASS and not self._after_pass):
             return choice
         useful = None if is_reliable else useful_move(report, status)
@@ -239,7 +239,7 @@ class _Ending:
         root_moves = RootMoves(allow=tuple((self._game.to_move, point, 1) for point in moves))
         request = replace(self._request, limits=self._more_limits(), root_moves=root_moves)
         found = self._worker.look(request)
-        return found.moves[0].point if found.moves else min(moves)
+        return found.choose(0.0, self._worker.random)  # by the priors, if one visit is all
 
     def _more_limits(self) -> Limits:
         """Returns the limits of another search."""

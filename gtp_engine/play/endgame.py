@@ -40,15 +40,16 @@ def is_hopeless(game: Game, report: SearchReport, threshold: float, strength: St
 
     That is so if the win rate is below `threshold`, the player is too far behind for an accident to help, enough moves
     have been played for the board's size, and the search has enough visits. Accidents help weak players more: they go
-    on for longer (`Strength.patience`), and an evaluation without a search is enough for them.
+    on for longer (`Strength.patience`), and an evaluation without a search is enough at any strength but the full one.
     """
     earliest = (_EARLIEST_RESIGNATION + _HANDICAP_PATIENCE * game.handicap) * game.area
     far_behind = -sqrt(game.area) / 4  # 5 points on 19x19, 2 on 9x9
     least_visits = _LEAST_VISITS
     if strength is not None:
         far_behind *= strength.patience
-        least_visits = min(least_visits, strength.visits())
-    is_late = len(game.moves) >= earliest and report.visits >= least_visits
+        least_visits = 1
+    played = max(len(game.moves), _stone_count(game) - game.handicap)  # stones that were set up count as moves
+    is_late = played >= earliest and report.visits >= least_visits
     return is_late and report.winrate < threshold and report.lead < far_behind
 
 
@@ -59,8 +60,11 @@ def may_be_over(game: Game) -> bool:
 
 def has_filled_up(game: Game) -> bool:
     """Returns whether enough moves were played, or stones set up, for the game to be over."""
-    stones = int(np.count_nonzero(game.stones()))
-    return max(stones, len(game.moves)) >= _EARLIEST_END * game.area
+    return max(_stone_count(game), len(game.moves)) >= _EARLIEST_END * game.area
+
+
+def _stone_count(game: Game) -> int:
+    return int(np.count_nonzero(game.stones()))
 
 
 @dataclass(frozen=True)

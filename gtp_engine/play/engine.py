@@ -273,6 +273,7 @@ class Engine:
         """Plays a move in the game, as `Game.play` does."""
         self._end_pondering()
         self.game.play(colour, point)
+        self._hopeless_moves[self.game.moves[-1].colour] = 0  # a move of somebody else's choice
 
     def undo(self) -> None:
         """Takes back the last move, as `Game.undo` does."""

@@ -40,12 +40,17 @@ def _draw(
     priors = report.priors[:-1]
     if not priors.any() or (report.priors[-1] > priors.max() and has_filled_up(game)):
         return PASS
-    moves = np.flatnonzero(priors > strength.least_share * priors.max())
+    likely = priors > strength.least_share * priors.max()
+    moves = np.flatnonzero(likely)
     # The largest of log p + noise is a draw by p, the order one without replacement (the Gumbel-max trick).
     keys = np.log(priors[moves])
     if random is not None:
         keys = strength.of_policy * keys + (1 - strength.of_policy) * random.gumbel(size=len(moves))
-    for move in moves[np.argsort(-keys, kind="stable")]:
+    drawn = moves[np.argsort(-keys, kind="stable")]
+    others = np.flatnonzero((priors > 0) & ~likely)
+    if has_filled_up(game):
+        others = others[:0]  # a pass is better than a move that the policy hardly considers
+    for move in (*drawn, *others[np.argsort(-priors[others], kind="stable")]):
         point = point_of_index(int(move), game.width, game.height)
         if not sense.is_absurd(point):
             return point

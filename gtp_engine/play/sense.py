@@ -109,6 +109,8 @@ class Sense:
         """Returns whether after a move the chain of this stone has two liberties and is not caught."""
         after = self._game.copy()
         after.play(self._me, point)
+        if after.board[0]["stones"][stone] != self._me:
+            return False  # suicide
         return not _in_atari(after.board[0], stone) and not self._find_caught(after)[stone]
 
     def _gives_stones_away(self, point: int) -> bool:

@@ -325,3 +325,8 @@ def test_a_colour_as_text() -> None:
 def test_a_colour_is_not_a_part_of_a_name(player: str, colour: int) -> None:
     record = GameRecord(9, 9, black="Ann", white="Blackbird")
     assert player_colour(record, player) == colour
+
+
+def test_spaces_in_a_name_do_not_matter() -> None:
+    record = GameRecord(9, 9, black="John  Smith", white="Ann")
+    assert player_colour(record, "john smith ") == player_colour(record, "John  Smith") == BLACK

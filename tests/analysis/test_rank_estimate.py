@@ -212,7 +212,11 @@ def long_record(moves: int) -> GameRecord:
     [
         ("(;SZ[9];B[aa];W[bb];B[cc])", ""),
         ("(;SZ[9]AB[aa][bb];W[cc];B[dd])", ""),
-        ("(;SZ[9];B[aa];B[bb];W[cc])", "the players do not alternate at move 2"),
+        (
+            "(;SZ[9];B[aa];B[bb];W[cc])",
+            "the players do not alternate at move 2 (handicap stones have to be set up, not played)",
+        ),
+        ("(;SZ[9];B[aa];W[bb];W[cc])", "the players do not alternate at move 3"),
         ("(;SZ[9];B[aa];W[bb];AB[cc];B[dd])", "stones are set up after move 2"),
     ],
 )

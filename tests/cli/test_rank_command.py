@@ -96,7 +96,8 @@ def test_what_cannot_be_read_is_one_line_each(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.splitlines()[1:] == [
         f"Error: {tmp_path / 'illegal.sgf'}: move 2: illegal move: A9 is occupied",
-        f"Error: {tmp_path / 'turns.sgf'}: the players do not alternate at move 2",
+        f"Error: {tmp_path / 'turns.sgf'}: the players do not alternate at move 2 "
+        "(handicap stones have to be set up, not played)",
     ]
     assert done.stderr.startswith(f"Error: {tmp_path / 'bad.sgf'}: ")
     lines = [line.split() for line in done.stdout.splitlines() if "too few moves" in line]

@@ -4,15 +4,17 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from drawn_positions import BETWEEN_BOTH, PRISONERS, game_of
 
 from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.game.game import Game
+from gtp_engine.game.points import index_of_point
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.game.scoring import final_score
 from gtp_engine.play.decision import PlayStyle, _Ending, choose_move
-from gtp_engine.play.endgame import EndgameStatus, find_dead
+from gtp_engine.play.endgame import EndgameStatus, capturing_moves, find_dead
 from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
@@ -154,6 +156,38 @@ def test_with_one_visit_what_is_open_is_played(worker):
         point, report = choose_move(player, request(game, 1), PlayStyle(deterministic=True))
         assert point != PASS and not report.moves
     sure.close()
+
+
+def test_with_rollouts_and_one_visit_an_open_point_comes_before_a_pass(worker):
+    """The policy prefers a point that is not open, of which nothing else is known."""
+    game = game_of(BETWEEN_BOTH, "chinese")
+    asked = request(game, 1)
+    report = worker.glance(asked, deterministic=True)
+    priors = np.full_like(report.priors, 0.001)
+    priors[0] = 0.9
+    report = replace(report, priors=priors)
+    status = EndgameStatus(0.0, 0.0, 0.0, frozenset(), frozenset(), frozenset({parse_vertex("E7", 7, 7)}))
+    chosen = _Ending(worker, asked, PlayStyle(deterministic=True))._play_on(report, report, status)
+    assert game.vertex(chosen) == "E7"
+
+
+def test_with_one_visit_the_policy_decides_what_is_captured():
+    class FirstSight(ReliableWorker):
+        def look(self, request):
+            found = super().look(request)
+            priors = np.zeros_like(found.priors)
+            for share, (_, point, _) in enumerate(request.root_moves.allow, 1):
+                priors[index_of_point(point, 7, 7)] = share
+            return replace(found, moves=(), priors=priors / priors.sum())
+
+    watched = FirstSight("none", 1, 7)
+    game = game_of(PRISONERS, "tromp-taylor")
+    dead = frozenset(point_at(x, y, 7) for y in range(7) for x in range(7) if game.stones()[y, x] == WHITE)
+    status = EndgameStatus(0.0, 0.0, 0.0, dead, frozenset(), frozenset())
+    moves = list(capturing_moves(game, status))
+    assert len(moves) > 1
+    assert _Ending(watched, request(game, 1), PlayStyle())._capture(status) == moves[-1]
+    watched.close()
 
 
 def test_without_time_nothing_is_looked_into_but_a_pass():

@@ -197,6 +197,13 @@ def test_hopeless_means_far_behind_late_and_without_chances():
     assert not is_hopeless(game, report(game, winrate=0.01, lead=-1.0), 0.05)
 
 
+def test_stones_that_are_set_up_count_as_moves():
+    game = Game(9)
+    points = [point_at(number % 9, 2 * (number // 9), 9) for number in range(21)]
+    game.set_up(points[::2], points[1::2], BLACK)
+    assert is_hopeless(game, report(game, winrate=0.01, lead=-20.0), 0.05)
+
+
 def test_handicap_is_no_reason_to_resign_early():
     game = Game(9)
     game.place_handicap([point_at(2, 2, 9), point_at(6, 6, 9), point_at(2, 6, 9), point_at(6, 2, 9)])

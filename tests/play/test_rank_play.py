@@ -133,6 +133,20 @@ def test_a_hopeless_player_resigns() -> None:
     assert [decision.resign for decision in decisions] == [False, False, True]
 
 
+def test_moves_by_hand_end_a_row_of_hopeless_ones() -> None:
+    with engine_at("10k") as engine:
+        for row in range(2, 9):
+            for column in "CDEFGH"[row % 2 :: 2]:
+                engine.play(WHITE, f"{column}{row}")
+                engine.play(BLACK, PASS)
+        for _ in range(2):
+            assert engine.best_move(BLACK).hopeless
+            engine.play(WHITE, PASS)
+        engine.play(BLACK, "J9")
+        engine.play(WHITE, PASS)
+        assert not engine.best_move(BLACK).resign
+
+
 def test_a_move_that_is_not_played_is_the_likeliest_and_changes_nothing() -> None:
     with engine_at("20k") as engine, engine_at("20k") as other:
         vertices = {engine.genmove(play=False).result().vertex for _ in range(5)}

@@ -134,19 +134,21 @@ def test_stones_that_a_ladder_catches_are_not_saved_in_vain() -> None:
     assert not is_absurd(game, "E6", prior=0.9)  # the network is sure: it may be a sacrifice
 
 
+VICTIM = """
+. . . . . . . . .
+. . . . . . . . .
+. . . O . . . . .
+. . O X . . . . .
+. . . O O . . . .
+. . . . . . . . .
+. . . . . . . . .
+. . . . . . . . .
+. . . . . . . . .
+"""
+
+
 def test_a_ladder_is_not_played_out_by_its_victim() -> None:
-    game = position("""
-        . . . . . . . . .
-        . . . . . . . . .
-        . . . O . . . . .
-        . . O X . . . . .
-        . . . O O . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-    """)
-    assert is_absurd(game, "E6")
+    assert is_absurd(position(VICTIM), "E6")
 
 
 def test_a_ladder_that_a_stone_breaks_is_played_out() -> None:
@@ -256,6 +258,22 @@ def test_a_group_is_saved_by_capturing_if_it_cannot_run() -> None:
     assert [game.vertex(point) for point in Sense(game, report_on(game, {})).saving_moves()] == ["E6"]
 
 
+@pytest.mark.parametrize("rules", ["chinese", "tromp-taylor"])
+def test_suicide_saves_no_group(rules: str) -> None:
+    game = position("""
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .
+        O O O . . . .
+        X X X O . . .
+        X . X O . . .
+    """)
+    game.set_rules(rules)
+    assert game.is_legal(parse_vertex("B1", 7, 7)) == (rules == "tromp-taylor")
+    assert Sense(game, report_on(game, {})).saving_moves() == []
+
+
 def test_a_player_passes_if_no_sensible_move_is_left() -> None:
     game = position("""
         . X . X O . O
@@ -269,6 +287,16 @@ def test_a_player_passes_if_no_sensible_move_is_left() -> None:
     for colour in (BLACK, WHITE):
         game.to_move = colour
         assert choose_at(Strength(0.0), game, report_on(game, {}), np.random.default_rng(1)) == PASS
+
+
+def test_no_pass_in_the_opening_if_all_likely_moves_are_absurd() -> None:
+    game = position(VICTIM)
+    report = report_on(game, {"E6": 0.45})
+    assert Sense(game, report).is_absurd(parse_vertex("E6", 9, 9))
+    for strength in (0.6, 0.9, 1.0, 2.1):
+        for seed in range(5):
+            chosen = choose_at(Strength(strength), game, report, np.random.default_rng(seed))
+            assert game.vertex(chosen) not in ("E6", "pass")
 
 
 def test_a_pass_is_not_drawn() -> None:
