@@ -30,7 +30,6 @@ def main() -> None:
     model = Model.from_stored(load_network(find_network(options.network)))
     with TemporaryDirectory() as folder:
         found = read_sgf_dataset(options.games, Path(folder), Filters(), on_error=print, on_progress=show)
-    assert found is not None
     held = found.games.choose(is_held(found.games.games["number"]))
     samples = Samples(held, suicide_areas=model.config.suicide_areas)
     print(f"\n{found.games.game_count:,} games, {held.game_count:,} held back with {len(samples):,} positions")

@@ -49,7 +49,7 @@ _OPTIONS = (
         "--labels",
         type=_FOLDER,
         show_default="in the run's folder",
-        help="Folder for the teacher's outputs; any network can learn them.",
+        help="Folder for the teacher's outputs; a run learns all that it contains.",
     ),
     click.option(
         "--positions",

@@ -1,6 +1,8 @@
 """How work is stopped: by a time limit, or by a signal."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class Stopped(Exception):
@@ -26,6 +28,14 @@ class Limit:
     def restart(self) -> None:
         """Counts the minutes from now on."""
         self._end = None if self._minutes is None else time.monotonic() + 60 * self._minutes
+
+    @contextmanager
+    def not_counted(self) -> Iterator[None]:
+        """Does not count the time of a `with` block."""
+        start = time.monotonic()
+        yield
+        if self._end is not None:
+            self._end += time.monotonic() - start
 
     def is_stopped(self) -> bool:
         """Returns whether the work was stopped, by whatever else than the time limit."""

@@ -61,9 +61,15 @@ class RecordRun(Run):
         self.observer.message(f"{plural(learned, kind)} to learn, {games.game_count - learned:,} held back")
         # A folder of labels may have grown meanwhile.
         if self.state.available not in (0, len(self._samples)) and not records.has_labels:
-            raise UserError(f"{self.folder.path}: its run learned from other games; choose another folder")
+            raise UserError(
+                f"{self.folder.path}: its run learned from other games, {self.state.available:,} positions instead of "
+                f"{len(self._samples):,}: restore the records, or start a new run in another folder with "
+                f"--from {self.network}"
+            )
         self.state.available = len(self._samples)
         wanted = learn.samples or learn.epochs * len(self._samples)
+        if wanted <= self.learner.samples - learn.batch_size:  # a finished run may have more by a part of a batch
+            raise UserError(f"{self.learner.samples:,} samples are learned already: choose more --samples than that")
         self.learner.settings = replace(self.learner.settings, total=wanted)
         self._start_clock()
         self._validated_at, self._validation_took = time.monotonic(), 0.0
@@ -88,8 +94,6 @@ class RecordRun(Run):
             on_error=self.observer.skipped,
             on_progress=reading_progress(self.observer, self.limit.is_stopped),
         )
-        if found is None:
-            raise Stopped
         self.limit.restart()  # else a short piece would only read, and learn nothing
         self.observer.message(f"{plural(found.read, 'record')} read")
         if found.skipped:
@@ -106,7 +110,8 @@ class RecordRun(Run):
                 self._warn_of_size(Path(records.teacher))
             if not fill_labels(self.settings, folder, self.observer, self.limit):
                 raise Stopped
-        return read_labels(folder, self.observer.skipped)
+        with self.limit.not_counted():
+            return read_labels(folder, self.observer.skipped)
 
     def _warn_of_size(self, teacher: Path) -> None:
         mine, others = (model.config.parameter_count for model in (self.learner.model, load_network(teacher)))
@@ -117,9 +122,10 @@ class RecordRun(Run):
     def _report_if_due(self, wanted: int) -> None:
         """Adds a line to the log if the last batch was the last one, or passed a multiple of the settings."""
         records, is_last = self.settings.records, self.learner.samples >= wanted
-        if is_last or self._is_due(records.report):
+        is_validated = is_last or self._is_due(records.validate)
+        if is_validated or self._is_due(records.report):
             line = self._new_line(self.learner.take_losses())
-            if is_last or self._is_due(records.validate):
+            if is_validated:
                 line["validation"] = self._validate()
             self._publish(line)
         elif time.monotonic() - self._validated_at > max(_VALIDATION_SECONDS, _LEAST_INTERVAL * self._validation_took):

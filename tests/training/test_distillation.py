@@ -535,6 +535,17 @@ def test_positions_that_would_all_be_held_back_are_refused_before_labelling(reco
     assert not all(task.is_held for task in tasks_for(2101, labelling.BOARD_SIZES))
 
 
+def test_a_warning_names_the_sizes_that_would_only_be_held_back(
+    records: Path, tmp_path: Path, small_tasks: None
+) -> None:
+    options = [str(records), "--teacher", str(TINY), "--labels", str(tmp_path / "labels"), "--label-only"]
+    sizes = ["--board-sizes", "5=3,4=1", "--positions"]
+    text = CliRunner().invoke(main, ["learn", *options, *sizes, "240"]).output
+    assert "warning: all labels for 4x4 will be held back for validation; 241 or more --positions" in text
+    assert {task.width for task in tasks_for(241, {(5, 5): 3.0, (4, 4): 1.0}) if not task.is_held} == {4, 5}
+    assert "held back" not in CliRunner().invoke(main, ["learn", *options, *sizes, "241"]).output
+
+
 def test_any_beginning_of_the_tasks_is_a_mixture() -> None:
     tasks = tasks_for(100_000, labelling.BOARD_SIZES)
     assert len(tasks) == len(set(tasks)) and {task.width for task in tasks} == set(range(7, 20))

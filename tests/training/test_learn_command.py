@@ -29,7 +29,7 @@ from gtp_engine.training.data.sgf_dataset import find_source_files, read_sgf_dat
 from gtp_engine.training.data.shards import read_notes
 from gtp_engine.training.errors import ProcessLostError
 from gtp_engine.training.learner import LossNotFinite
-from gtp_engine.training.limit import Limit
+from gtp_engine.training.limit import Limit, Stopped
 from gtp_engine.training.new_run import begin_records, settings_from_options
 from gtp_engine.training.observer import Observer
 from gtp_engine.training.record_run import RecordRun
@@ -108,6 +108,25 @@ def test_from_records_to_a_network_that_plays(games: Path, tmp_path: Path) -> No
     assert checkpoint is not None and checkpoint.training is not None and checkpoint.training["samples"] == 960
     assert "done" in run(*arguments)  # nothing is left to do
     assert [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()] == log
+
+
+def test_validations_do_not_depend_on_the_lines_of_the_log(games: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    small = [str(games), "--out", str(out), *SMALL, "--board-size", "5"]
+    run(*small, "--samples", "960", "--validate", "300")  # 25,600 samples lie between two other lines
+    lines = RunFolder(out).log()
+    measured = [line["samples"] for line in lines if "validation" in line]
+    batch = measured[1] - 300
+    assert measured[0] == 0 and 0 <= batch < 256 and measured[-1] == 960
+    assert len(measured) == 5  # at the start, and after 300, 600, 900 and all
+
+
+def test_fewer_samples_than_are_learned_are_refused(games: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "run")
+    run(str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "960")
+    refused = CliRunner().invoke(main, ["learn", "--out", out, "--samples", "96"])
+    assert refused.exit_code == 1
+    assert refused.stderr.splitlines()[-1].startswith("Error: 960 samples are learned already: choose more --samples")
 
 
 def test_paths_are_kept_as_absolute_ones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -429,13 +448,13 @@ def test_a_damaged_shard_is_made_again(games: Path, tmp_path: Path) -> None:
     found = read_sgf_dataset(
         [games], tmp_path / "games", settings, on_error=errors.append, on_progress=lambda *now: True
     )
-    assert found is not None and found.games.game_count == 59
+    assert found.games.game_count == 59
     assert os.fspath(shards[0]) in errors[0] and "made again" in errors[0]
     assert sum(read_notes(shard)["read"] for shard in shards) == found.read == 63
     other = read_sgf_dataset(  # other filters: the records are read again
         [games], tmp_path / "games", Filters(moves=5), on_error=errors.append, on_progress=lambda *now: True
     )
-    assert other is not None and other.games.game_count == 60
+    assert other.games.game_count == 60
 
 
 def test_files_that_have_changed_are_read_again(tmp_path: Path) -> None:
@@ -443,7 +462,6 @@ def test_files_that_have_changed_are_read_again(tmp_path: Path) -> None:
         found = read_sgf_dataset(
             [tmp_path / "games"], tmp_path / "shards", Filters(moves=1), on_error=print, on_progress=lambda *now: True
         )
-        assert found is not None
         return found.games.game_count
 
     record = tmp_path / "games" / "b.sgf"
@@ -454,6 +472,21 @@ def test_files_that_have_changed_are_read_again(tmp_path: Path) -> None:
     assert count() == 2
     record.with_name("a.sgf").write_text("(;SZ[9]RE[B+3];B[dd];W[bb])")
     assert count() == 3
+
+
+def test_reading_stops_in_the_middle_of_a_file(tmp_path: Path) -> None:
+    many = tmp_path / "many.sgfs"
+    many.write_text("".join(f"{sgf(seed)}\n" for seed in range(250)))
+    seen: list[int] = []
+
+    def go_on(shard: int, shards: int, games: int) -> bool:
+        seen.append(games)
+        return games < 100
+
+    with pytest.raises(Stopped):
+        read_sgf_dataset([many], tmp_path / "shards", Filters(moves=1), on_error=print, on_progress=go_on)
+    assert seen == [0, 0, 100]
+    assert not list((tmp_path / "shards").iterdir())
 
 
 def test_an_unreadable_file_does_not_affect_others(tmp_path: Path) -> None:
@@ -468,5 +501,5 @@ def test_an_unreadable_file_does_not_affect_others(tmp_path: Path) -> None:
     found = read_sgf_dataset(
         [archive], tmp_path / "shards", Filters(moves=5), on_error=errors.append, on_progress=lambda *now: True
     )
-    assert found is not None and found.games.game_count == 2 and found.skipped == {"damaged": 1}
+    assert found.games.game_count == 2 and found.skipped == {"damaged": 1}
     assert len(errors) == 1 and "games.zip:1.sgf: " in errors[0] and "CRC" in errors[0]

@@ -4,6 +4,8 @@ It is estimated by random rollouts from the final position, and used only if it 
 dead stones have been recognised correctly, or nearly so.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...base.jit import njit
@@ -19,12 +21,18 @@ CLEAR = 0.3
 TOLERANCE = 3.0
 
 
-def label_ownership(games: GameSet) -> GameSet:
-    """Returns the set with ownership added to the games whose score is known and confirmed."""
+def label_ownership(games: GameSet, check: Callable[[], None] = lambda: None) -> GameSet:
+    """Returns the set with ownership added to the games whose score is known and confirmed.
+
+    Args:
+        games: The games.
+        check: Called between games, which take milliseconds each; it may raise an exception to end the work.
+    """
     w = new_workspace()
     scored = np.flatnonzero(~np.isnan(games.games["margin"]) & (games.games["ownership_unit"] == 0))
     confirmed: dict[int, np.ndarray] = {}
     for number in scored:
+        check()
         balance = np.zeros(games.areas[number], np.int32)
         _play_rollouts(games, int(number), ROLLOUTS, w, balance)
         ownership = (balance > CLEAR * ROLLOUTS).astype(np.int8) - (balance < -CLEAR * ROLLOUTS)

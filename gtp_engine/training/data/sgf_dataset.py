@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from ...base.errors import UserError, error_text
 from ...base.files import files_with, is_visible
 from ...base.messages import printable
 from ...sgf import LINES_SUFFIX, RECORD_SUFFIXES, GameRecord, SgfError, read_sgf_games
+from ..limit import Stopped
 from .game_records import Filters, Unusable, read_record
 from .ownership import label_ownership
 from .rows import ILLEGAL_SETUP, LEGAL, find_illegal, new_workspace
@@ -29,6 +31,7 @@ from .shards import SUFFIX, ShardError, read_notes, read_shard, shard_files, wri
 ARCHIVE = ".zip"
 SOURCE_SUFFIXES = (*RECORD_SUFFIXES, ARCHIVE)
 FILES_PER_SHARD = 500
+_CHECKED_GAMES = 100  # between two looks whether to stop
 NAMED_ERRORS = 1000  # error messages that the notes of a shard keep
 # Bytes of a file in an archive: 11 MB may unpack to gigabytes, and a file of half a million games has less.
 LARGEST_MEMBER = 2**30
@@ -161,7 +164,7 @@ def read_sgf_dataset(
     on_error: Callable[[str], None],
     on_progress: Callable[[int, int, int], bool],
     with_ownership: bool = True,
-) -> SgfDataset | None:
+) -> SgfDataset:
     """Reads all records that pass the filters, each game once.
 
     Args:
@@ -169,14 +172,12 @@ def read_sgf_dataset(
         folder: Folder for the shards; existing ones of the same filters are used again.
         filters: Which records to use.
         on_error: Called with a message for each damaged record or file.
-        on_progress: Called with the number of finished shards, the number of shards, and the number of games so far.
-            Returns whether to continue.
+        on_progress: Called often, with the number of finished shards, the number of shards, and the number of games so
+            far. Returns whether to continue.
         with_ownership: Whether to estimate ownership for new shards, which is slow (`ownership`).
 
-    Returns:
-        The games; None if `on_progress` stopped it.
-
     Raises:
+        Stopped: `on_progress` said so; finished shards are kept.
         UserError: No games are left.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -184,12 +185,16 @@ def read_sgf_dataset(
     sets: list[GameSet] = []
     read, count, skipped = 0, 0, Counter[str]()
     known = np.zeros(0, np.uint64)
+
+    def report(shard: int, games: int) -> None:
+        if not on_progress(shard, len(shards), count + games):
+            raise Stopped
+
     for number, files in enumerate(shards):
-        if not on_progress(number, len(shards), count):
-            return None
+        report(number, 0)
         path = folder / f"{number:05d}{SUFFIX}"
         games, notes = _read_kept(path, files, filters, on_error) or _make(
-            path, files, filters, on_error, with_ownership
+            path, files, filters, on_error, with_ownership, partial(report, number)
         )
         read += notes["read"]
         skipped.update(notes["skipped"])
@@ -204,7 +209,7 @@ def read_sgf_dataset(
     if not count:
         reasons = ", ".join(f"{reason}: {times}" for reason, times in (+skipped).most_common())
         raise UserError(f"no games to learn from: {read} records read" + (f" ({reasons})" if reasons else ""))
-    on_progress(len(shards), len(shards), count)
+    report(len(shards), 0)
     return SgfDataset(join(sets), read, +skipped)
 
 
@@ -239,9 +244,17 @@ def _read_kept(
 
 
 def _make(
-    path: Path, files: SourceFiles, filters: Filters, on_error: Callable[[str], None], with_ownership: bool
+    path: Path,
+    files: SourceFiles,
+    filters: Filters,
+    on_error: Callable[[str], None],
+    with_ownership: bool,
+    check: Callable[[int], None],
 ) -> tuple[GameSet, dict[str, Any]]:
-    """Makes the shard of these files; returns its games and its notes."""
+    """Makes the shard of these files; returns its games and its notes.
+
+    A file may have half a million games: `check` is called with the number of games so far, and may raise Stopped.
+    """
     state = files.state()
     errors: list[str] = []
     skipped = Counter[str]()
@@ -253,6 +266,8 @@ def _make(
     candidates: list[SampleGame] = []
     places: list[str] = []
     for record in _records(files, fail):
+        if len(candidates) % _CHECKED_GAMES == 0:
+            check(len(candidates))
         try:
             filters.check(record)
             candidates.append(read_record(record, files.name))
@@ -262,7 +277,7 @@ def _make(
     read = len(candidates) + skipped.total() + len(errors)
     games = pack(candidates)
     games = games.choose(_are_legal(games, places, fail))
-    games = label_ownership(games) if with_ownership else games
+    games = label_ownership(games, partial(check, len(candidates))) if with_ownership else games
     skipped["damaged"] += len(errors)
     kept = errors[:NAMED_ERRORS]
     about = {"portion": files.name, "state": state, "filters": filters.to_data()}

@@ -33,7 +33,7 @@ from ..data.game_records import Filters
 from ..data.samples import GameSet, join, pack
 from ..data.sgf_dataset import read_sgf_dataset
 from ..data.shards import SUFFIX, ShardError, read_notes, read_shard, read_shards, shard_files, write_shard
-from ..limit import Limit
+from ..limit import Limit, Stopped
 from ..observer import Observer, reading_progress
 from ..settings import RunSettings, parse_size
 from ..validation import VALIDATION_SHARE, is_held
@@ -148,12 +148,19 @@ def fill_labels(settings: RunSettings, folder: Path, observer: Observer, limit: 
     records, machine = settings.records, settings.machine
     teacher = Path(records.teacher)
     sizes = {parse_size(name): weight for name, weight in records.label_sizes.items()}
-    tasks = tasks_for(records.positions, sizes or BOARD_SIZES)
+    weights = sizes or BOARD_SIZES
+    tasks = tasks_for(records.positions, weights)
     if not teacher.exists() and all(shard_of(folder, task).exists() for task in tasks):
         return True
     wanted = wanted_labels(settings)
     make_teacher = partial(load_teacher, teacher, machine.device, machine.threads or available_cpus())
-    _check_some_are_learned(tasks, records.positions, sizes or BOARD_SIZES)
+    _check_some_are_learned(tasks, records.positions, weights)
+    if missing := _sizes_not_learned(tasks):
+        least = int(TASK_POSITIONS * sum(weights.values()) / min(filter(None, weights.values()))) + 1
+        observer.message(
+            f"warning: all labels for {', '.join(missing)} will be held back for validation; {least:,} or more "
+            "--positions have labels of each board size to learn"
+        )
     is_done = make_labels(wanted, folder, tasks, make_teacher, observer, limit)
     if is_done:
         count = sum(int(read_notes(shard_of(folder, task))["labels"]) for task in tasks)
@@ -180,6 +187,13 @@ def _check_some_are_learned(tasks: Sequence[Task], positions: int, sizes: Mappin
             f"too few positions to learn from: all labels for {positions:,} would be held back for validation; ask for "
             f"{least:,} or more with --positions"
         )
+
+
+def _sizes_not_learned(tasks: Sequence[Task]) -> list[str]:
+    """Returns the board sizes whose labels are all held back, such as "9x9"."""
+    learned = {(task.width, task.height) for task in tasks if not task.is_held}
+    sizes = dict.fromkeys((task.width, task.height) for task in tasks)
+    return [f"{width}x{height}" for width, height in sizes if (width, height) not in learned]
 
 
 def open_labels(folder: Path, settings: LabelSettings) -> None:
@@ -338,15 +352,15 @@ def _read_games(
             except ValueError:
                 time.sleep(WAIT_SECONDS)
                 continue
-            found = read_sgf_dataset(
-                sources,
-                games,
-                settings.filters,
-                on_error=observer.skipped,
-                on_progress=reading_progress(observer, is_stopped),
-                with_ownership=False,
-            )
-            return None if found is None else found.games
+            with suppress(Stopped):
+                return read_sgf_dataset(
+                    sources,
+                    games,
+                    settings.filters,
+                    on_error=observer.skipped,
+                    on_progress=reading_progress(observer, is_stopped),
+                    with_ownership=False,
+                ).games
     return None
 
 
