@@ -1,5 +1,6 @@
 """`gtp_engine match`: two GTP engines, or two networks, play against each other."""
 
+import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,8 +33,11 @@ def match(context: click.Context, **options: Any) -> None:
 
     After two passes, a stone is dead if its own side's engine considers it dead. A stone that only the opponent
     considers dead counts as alive unless it is captured: under area rules both sides play on once to settle that, if
-    both know kgs-genmove_cleanup. Under rules like Tromp-Taylor all stones stand. Between networks the ownership that
-    both predict decides: if one of them has hardly been trained, use --rules tromp-taylor.
+    both know kgs-genmove_cleanup. If an engine names no dead stones, as it does not know how to, its opponent decides.
+    Under rules like Tromp-Taylor all stones stand. A game of three moves a point is broken off and counts as a draw.
+
+    Between networks the ownership that both predict decides: if one of them has hardly been trained, use --rules
+    tromp-taylor. A game ends early if one side has a win rate of 97% at six positions in a row, whoever is to move.
 
     \b
     Examples:
@@ -60,6 +64,9 @@ def _check_players(context: click.Context, options: MatchOptions) -> None:
     if len(networks or engines) != 2:
         given = f"{len(networks)} of --network" if networks else plural(len(engines), "engine")
         raise click.UsageError(f"a match needs two engines, or --network twice; given: {given}")
+    main, period, stones = options.clock
+    if period and not stones:
+        raise click.UsageError(f"--time {main} {period} 0: a period needs a number of stones, such as 1 for byo-yomi")
     kind, wrong = ("GTP engines", FOR_ENGINES) if networks else ("networks", FOR_NETWORKS)
     for param in context.command.params:
         if param.name in wrong and is_given(context, param.name):
@@ -68,8 +75,12 @@ def _check_players(context: click.Context, options: MatchOptions) -> None:
 
 def _check_output(file: Path, options: MatchOptions) -> None:
     """Checks the file for the result as `check_outputs` does; a match that resumes may replace its own."""
-    from ..games.results import is_result_of
+    from ..games.results import RESULTS_FILE, SETTINGS_FILE, is_result_of
 
+    if options.sgf_dir is not None and file.absolute() in [
+        options.sgf_dir.absolute() / name for name in (SETTINGS_FILE, RESULTS_FILE)
+    ]:
+        raise UserError(f"{file} is a file of the match itself; choose another name for --json")
     replaces = options.force or (options.sgf_dir is not None and is_result_of(file, options.sgf_dir))
     check_outputs([file], [options.openings] if options.openings else [], force=replaces)
 
@@ -84,6 +95,7 @@ def _run(options: MatchOptions) -> None:
     if options.networks:
         compile_ahead()  # before Ctrl-C is only noted, because nothing interrupts the compiler
     interrupts.note()
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     folder = options.sgf_dir or new_folder(games_dir(), "match")
     display = MatchDisplay(folder)
     play = _play_networks if options.networks else _play_engines
@@ -92,7 +104,10 @@ def _run(options: MatchOptions) -> None:
             display.on_game(play(replace(options, sgf_dir=folder), display))
         display.show_end()
     except (UserError, OSError):
-        if not options.sgf_dir and not display.result:
+        if display.result:
+            display.show_summary()
+            click.echo(f"resume with --sgf-dir {folder}")
+        elif not options.sgf_dir:
             _remove_unused(folder)
         raise
     except KeyboardInterrupt:

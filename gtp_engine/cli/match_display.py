@@ -79,14 +79,16 @@ def _status(result: MatchResult, width: int) -> Group:
         return Group(summary(result))
     table = Table()
     table.add_column("engine", overflow="fold")
-    for title in ("wins", "as black", "as white", "draws", "faults", "seconds per game"):
+    is_timed = any(game.seconds for game in result.games)
+    titles = ("wins", "as black", "as white", "draws", "faults")
+    for title in (*titles, "seconds per game") if is_timed else titles:
         table.add_column(title, justify="right")
     same_name = result.name("A") == result.name("B")
     for engine, command in result.commands.items():
         name = result.name(engine)
         won = [game for game in result.games if game.winner == engine]
         black = [game for game in result.games if game.black == engine]
-        seconds = sum(game.seconds[engine] for game in result.games) / max(1, len(result.games))
+        seconds = sum(game.seconds.get(engine, 0.0) for game in result.games) / max(1, len(result.games))
         as_black = sum(game.black == engine for game in won)
         table.add_row(
             printable(f"{engine}: {name}" + (f"\n{command}" if same_name and command != name else "")),
@@ -95,7 +97,7 @@ def _status(result: MatchResult, width: int) -> Group:
             f"{len(won) - as_black} of {len(result.games) - len(black)}",
             str(result.tally.draws),
             str(result.faults(engine)),
-            f"{seconds:.1f}",
+            *([f"{seconds:.1f}"] if is_timed else []),
         )
     return Group(table, summary(result))
 
@@ -118,6 +120,11 @@ def summary(result: MatchResult) -> str:
         f"score {tally.score:.1%} ({low:.1f} to {high:.1f}), "
         f"Elo {elo_difference(tally.score):+.0f} ({elo_low:+.0f} to {elo_high:+.0f})"
     )
+    faults = {engine: result.faults(engine) for engine in result.commands}
+    if any(faults.values()):
+        text += "; lost by faults: " + ", ".join(f"{engine} {count}" for engine, count in faults.items())
+    if result.broken_off:
+        text += f"; broken off: {result.broken_off}"
     if result.sprt:
         lower, upper = result.sprt.bounds
         accepted = {"H0": f"Elo {result.sprt.elo0:g} accepted", "H1": f"Elo {result.sprt.elo1:g} accepted"}

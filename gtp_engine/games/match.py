@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Required, TypedDict, Unpack
 from ..base import interrupts
 from ..base.system import WAIT_SECONDS
 from ..game.coords import BLACK
-from ..game.rules import Rules
+from ..game.rules import Rules, as_rules
 from ..play.clock import NO_LIMIT, gtp_settings
 from ..sgf import GameRecord
 from .bookkeeping import MatchBook, OnGame, match_record, open_book
@@ -56,13 +56,13 @@ class MatchOptions(TypedDict, total=False):
     width: int
     height: int | None
     komi: float | None
-    rules: Rules
-    openings: Path | None
+    rules: Rules | str
+    openings: Path | str | None
     opening_moves: int
     seed: int
     concurrency: int
     sprt: Sprt | None
-    folder: Path | None
+    folder: Path | str | None
     time: tuple[int, int, int]
     patience: float
 
@@ -90,7 +90,11 @@ def play_match(
         OSError: A game cannot be saved.
         KeyboardInterrupt: The match was interrupted; the engines have been ended, finished games are saved.
     """
-    return play_engines(engine_a, engine_b, EngineMatchSettings(**settings), on_game)
+    converted: dict[str, Any] = dict(settings)
+    if "rules" in settings:
+        converted["rules"] = as_rules(settings["rules"])
+    converted |= {name: Path(path) for name in ("openings", "folder") if (path := converted.get(name)) is not None}
+    return play_engines(engine_a, engine_b, EngineMatchSettings(**converted), on_game)
 
 
 def play_engines(

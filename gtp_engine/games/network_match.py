@@ -7,7 +7,7 @@ import hashlib
 import time
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -210,13 +210,11 @@ class _MatchGame(GameInProgress):
         number: The game's number in the match.
         players: Who has which colour.
         searches: The players' searches.
-        seconds: The players' search time so far.
     """
 
     number: int
     players: dict[int, str]
     searches: dict[str, Search]
-    seconds: dict[str, float] = field(default_factory=lambda: {"A": 0.0, "B": 0.0})
 
 
 class _NetworkMatch(GameRunner[_MatchGame]):
@@ -286,7 +284,6 @@ class _NetworkMatch(GameRunner[_MatchGame]):
         return PlannedSearch(game.searches[name], self._players[name].scheduler, self._settings.visits)
 
     def _choose_move(self, game: _MatchGame, search: Search, report: SearchReport) -> int:
-        game.seconds[game.players[game.game.to_move]] += report.seconds
         return search.choose(report)
 
     def _end_game(self, game: _MatchGame, reason: EndReason) -> None:
@@ -306,7 +303,7 @@ class _NetworkMatch(GameRunner[_MatchGame]):
             reason=reason.value,
             moves=len(game.game.moves),
             names={name: player.name for name, player in self._players.items()},
-            seconds={name: round(seconds, 3) for name, seconds in game.seconds.items()},
+            seconds={},
             claims={},
         )
         self._finished.append((result, game.game))

@@ -122,8 +122,8 @@ class Openings:
             return self._found[number]
 
 
-def choose_openings(source: Path | None, width: int, height: int, moves: int, seed: int) -> Openings:
-    """Returns the openings of a match. Those of files are repeated if there are too few.
+def choose_openings(source: Path | None, width: int, height: int, moves: int, seed: int, pairs: int) -> Openings:
+    """Returns the openings of a match. Those of files are repeated if there are too few, with a warning.
 
     Args:
         source: An SGF file or a folder of SGF files; None for random openings.
@@ -131,6 +131,7 @@ def choose_openings(source: Path | None, width: int, height: int, moves: int, se
         height: Height of the board.
         moves: Number of moves of an opening.
         seed: Seed of random openings.
+        pairs: Number of openings that the match needs.
 
     Raises:
         UserError: `moves` is negative, or no game in `source` is suitable.
@@ -139,7 +140,13 @@ def choose_openings(source: Path | None, width: int, height: int, moves: int, se
         raise UserError(f"opening moves must be 0 or more, not {moves}")
     if source is None:
         return Openings(random_openings(width, height, moves, seed))
-    return Openings(cycle(sgf_openings(source, width, height, moves)))
+    found = sgf_openings(source, width, height, moves)
+    if len(found) < pairs:
+        logger.warning(
+            f"{source}: {plural(len(found), 'opening')} of {plural(moves, 'move')} for {pairs} pairs of games: they "
+            "are repeated; longer ones may differ more often"
+        )
+    return Openings(cycle(found))
 
 
 def _inner_points(width: int, height: int) -> list[int]:

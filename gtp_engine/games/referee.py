@@ -257,6 +257,13 @@ class _RefereedGame:
                     seen[colour] = self.parse_stones(answer)
                 except UserError as error:
                     self.notes.append(f"{self.players[colour].name} could not name the dead stones: {error}")
+        for colour in self.players.keys() - seen.keys():
+            theirs = [point for point in seen.get(opponent(colour), ()) if self.game.stone_at(point) == colour]
+            if theirs:
+                names = self.players[opponent(colour)].name, self.players[colour].name
+                note = "{} alone decided which stones of {} are dead".format(*names)
+                if note not in self.notes:
+                    self.notes.append(note)
         return seen
 
     def are_disputed(self, dead: dict[int, set[int]]) -> bool:

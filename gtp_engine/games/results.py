@@ -48,7 +48,7 @@ class GameResult:
         reason: Why the game ended: a value of `EndReason`.
         moves: Number of moves, those of the opening included.
         names: The names that the players report, by player.
-        seconds: Time used, by player.
+        seconds: Time used, by player; empty for networks, whose games share the time of their batches.
         claims: GTP engines' responses to `final_score`, by player.
         notes: One line for each problem.
         sgf: Name of the record in the match's folder, "" if it is not saved.
@@ -114,6 +114,11 @@ class MatchResult:
         """Returns the name that a player reports; before the first game its command."""
         return self.games[-1].names[engine] if self.games else self.commands[engine]
 
+    @property
+    def broken_off(self) -> int:
+        """Number of games that reached the largest number of moves; they count as draws."""
+        return sum(game.reason == EndReason.MOVE_CAP for game in self.games)
+
     def faults(self, engine: str) -> int:
         """Returns the number of games that a player lost by its own fault."""
         return sum(game.reason in FAULTS and game.winner != engine for game in self.games)
@@ -162,6 +167,8 @@ def open_folder(folder: Path, settings: dict[str, Any], states: Mapping[str, str
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / SETTINGS_FILE
     if not file.exists():
+        if (folder / RESULTS_FILE).exists():
+            raise UserError(f"{folder} holds the games of a match without its {SETTINGS_FILE}; choose another folder")
         write_text(file, json.dumps({**settings, **states}, indent=2) + "\n")
         return []
     try:

@@ -72,7 +72,8 @@ class MatchSettings:
     def choose_openings(self) -> Openings:
         """Returns the openings; opening `n` is for the games 2n and 2n+1. Raises ValueError if there is none."""
         board = self.empty_game()
-        return choose_openings(self.openings, board.width, board.height, self.opening_moves, self.seed)
+        pairs = -(-self.games // 2)
+        return choose_openings(self.openings, board.width, board.height, self.opening_moves, self.seed, pairs)
 
     def to_dict(self, commands: dict[str, str]) -> dict[str, Any]:
         """Returns what makes two matches the same match, for JSON.

@@ -15,6 +15,8 @@ from .elo import Tally, expected_score
 
 # fishtest's count for results that have not occurred yet, to avoid the logarithm of zero.
 UNSEEN = 1e-3
+# Beyond it the expected score is 0 or 1 but for rounding, and no result could be likely under the hypothesis.
+_LARGEST_ELO = 3000.0
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Sprt:
         beta: Probability of accepting H0 although H1 is true.
 
     Raises:
-        UserError: `elo0` is not below `elo1`, or a probability is not between 0 and 0.5.
+        UserError: `elo0` is not below `elo1`, a difference is too large, or a probability is not between 0 and 0.5.
     """
 
     elo0: float
@@ -39,6 +41,8 @@ class Sprt:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.elo0) and math.isfinite(self.elo1) and self.elo0 < self.elo1):
             raise UserError(f"sprt needs elo0 < elo1, got {self.elo0:g} and {self.elo1:g}")
+        if max(-self.elo0, self.elo1) > _LARGEST_ELO:
+            raise UserError(f"sprt: Elo differences up to {_LARGEST_ELO:g}, not {self.elo0:g} and {self.elo1:g}")
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0.0 < value < 0.5:
                 raise UserError(f"sprt {name} is {value:g}; it must lie between 0 and 0.5")

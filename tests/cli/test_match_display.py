@@ -1,6 +1,7 @@
 """What a match shows on a terminal, as the screen has it in the end."""
 
 import io
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -70,3 +71,20 @@ def test_a_command_line_is_shown_where_the_name_does_not_tell_the_players_apart(
 def test_an_engine_cannot_write_escape_sequences() -> None:
     game = result(1, name="\x1b[31mRed").games[0]
     assert match_display.game_line(game).startswith("game 1: ?[31mRed (A) - ?[31mRed (B): B+1, score")
+
+
+def test_games_between_networks_have_no_times() -> None:
+    console = Console(file=io.StringIO(), width=100, record=True)
+    untimed = tuple(replace(game, seconds={}) for game in result(2).games)
+    for match in (result(2), replace(result(2), games=untimed)):
+        console.print(match_display._status(match, 100))
+    timed, other = console.export_text().split("2 of 4 games: ")[:2]
+    assert "seconds per game" in timed and "seconds" not in other
+
+
+def test_faults_and_games_that_were_broken_off_are_in_the_summary() -> None:
+    assert "faults" not in match_display.summary(result(4)) and "broken off" not in match_display.summary(result(4))
+    first, second, *others = result(4).games
+    games = (replace(first, reason="crash"), replace(second, reason="move cap"), *others)
+    text = match_display.summary(replace(result(4), games=games))
+    assert text.endswith("; lost by faults: A 0, B 1; broken off: 1")

@@ -68,6 +68,23 @@ def test_a_folder_belongs_to_one_match(scripted: Script, tmp_path: Path) -> None
         run(*engines, 1, tmp_path, opening_moves=4)
 
 
+def test_games_without_their_settings_are_left_alone(scripted: Script, tmp_path: Path) -> None:
+    engines = scripted("resign"), scripted()
+    run(*engines, 1, tmp_path)
+    (tmp_path / "match.json").unlink()
+    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    with pytest.raises(ValueError, match=r"holds the games of a match without its match\.json"):
+        run(*engines, 1, tmp_path)
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_rules_and_paths_may_be_texts(scripted: Script, tmp_path: Path) -> None:
+    result = play_match(
+        scripted("resign"), scripted(), games=2, width=5, rules="japanese", folder=str(tmp_path / "games")
+    )
+    assert (result.tally.games, (tmp_path / "games" / "match.json").exists()) == (2, True)
+
+
 def test_damaged_results_are_named(scripted: Script, tmp_path: Path) -> None:
     engines = scripted("resign"), scripted()
     run(*engines, 1, tmp_path)

@@ -73,6 +73,14 @@ def test_the_openings_are_not_overwritten(scripted: Script, tmp_path: Path) -> N
     assert file.read_text() == "(;SZ[5];B[cc])"
 
 
+def test_the_files_of_the_match_are_not_overwritten(scripted: Script, tmp_path: Path) -> None:
+    for name in ("match.json", "results.jsonl"):
+        file = tmp_path / name
+        done = run(scripted("resign"), scripted(), "--sgf-dir", str(tmp_path), "--json", str(file), "--force")
+        assert done.stderr == f"Error: {file} is a file of the match itself; choose another name for --json\n"
+        assert not file.exists()
+
+
 def test_sequential_test_is_told(scripted: Script, tmp_path: Path) -> None:
     done = run(scripted("resign"), scripted(), "--games", "40", "--sprt", "0", "400", "--sgf-dir", str(tmp_path))
     assert "sequential test: Elo 0 accepted, -" in done.stdout
@@ -84,6 +92,8 @@ def test_sequential_test_is_told(scripted: Script, tmp_path: Path) -> None:
         (("/nonexistent", "/nonexistent"), "cannot start engine '/nonexistent': program '/nonexistent' not found"),
         (("a", "b", "--sprt", "5", "0"), "sprt needs elo0 < elo1, got 5 and 0"),
         (("a", "b", "--json", "/nonexistent/r.json"), "write /nonexistent/r.json: folder /nonexistent does not exist"),
+        (("a", "b", "--sprt", "0", "10000"), "sprt: Elo differences up to 3000, not 0 and 10000"),
+        (("a", "b", "--time", "300", "10", "0"), "--time 300 10 0: a period needs a number of stones"),
         (("a", "b", "--rules", "chess"), "unknown rules: 'chess'"),
         (("a", "b", "--openings", "none.sgf"), "'none.sgf' does not exist"),
     ],
@@ -103,15 +113,16 @@ def test_a_match_that_does_not_begin_leaves_no_folder(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
-def test_ctrl_c_keeps_the_games(scripted: Script, tmp_path: Path) -> None:
+@pytest.mark.skipif(os.name == "nt", reason="sends signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_the_games(scripted: Script, tmp_path: Path, number: signal.Signals) -> None:
     words = scripted("resign"), scripted(), "--games", "300"
     files = "--sgf-dir", str(tmp_path / "games"), "--json", str(tmp_path / "result.json")
     process = subprocess.Popen(command(*words, *files), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     for _ in range(3):
         assert process.stdout.readline().startswith("game ")
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, errors = process.communicate(timeout=30)
     assert process.returncode == 130
     assert out.splitlines()[-1] == f"stopped; resume with --sgf-dir {tmp_path / 'games'}"

@@ -40,10 +40,13 @@ def test_empty_opening() -> None:
     assert next(random_openings(9, 9, 0, seed=0)) == ()
 
 
-def test_openings_of_a_file_start_again(tmp_path: Path) -> None:
+def test_openings_of_a_file_start_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = tmp_path / "a.sgf"
     file.write_text("(;SZ[9];B[ee])(;SZ[9];B[cc])")
-    openings = choose_openings(file, 9, 9, moves=1, seed=0)
+    choose_openings(file, 9, 9, moves=1, seed=0, pairs=2)
+    assert caplog.messages == []
+    openings = choose_openings(file, 9, 9, moves=1, seed=0, pairs=3)
+    assert "2 openings of 1 move for 3 pairs of games: they are repeated" in caplog.text
     first, second = sgf_openings(file, 9, 9, 1)
     assert [openings[number] for number in (2, 1, 0)] == [first, second, first]
 
