@@ -130,7 +130,7 @@ def _description(path: Path, config: "NetworkConfig") -> list[tuple[str, str]]:
         ("errors", "short-term errors of value and score" if config.has_errors else "none"),
         ("metadata", "human profiles: --profile" if config.metadata_version else "none"),
         ("rules", f"{rules}; games under others are evaluated as under the nearest of these" if rules else "not noted"),
-        ("boards", "any size (KataGo trains its networks on 7x7 to 19x19)"),
+        ("boards", "up to 19x19 (KataGo trains its networks on 7x7 to 19x19)"),
     ]
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,7 @@ from ..base.system import available_cpus
 from ..game.coords import BLACK, as_colour, colour_name
 from ..game.drawing import DrawingOptions
 from ..game.game import Game
+from ..game.rules import Rules
 from ..network.library import find_network
 from .choices import AUTO
 from .evaluator import ALL_SYMMETRIES, Evaluator
@@ -105,7 +107,13 @@ class Evaluation:
 
 
 def evaluate_games(
-    evaluator: Evaluator, games: Sequence[Game], *, optimism: float = 0.0, profile: str = "", average: bool = False
+    evaluator: Evaluator,
+    games: Sequence[Game],
+    *,
+    optimism: float = 0.0,
+    profile: str = "",
+    average: bool = False,
+    stop: threading.Event | None = None,
 ) -> list[Evaluation]:
     """Evaluates the present position of each game; those on boards of one size share batches.
 
@@ -117,9 +125,10 @@ def evaluate_games(
         optimism: As in `Evaluator.with_options`.
         profile: As in `Evaluator.with_options`.
         average: Whether to average over the eight symmetries of the board.
+        stop: Ends the work after the batches that are under way, once it is set.
 
     Returns:
-        The evaluations in the order of the games.
+        The evaluations in the order of the games; without those that were left out because of `stop`.
 
     Raises:
         UserError: A board is too large for the evaluator, or the profile does not suit it.
@@ -134,6 +143,8 @@ def evaluate_games(
             found[number] = Evaluation(games[number], EvaluationRow(row, games[number].area))
 
     for numbers in _batches(evaluator, games):
+        if stop is not None and stop.is_set():
+            break
         boards = np.concatenate([position_of(games[number], workspace) for number in numbers])
         symmetries = np.full(len(numbers), ALL_SYMMETRIES) if average else None
         under_way.append((numbers, handle.submit(boards, np.arange(len(numbers)), symmetries)))
@@ -141,15 +152,18 @@ def evaluate_games(
             collect()
     while under_way:
         collect()
-    return [found[number] for number in range(len(games))]
+    return [found[number] for number in sorted(found)]
 
 
 def _batches(evaluator: Evaluator, games: Sequence[Game]) -> Iterator[list[int]]:
-    """Yields the numbers of games on boards of one size, as many as are in a batch of the evaluator."""
-    sizes: dict[tuple[int, int], list[int]] = {}
+    """Yields the numbers of games on boards of one size and under the same rules, as many as are in a batch.
+
+    An evaluator that does not know the rules names them once, and looks at the first game of each batch.
+    """
+    kinds: dict[tuple[int, int, Rules], list[int]] = {}
     for number, game in enumerate(games):
-        sizes.setdefault((game.width, game.height), []).append(number)
-    for numbers in sizes.values():
+        kinds.setdefault((game.width, game.height, game.rules), []).append(number)
+    for numbers in kinds.values():
         rest = iter(numbers)
         # The batch size is asked each time: it falls when a device turns out to have too little memory.
         while batch := list(itertools.islice(rest, evaluator.batch_size)):
@@ -176,6 +190,7 @@ class Network:
             self._thread.shutdown(wait=False)
             raise
         self._is_closed = False
+        self._lock = threading.Lock()  # of the queue: nothing is added to it after `close`
         self.name = self._evaluator.name
         self.takes_profile = self._evaluator.takes_profile
 
@@ -207,8 +222,7 @@ class Network:
             UserError: A board is too large for the network, or it needs a profile or does not accept one; or something
                 else than games is given, or the network is closed.
         """
-        if self._is_closed:
-            raise UserError(f"the network {self.name} is closed")
+        self._check_open()
         if isinstance(games, Game) or not isinstance(games, Iterable):
             raise invalid("games", games, "a list of games, such as [game]")
         copies = []
@@ -216,14 +230,29 @@ class Network:
             if not isinstance(game, Game):
                 raise invalid("game", game, "a Game; that of a record is record.to_game()")
             copies.append(game.copy())
-        return self._thread.submit(evaluate_games, self._evaluator, copies, profile=profile, average=average).result()
+        stop = threading.Event()
+        with self._lock:
+            self._check_open()
+            evaluate = partial(evaluate_games, profile=profile, average=average, stop=stop)
+            found = self._thread.submit(evaluate, self._evaluator, copies)
+        try:
+            return found.result()
+        finally:
+            stop.set()  # Ctrl-C ends the waiting, not the work
 
     def close(self) -> None:
         """Frees the memory of the network, which cannot be used afterwards."""
-        if not self._is_closed:
+        with self._lock:
+            if self._is_closed:
+                return
             self._is_closed = True
-            self._thread.submit(self._evaluator.close).result()
-            self._thread.shutdown()
+            closed = self._thread.submit(self._evaluator.close)
+        closed.result()
+        self._thread.shutdown()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise UserError(f"the network {self.name} is closed")
 
 
 def load_network(

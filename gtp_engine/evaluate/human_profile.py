@@ -111,7 +111,7 @@ def check_profile(network: str, takes_profile: bool, profile: str) -> None:
     if takes_profile and not profile:
         raise UserError(
             f"{network} imitates humans: choose a profile with --profile (humanSLProfile), in a match with --set-a and "
-            f"--set-b profile=..., such as {EXAMPLES}"
+            f"--set-b profile=..., in Python with profile=..., such as {EXAMPLES}"
         )
     if profile and not takes_profile:
         raise UserError(

@@ -38,6 +38,13 @@ class Policy(Mapping[str, float]):
             return False
         return True
 
+    def get(self, move: object, default: Any = None) -> Any:
+        """Returns the probability of a vertex or a point, or the default if it is not on the board."""
+        try:
+            return self[move]  # type: ignore[index]
+        except UserError:
+            return default
+
     def __iter__(self) -> Iterator[str]:
         yield from (vertex(point, *self._size) for point in all_points(*self._size))
         yield "pass"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..base.errors import UserError
-from .config import NetworkConfig
+from .config import PLANES, SCALARS, NetworkConfig
 from .schema import (
     AttentionBlockDesc,
     BottleneckBlockDesc,
@@ -25,8 +25,11 @@ def check_shapes(config: NetworkConfig) -> None:
     """Follows the channels through a network.
 
     Raises:
-        UserError: Two layers do not fit together, or the number of outputs is not the version's.
+        UserError: Two layers do not fit together, or the number of inputs or outputs is not that of this program.
     """
+    if (config.planes, config.scalars) != (PLANES, SCALARS):
+        found = f"{config.planes} planes and {config.scalars} scalars"
+        raise UserError(f"its inputs are {found}; this program makes {PLANES} and {SCALARS}")
     trunk = config.trunk
     channels = _product(trunk.conv, config.planes)
     _equal("trunk.matmul", _product(trunk.matmul, config.scalars), channels)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ..base.errors import UserError
-from ..base.fields import invalid
+from ..base.fields import Range, invalid, parse_number
 from ..base.messages import plural
 from ..evaluate.choices import WITHOUT_NETWORK
 from ..evaluate.human_profile import check_profile
@@ -487,12 +487,16 @@ class Engine:
             optimism: Share of the optimistic policy, if the network has one; None for that of a search's root.
 
         Raises:
-            UserError: There is no network, or the board is too large for it (from the future).
+            UserError: A number is out of range; or, from the future, there is no network, or the board is too large
+                for it.
         """
         self._end_pondering()
+        chosen = [int(parse_number("symmetry", number, Range(0, 7, whole=True))) for number in symmetries]
+        if optimism is not None:
+            optimism = parse_number("optimism", optimism, Range(0, 1))
         game, parameters = self.request(colour).game, self.parameters
         share = parameters.root_policy_optimism if optimism is None else optimism
-        return self._thread.submit(lambda worker: worker.raw_evaluations(game, symmetries, share, parameters.profile))
+        return self._thread.submit(lambda worker: worker.raw_evaluations(game, chosen, share, parameters.profile))
 
     def ownership(self) -> "Future[np.ndarray]":
         """Returns the ownership of each point, float32 [height, width] in -1..1, + for Black."""

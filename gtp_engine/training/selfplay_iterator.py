@@ -102,4 +102,9 @@ def _play(settings: RunSettings, network: str, games: int | None, seed: int) -> 
                 yielded += 1
                 yield read_sgf(finished.popleft().sgf.encode())
         finally:
-            thread.submit(player.close).result()
+            try:
+                closed = thread.submit(player.close)
+            except RuntimeError:  # the program ends, and threads take no more work
+                player.close()
+            else:
+                closed.result()

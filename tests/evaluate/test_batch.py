@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.evaluate.batch import Evaluation, load_network
+from gtp_engine.evaluate.batch import Evaluation, evaluate_games, load_network
 from gtp_engine.evaluate.evaluator import ALL_SYMMETRIES
 from gtp_engine.evaluate.features import new_workspace, position_of
 from gtp_engine.evaluate.network import NetworkEvaluator
@@ -149,3 +149,19 @@ def test_wrong_arguments_are_refused_where_they_are_given() -> None:
     network.close()
     with pytest.raises(UserError, match="the network tiny is closed"):
         network.evaluate(GAMES)
+
+
+def test_work_ends_once_it_is_stopped() -> None:
+    stop = threading.Event()
+    evaluator = NetworkEvaluator(TINY, precision="float32", device="cpu", batch_size=2)
+    assert len(evaluate_games(evaluator, GAMES, stop=stop)) == len(GAMES)
+    stop.set()
+    assert evaluate_games(evaluator, GAMES, stop=stop) == []
+
+
+def test_rules_that_were_not_learned_are_named_in_a_mixture_too(caplog: pytest.LogCaptureFixture) -> None:
+    with load_network("b4c32-9x9", device="cpu") as network:
+        network.evaluate([Game(9, rules="chinese"), Game(9, rules="japanese"), Game(9, rules="japanese")])
+    assert [message for message in caplog.messages if "learned with the rules" in message] == [
+        "b4c32-9x9 learned with the rules tromp-taylor and chinese only: it evaluates this game as under chinese"
+    ]

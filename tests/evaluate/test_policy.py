@@ -37,4 +37,5 @@ def test_moves_off_the_board_are_errors(move: object) -> None:
     with pytest.raises(UserError, match="invalid"):
         Policy(PROBABILITIES, 4, 3)[move]  # type: ignore[index]
     assert move not in Policy(PROBABILITIES, 4, 3)
+    assert Policy(PROBABILITIES, 4, 3).get(move, 0.25) == 0.25
     assert "D1" in Policy(PROBABILITIES, 4, 3)

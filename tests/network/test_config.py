@@ -84,6 +84,13 @@ def test_parts_of_another_kind_are_refused() -> None:
             config_from_data(data)
 
 
+def test_other_inputs_than_those_of_this_program_are_refused() -> None:
+    config = parse_config("b1c8")
+    trunk = replace(config.trunk, conv=replace(config.trunk.conv, in_channels=24))
+    with pytest.raises(UserError, match="its inputs are 24 planes and 19 scalars; this program makes 22 and 19"):
+        check_shapes(replace(config, planes=24, trunk=trunk))
+
+
 def test_heads_that_only_help_to_learn_are_part_of_the_data() -> None:
     config = with_auxiliary_heads(parse_config("b1c8"))
     check_shapes(config)

@@ -558,6 +558,19 @@ def test_only_requests_are_searched(engine, wrong):
             search(wrong)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"symmetries": [8]}, "invalid symmetry 8: "),
+        ({"symmetries": [0.5]}, "invalid symmetry 0.5: "),
+        ({"optimism": 1.5}, "invalid optimism 1.5: "),
+    ],
+)
+def test_symmetries_and_optimism_are_checked(engine, options, message):
+    with pytest.raises(UserError, match=message):
+        engine.raw_evaluations(**options)
+
+
 def test_analysis_without_a_request_ends_within_the_settings_limits(engine):
     assert engine.analyze().result(PATIENCE).visits == 30
 

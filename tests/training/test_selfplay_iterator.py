@@ -1,6 +1,8 @@
 """Self-play as an iterator."""
 
 import itertools
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,16 @@ def test_without_a_number_the_games_do_not_end() -> None:
     games = selfplay("none", width=3, visits=2, concurrency=2, seed=1)
     assert len(list(itertools.islice(games, 5))) == 5
     games.close()  # type: ignore[attr-defined]
+
+
+def test_games_that_nobody_finishes_end_with_the_program_in_silence() -> None:
+    program = (
+        "from gtp_engine import selfplay\n"
+        "games = selfplay('none', width=3, visits=2, concurrency=2, seed=1)\n"
+        "next(games)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize(
