@@ -21,7 +21,7 @@ def duration_text(seconds: float) -> str:
 
 
 def first_estimate(settings: RunSettings, playing: "PlayingPace", counts: Counts, rate: float) -> str:
-    """Returns a sentence about the duration of a cycle, before the first one is over.
+    """Returns a sentence about the durations of the first cycle and of all, before the first one is over.
 
     Args:
         settings: The settings of the run.
@@ -29,35 +29,60 @@ def first_estimate(settings: RunSettings, playing: "PlayingPace", counts: Counts
         counts: What this self-play has done so far.
         rate: Number of samples learned per second.
     """
-    cycle, learn, match = settings.cycle, settings.learn, settings.match
+    cycle, match = settings.cycle, settings.match
     moves = cycle.games * playing.length
-    samples = learn.samples or learn.epochs * settings.window.size(round(moves * settings.search.full_share))
+    samples = moves * settings.search.full_share  # new ones in each cycle
     games = (match.games / match.every if match.every else 0) + (match.gate_games if match.gate else 0)
     evaluations_per_s = playing.moves_per_s * max(counts.positions, 1) / max(counts.moves, 1)
     parts = {
         "self-play": moves / playing.moves_per_s,
-        "learning": samples / rate,
+        "learning": _learned(settings, 1, samples) / rate,
         "matches": games * playing.length * match.visits / evaluations_per_s,
     }
     shares = ", ".join(f"{name} {duration_text(seconds)}" for name, seconds in parts.items() if seconds)
-    seconds = sum(parts.values())
-    return (
-        f"first estimate: a cycle takes about {duration_text(seconds)} here ({shares}), {_all(cycle.cycles, seconds)}"
+    total = sum(
+        parts["self-play"] * _visits(settings, number) / _visits(settings, 1)
+        + _learned(settings, number, samples) / rate
+        + parts["matches"]
+        for number in range(1, cycle.cycles + 1)
     )
+    first = duration_text(sum(parts.values()))
+    return f"first estimate: the first cycle takes about {first} here ({shares}), {_all(cycle.cycles, total)}"
 
 
-def measured_pace(lines: Sequence[Mapping[str, Any]], cycles: int) -> str:
+def measured_pace(lines: Sequence[Mapping[str, Any]], settings: RunSettings) -> str:
     """Returns a sentence about the cycles that are left, from the lines of the log; "" if they do not show it."""
-    known = [line["cycle_seconds"] for line in lines if line.get("cycle_seconds")][-_RECENT:]
-    left = cycles - max((line["cycle"] for line in lines), default=0)
-    if not known or left <= 0:
+    known = [line for line in lines if line.get("cycle_seconds")][-_RECENT:]
+    done = max((line["cycle"] for line in lines), default=0)
+    left = range(done + 1, settings.cycle.cycles + 1)
+    if not known or not left:
         return ""
-    mean = sum(known) / len(known)
-    return f"a cycle takes about {duration_text(mean)} here, {_all(left, mean)}"
+    mean = sum(line["cycle_seconds"] for line in known) / len(known)
+    samples, rate = known[-1].get("samples_in_all", 0) / done, known[-1].get("rate")
+    learning = _learned(settings, done, samples) / rate if rate else 0.0
+    others = max(0.0, mean - learning)  # self-play and matches
+    total = sum(
+        others * _visits(settings, number) / _visits(settings, done)
+        + (_learned(settings, number, samples) / rate if rate else 0.0)
+        for number in left
+    )
+    return f"a cycle takes about {duration_text(mean)} here, {_all(len(left), total)}"
+
+
+def _learned(settings: RunSettings, cycle: int, samples: float) -> float:
+    """Returns how many samples a cycle learns if each one adds so many to the window, which grows with them."""
+    learn = settings.learn
+    return learn.samples or learn.epochs * settings.window.size(round(cycle * samples))
+
+
+def _visits(settings: RunSettings, cycle: int) -> float:
+    """Returns the mean number of visits of a move in a cycle."""
+    search = settings.search
+    return search.full_share * search.full(cycle)[0] + (1 - search.full_share) * search.cheap_visits
 
 
 def _all(cycles: int, seconds: float) -> str:
-    return f"{'the last one' if cycles == 1 else f'the {cycles} to come'} about {duration_text(cycles * seconds)}"
+    return f"{'the last one' if cycles == 1 else f'the {cycles} to come'} about {duration_text(seconds)}"
 
 
 def first_length(area: float) -> float:

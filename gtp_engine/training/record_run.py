@@ -171,7 +171,7 @@ class RecordRun(Run):
     def _save_meanwhile(self) -> None:
         # A kill costs what the state lacks, whereas the network's file may be older. It needs statistics of its batch
         # norms, from MEASURED_SAMPLES evaluations: with b6c96 on 19x19 they take a thread as long as 1,500 samples to
-        # learn, a fifth of _SAVE_SECONDS.
+        # learn, a fifth of SAVE_SECONDS.
         if time.monotonic() - self._written_at > _LEAST_INTERVAL * self._writing_took:
             self.save()
         else:

@@ -30,7 +30,7 @@ from .observer import Observer
 from .run_folder import RunFolder
 from .validation import VALIDATION_SEED
 
-_SAVE_SECONDS = 120.0  # between checkpoints: the most training that a kill can cost
+SAVE_SECONDS = 120.0  # between checkpoints: the most training that a kill can cost
 _REPORT_SECONDS = 1.0  # between two reports of progress
 _MEASURE_SECONDS = 20.0  # the longest measurement: a user waits for its end
 
@@ -155,7 +155,7 @@ class Run(ABC):
         self.folder.save(self.state, self.learner.average, self.learner.state())
 
     def _save_meanwhile(self) -> None:
-        """Saves while the network learns, every _SAVE_SECONDS."""
+        """Saves while the network learns, every SAVE_SECONDS."""
         self.save()
 
     def _learn(self, samples: Samples, wanted: int, phase: str, after_step: Callable[[], None] = lambda: None) -> None:
@@ -193,7 +193,7 @@ class Run(ABC):
                     left = (wanted - drawn - size) / self._rate if self._rate else None
                     self.observer.progress(phase, drawn + size, wanted, f"{self._rate or 0:,.0f} samples/s", left)
                 after_step()
-                if now - saved >= _SAVE_SECONDS:
+                if now - saved >= SAVE_SECONDS:
                     self._save_meanwhile()
                     saved = now
                 started = time.monotonic()

@@ -30,7 +30,7 @@ from .learner import LearnerSettings, learning_speed, playing_network
 from .limit import Limit, Stopped
 from .observer import Observer
 from .pace import PlayingPace, first_estimate, first_length, measured_pace
-from .run import Run
+from .run import SAVE_SECONDS, Run
 from .run_folder import RunFolder
 from .selfplay import Counts
 from .settings import RunSettings
@@ -100,7 +100,7 @@ class SelfPlayRun(Run):
         self.observer.begin(title, self.state.lines)
         compile_ahead()
         self._start_clock()  # compilation does not count as the run's time
-        if pace := measured_pace(self.state.lines, cycle.cycles):
+        if pace := measured_pace(self.state.lines, self.settings):
             self.observer.message(pace)
         self.limit.restart()
         seed = cycle.seed + sum(facts.games for facts in self._facts())
@@ -164,8 +164,8 @@ class SelfPlayRun(Run):
             "network": path.name,
             "player": self.network.name,
             **_game_facts([shard for shard in facts if shard.cycle == cycle]),
-            "games_in_all": sum(shard.games for shard in facts if shard.cycle),
-            "samples_in_all": sum(shard.samples for shard in facts if shard.cycle),
+            "games_in_all": sum(shard.games for shard in facts if 1 <= shard.cycle <= cycle),
+            "samples_in_all": sum(shard.samples for shard in facts if 1 <= shard.cycle <= cycle),
             **_speeds(played),
             "damaged_shards": len(self._damaged),
             "window": len(samples),
@@ -179,7 +179,7 @@ class SelfPlayRun(Run):
         self._next_cycle()
         self._publish(line)
         self.save()
-        if cycle == 1 and (pace := measured_pace(self.state.lines, self.settings.cycle.cycles)):
+        if cycle == 1 and (pace := measured_pace(self.state.lines, self.settings)):
             self.observer.message(pace)
 
     def _play(self, pool: SelfPlayPool, cycle: int) -> _Played:
@@ -191,8 +191,8 @@ class SelfPlayRun(Run):
         writer = GameWriter(self.folder.shards, self.folder.records, settings.shard_games)
         pace = self._playing_pace(settings.games - done, pool.counts)
         rate = None if self.state.lines else self._learning_rate()  # now, while the workers do not need the CPU
-        began, before = time.monotonic(), pool.counts
-        reported, lengths = 0.0, []
+        began = saved = time.monotonic()
+        before, reported, lengths = pool.counts, 0.0, []
         pool.play(str(self.network), cycle)
         try:
             while done + writer.waiting < settings.games:
@@ -202,6 +202,9 @@ class SelfPlayRun(Run):
                     done += len(writer.add(game, cycle))
                 done += len(writer.flush_late(cycle))
                 now = time.monotonic()
+                if now - saved >= SAVE_SECONDS:
+                    self.save()  # the time of the games, which are saved as they end
+                    saved = now
                 if now - reported >= _PROGRESS_SECONDS:
                     reported, counts, seconds = now, pool.counts - before, now - began
                     left = pace.update(seconds, counts.moves, lengths)

@@ -7,6 +7,7 @@ a later version may change.
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ..base.errors import UserError
@@ -26,6 +27,7 @@ from .setting import setting
 _PARAMETERS = {"choice": "visits", "symmetry": "random", "c_puct": 1.1, "score_utility": 0.1}
 # AlphaZero's noise (Silver et al. 2018), KataGo's forced playouts (Wu 2019).
 _PUCT = {"root_noise": 0.25, "forced_playouts": 2.0}
+_QUIET = {"root_noise": 0.0, "forced_playouts": 0.0, "gumbel_noise": 0.0}
 # Of both kinds of runs.
 _START = setting("", "Network file from which the run started; empty: random weights. It cannot change later.")
 
@@ -99,7 +101,8 @@ class GameSettings:
     )
     resign_weight: float = setting(
         0.25,
-        "Weight of the positions of a decided game as samples, in comparison with 1 for all others; 0 leaves them out.",
+        "Weight of the positions after a game was decided as samples, in comparison with 1 for all others; 0 leaves "
+        "them out.",
         0,
         1,
     )
@@ -149,8 +152,8 @@ class SearchSettings:
     )
     full_share: float = setting(
         1.0,
-        "Share of moves with a full search; only these become samples. The others are searched with cheap_visits, "
-        "so that games take less time.",
+        "Share of moves with a full search; until a game is decided only these become samples. The others are searched "
+        "with cheap_visits, so that games take less time.",
         0.01,
         1,
     )
@@ -198,11 +201,14 @@ class SearchSettings:
 
     def cheap(self) -> tuple[int, SearchParameters]:
         """Returns visits and parameters of a cheap search."""
-        return self.cheap_visits, self._parameters({"gumbel_moves": self.gumbel_moves} if self.root == "gumbel" else {})
+        moves = {"gumbel_moves": self.gumbel_moves} if self.root == "gumbel" else {}
+        return self.cheap_visits, self._parameters(moves, _QUIET)
 
-    def _parameters(self, noise: Mapping[str, Any]) -> SearchParameters:
+    def _parameters(
+        self, noise: Mapping[str, Any], always: Mapping[str, Any] = MappingProxyType({})
+    ) -> SearchParameters:
         parameters = SearchParameters()
-        for name, value in {**_PARAMETERS, **noise, **self.parameters}.items():
+        for name, value in {**_PARAMETERS, **noise, **self.parameters, **always}.items():
             parameters = parameters.with_value(name, value)
         return parameters
 

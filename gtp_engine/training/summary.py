@@ -63,8 +63,11 @@ def _strength(rated: Sequence[Mapping[str, Any]]) -> str:
     if last["elo_low"] <= 0 <= last["elo_high"]:
         return f"{text}, which may be chance"
     low, high = wilson_interval(last["score"], last["match_games"])
-    change = "stronger than" if low > 0.5 else "weaker than" if high < 0.5 else "about as strong as"
-    return text if len(rated) < 2 else f"{text}, and is {change} network {last['against']}"
+    if len(rated) < 2:
+        return text
+    if low <= 0.5 <= high:
+        return f"{text}; its {last['match_games']} games with network {last['against']} show no clear difference"
+    return f"{text}, and is {'stronger' if low > 0.5 else 'weaker'} than network {last['against']}"
 
 
 def _of_records(settings: RunSettings, lines: Sequence[Mapping[str, Any]]) -> str:

@@ -10,7 +10,7 @@ from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.new_run import settings_from_options
 from gtp_engine.training.presets import NAMES, preset_file
 from gtp_engine.training.setting import comment_of, settings_of
-from gtp_engine.training.settings import RunSettings, WindowSettings, sections_of
+from gtp_engine.training.settings import RunSettings, SearchSettings, WindowSettings, sections_of
 from gtp_engine.training.settings_toml import parse_settings, read_settings, to_toml
 
 MINI = read_settings(preset_file("mini"))
@@ -140,3 +140,10 @@ def test_the_example_runs_differ_in_one_setting() -> None:
     with_it, without = (read_settings(examples / f"{name}.toml") for name in ("with", "without"))
     assert with_it.losses.ownership > 0
     assert replace(with_it, losses=replace(with_it.losses, ownership=0.0)) == without
+
+
+@pytest.mark.parametrize("root", ["puct", "gumbel"])
+def test_cheap_searches_have_no_noise_whatever_the_parameters_say(root: str) -> None:
+    noisy = {"root_noise": 0.3, "forced_playouts": 1.0, "gumbel_noise": 0.5, "c_puct": 1.7}
+    _, cheap = SearchSettings(root=root, parameters=noisy).cheap()
+    assert (cheap.root_noise, cheap.forced_playouts, cheap.gumbel_noise, cheap.c_puct) == (0.0, 0.0, 0.0, 1.7)

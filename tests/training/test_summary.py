@@ -18,7 +18,14 @@ from gtp_engine.training.report.sample_game import _boards
 from gtp_engine.training.report.tables import differing_settings, log_table
 from gtp_engine.training.run_folder import RunFolder, RunState
 from gtp_engine.training.selfplay import Counts
-from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.settings import (
+    CycleSettings,
+    LearnSettings,
+    MatchSettings,
+    RunSettings,
+    SearchSettings,
+    WindowSettings,
+)
 from gtp_engine.training.strength import elo_fields, last_rated
 from gtp_engine.training.summary import summary
 
@@ -56,16 +63,46 @@ def test_the_first_estimate_names_its_parts() -> None:
     text = first_estimate(settings, pace, Counts(moves=101, positions=1212), rate=100.0)
     # 48 games of 30 moves; 6,400 samples; in every second cycle 10 games of 30 moves of 12 visits, at 120 a second.
     expected = "self-play 2.4 minutes, learning 64 seconds, matches 15 seconds"
-    assert text == f"first estimate: a cycle takes about 3.7 minutes here ({expected}), the 3 to come about 11 minutes"
+    assert (
+        text
+        == f"first estimate: the first cycle takes about 3.7 minutes here ({expected}), the 3 to come about 11 minutes"
+    )
 
 
 def test_later_the_estimate_is_the_mean_of_the_last_cycles() -> None:
     lines = [
         {"cycle": cycle, "cycle_seconds": seconds} for cycle, seconds in enumerate((900, 100, 100, 100, 100, 200), 1)
     ]
-    assert measured_pace(lines, 10) == "a cycle takes about 2 minutes here, the 4 to come about 8 minutes"
-    assert measured_pace(lines, 7).endswith("the last one about 2 minutes")
-    assert measured_pace(lines, 6) == measured_pace([], 6) == measured_pace([{"cycle": 1}], 6) == ""
+
+    def pace(lines: list[dict[str, float]], cycles: int) -> str:
+        settings = RunSettings()
+        return measured_pace(lines, replace(settings, cycle=replace(settings.cycle, cycles=cycles)))
+
+    assert pace(lines, 10) == "a cycle takes about 2 minutes here, the 4 to come about 8 minutes"
+    assert pace(lines, 7).endswith("the last one about 2 minutes")
+    assert pace(lines, 6) == pace([], 6) == pace([{"cycle": 1}], 6) == ""
+
+
+def test_estimates_count_the_growth_of_window_and_visits() -> None:
+    """Epochs of a window that has 1,000 samples more in each of four cycles, and twice the visits in the last two."""
+    settings = RunSettings(
+        cycle=CycleSettings(games=10, cycles=4),
+        search=SearchSettings(visits={"0": 10, "3": 20}),
+        learn=LearnSettings(samples=0, epochs=1),
+        window=WindowSettings(least=10_000),
+        match=MatchSettings(every=0, gate=False),
+    )
+    playing = PlayingPace(games=10, length=100, new=0)
+    playing.update(0.0, 1, [])
+    playing.update(10.0, 101, [])  # 10 moves/s: 100 s a cycle, later 200 s
+    text = first_estimate(settings, playing, Counts(moves=101, positions=101), rate=10.0)
+    # 100 + 100, 100 + 200, 200 + 300, 200 + 400
+    assert text == (
+        "first estimate: the first cycle takes about 3.3 minutes here (self-play 1.7 minutes, learning 1.7 minutes), "
+        "the 4 to come about 27 minutes"
+    )
+    line = {"cycle": 1, "cycle_seconds": 200.0, "samples_in_all": 1000, "rate": 10.0}
+    assert measured_pace([line], settings) == "a cycle takes about 3.3 minutes here, the 3 to come about 23 minutes"
 
 
 def test_the_interval_of_elo_is_finite_and_grows_from_match_to_match() -> None:
@@ -102,7 +139,9 @@ def test_a_summary_says_how_strong_the_network_is_and_where_the_run_is(tmp_path:
         "+528); cycle 2 of 3 is under way, 0 of 48 games are saved"
     )
     lines.append(CYCLE | {"cycle": 2} | elo_fields(lines, 1, EVEN))
-    assert "and is about as strong as network 1; the first network" in summary(folder_with(tmp_path / "even", lines))
+    assert "games with network 1 show no clear difference; the first network" in summary(
+        folder_with(tmp_path / "even", lines)
+    )
     lines[-1] |= elo_fields(lines[:1], 1, WON)
     assert "and is stronger than network 1; all cycles are finished" in summary(
         folder_with(tmp_path / "done", lines, cycles="2")

@@ -1,7 +1,9 @@
 """Games as training data: single ones as they are played, and many of them packed in columns.
 
 A sample is a position of a game, before a move. The network's inputs are computed only when a batch is made
-(`training.data.rows`): they are always the same as in a search, and old games can train networks with other inputs.
+(`training.data.rows`), as a search makes them, and old games can train networks with other inputs. One thing differs:
+in a search that begins after a pass, under rules that count stones as they stand, the pass and the last moves are
+hidden (`search.visits`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
