@@ -368,7 +368,7 @@ def test_a_run_in_pieces_equals_one_in_one(games: Path, tmp_path: Path, monkeypa
 def test_a_network_that_takes_long_to_write_is_written_rarely(
     games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(learning_run, "_SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(learning_run, "SAVE_SECONDS", 0.0)
     write, save = Mock(wraps=write_katago_file), Mock()
     monkeypatch.setattr(record_run, "write_katago_file", write)
     for name, interval, times in (("often", 0, 21), ("rarely", 10**9, 2)):
