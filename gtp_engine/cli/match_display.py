@@ -79,7 +79,7 @@ def _status(result: MatchResult, width: int) -> Group:
         return Group(summary(result))
     table = Table()
     table.add_column("engine", overflow="fold")
-    is_timed = any(game.seconds for game in result.games)
+    is_timed = bool(result.games) and all(game.seconds for game in result.games)
     titles = ("wins", "as black", "as white", "draws", "faults")
     for title in (*titles, "seconds per game") if is_timed else titles:
         table.add_column(title, justify="right")

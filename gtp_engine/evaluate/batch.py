@@ -115,7 +115,7 @@ def evaluate_games(
     average: bool = False,
     stop: threading.Event | None = None,
 ) -> list[Evaluation]:
-    """Evaluates the present position of each game; those on boards of one size share batches.
+    """Evaluates the present position of each game; those on boards of one size under the same rules share batches.
 
     Only the batches that are under way are in memory besides the evaluations.
 
@@ -205,7 +205,7 @@ class Network:
         return f"<Network {self.name}: {self._evaluator.device}, {self._evaluator.precision}{closed}>"
 
     def evaluate(self, games: Iterable[Game], *, average: bool = False, profile: str = "") -> list[Evaluation]:
-        """Evaluates the present position of each game. Boards of one size share batches.
+        """Evaluates the present position of each game. Those of one board size and the same rules share batches.
 
         A network evaluates all boards up to 19x19, but its numbers mean little on sizes that it was not trained on.
 

@@ -16,7 +16,7 @@ from .bookkeeping import MatchBook, OnGame, match_record, open_book
 from .gtp_client import GtpClient
 from .openings import Openings
 from .referee import Conditions, Outcome, play_game
-from .results import GameResult, MatchResult
+from .results import FAULTS, GameResult, MatchResult
 from .settings import MOVES_PER_POINT, MatchSettings, players_by_colour
 from .sprt import Sprt
 
@@ -159,6 +159,8 @@ class _EngineMatch:
             return
         if isinstance(answer, Exception):
             raise answer
+        if answer[0].reason in FAULTS:
+            interrupts.check()  # what ends this program may have ended the engine too
         self._book.add(*answer)
 
     def _play_games(self, pair: "EnginePair") -> None:

@@ -42,6 +42,8 @@ def enlarged(network: StoredNetwork, config: NetworkConfig, generator: torch.Gen
     if small.activations != config.activations:
         kinds = " and ".join(f"{each.name} has {', '.join(each.activations)}" for each in (config, small))
         raise UserError(f"the activation must stay the same: {kinds}")
+    if _is_nested(small) != _is_nested(config):
+        raise UserError(f"{config.name} cannot contain {small.name}: both need nested bottlenecks (nbt), or neither")
     blocks = _places(small, config)
     _check_widths(small, config, blocks)
     model = Model(replace(config, multipliers=small.multipliers, suicide_areas=small.suicide_areas))
@@ -55,12 +57,16 @@ def enlarged(network: StoredNetwork, config: NetworkConfig, generator: torch.Gen
 
 def _is_own(config: NetworkConfig) -> bool:
     """Whether `parse_config` makes such an architecture; its layers then have the same names in all sizes."""
-    nested = "nbt" if isinstance(config.trunk.blocks[0], BottleneckBlockDesc) else ""
+    nested = "nbt" if _is_nested(config) else ""
     try:
         own = parse_config(f"b{len(config.trunk.blocks)}c{config.channels}{nested}-{'-'.join(config.activations)}")
     except UserError:
         return False
     return replace(config, name=own.name, multipliers=own.multipliers, suicide_areas=own.suicide_areas) == own
+
+
+def _is_nested(config: NetworkConfig) -> bool:
+    return isinstance(config.trunk.blocks[0], BottleneckBlockDesc)
 
 
 def _places(small: NetworkConfig, large: NetworkConfig) -> dict[int, int]:

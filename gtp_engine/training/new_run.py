@@ -123,6 +123,9 @@ def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any])
                 f"{folder.path} contains a run with {name} = {old!r}, not {now!r}: leave the option out, or choose "
                 "another folder"
             )
+    learned = max((line["samples"] for line in folder.log()), default=0)
+    if "samples" in changed and wanted.learn.samples < learned:
+        raise UserError(f"{folder.path}: {learned:,} samples are learned already; choose more --samples than that")
     if changed.keys() & {"teacher", "positions", "label_sizes"}:
         _check_labels(folder, wanted)
     if changed:

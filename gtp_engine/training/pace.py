@@ -1,5 +1,6 @@
 """How long the work of a run takes on this machine."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -57,14 +58,14 @@ def measured_pace(lines: Sequence[Mapping[str, Any]], settings: RunSettings) -> 
     left = range(done + 1, settings.cycle.cycles + 1)
     if not known or not left:
         return ""
-    mean = sum(line["cycle_seconds"] for line in known) / len(known)
-    samples, rate = known[-1].get("samples_in_all", 0) / done, known[-1].get("rate")
-    learning = _learned(settings, done, samples) / rate if rate else 0.0
-    others = max(0.0, mean - learning)  # self-play and matches
+    seconds = sum(line["cycle_seconds"] for line in known)
+    mean = seconds / len(known)
+    samples, rate = known[-1].get("samples_in_all", 0) / done, known[-1].get("rate") or math.inf
+    learning = sum(_learned(settings, line["cycle"], samples) / rate for line in known)
+    others = max(0.0, seconds - learning)  # self-play and matches
+    visits = sum(_visits(settings, line["cycle"]) for line in known)
     total = sum(
-        others * _visits(settings, number) / _visits(settings, done)
-        + (_learned(settings, number, samples) / rate if rate else 0.0)
-        for number in left
+        others * _visits(settings, number) / visits + _learned(settings, number, samples) / rate for number in left
     )
     return f"a cycle takes about {duration_text(mean)} here, {_all(len(left), total)}"
 

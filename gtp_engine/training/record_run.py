@@ -68,8 +68,6 @@ class RecordRun(Run):
             )
         self.state.available = len(self._samples)
         wanted = learn.samples or learn.epochs * len(self._samples)
-        if wanted <= self.learner.samples - learn.batch_size:  # a finished run may have more by a part of a batch
-            raise UserError(f"{self.learner.samples:,} samples are learned already: choose more --samples than that")
         self.learner.settings = replace(self.learner.settings, total=wanted)
         self._start_clock()
         self._validated_at, self._validation_took = time.monotonic(), 0.0

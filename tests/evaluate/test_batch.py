@@ -2,6 +2,7 @@
 
 import threading
 import tracemalloc
+from concurrent.futures import Future
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.evaluate import batch
 from gtp_engine.evaluate.batch import Evaluation, evaluate_games, load_network
 from gtp_engine.evaluate.evaluator import ALL_SYMMETRIES
 from gtp_engine.evaluate.features import new_workspace, position_of
@@ -165,3 +167,23 @@ def test_rules_that_were_not_learned_are_named_in_a_mixture_too(caplog: pytest.L
     assert [message for message in caplog.messages if "learned with the rules" in message] == [
         "b4c32-9x9 learned with the rules tromp-taylor and chinese only: it evaluates this game as under chinese"
     ]
+
+
+def test_an_interrupted_evaluation_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    stops: list[threading.Event] = []
+
+    def evaluate(*arguments: object, stop: threading.Event, **options: object) -> list[Evaluation]:
+        stops.append(stop)
+        stop.wait(60)
+        return []
+
+    def interrupted(self: Future[object], timeout: float | None = None) -> None:
+        raise KeyboardInterrupt
+
+    with load_network(TINY, precision="float32", device="cpu") as network:
+        monkeypatch.setattr(batch, "evaluate_games", evaluate)
+        with monkeypatch.context() as patched:
+            patched.setattr(Future, "result", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                network.evaluate(GAMES)
+    assert [stop.is_set() for stop in stops] == [True]  # else `close` would have waited for a minute

@@ -96,7 +96,7 @@ def test_random_weights_can_be_repeated() -> None:
         ("b10c16", "b12c16", "or pools globally in other places"),
         ("b2c16", "b2c12", "b2c12 cannot contain b2c16: it has fewer channels"),
         ("b4c48", "b4c56", "or fewer beside the pooled ones"),
-        ("b2c16", "b2c16nbt", "choose another number of blocks"),
+        ("b2c16", "b2c16nbt", "both need nested bottlenecks (nbt), or neither"),
         ("b2c16", "b2c16-mish", "the activation must stay the same: b2c16-mish has mish and b2c16 has relu"),
     ],
 )

@@ -5,6 +5,7 @@ import os
 import re
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -126,7 +127,8 @@ def test_fewer_samples_than_are_learned_are_refused(games: Path, tmp_path: Path)
     run(str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "960")
     refused = CliRunner().invoke(main, ["learn", "--out", out, "--samples", "96"])
     assert refused.exit_code == 1
-    assert refused.stderr.splitlines()[-1].startswith("Error: 960 samples are learned already: choose more --samples")
+    assert refused.stderr == f"Error: {out}: 960 samples are learned already; choose more --samples than that\n"
+    assert "done" in run("--out", out)  # the settings are as they were
 
 
 def test_paths_are_kept_as_absolute_ones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -435,6 +437,18 @@ def test_the_minutes_begin_when_the_records_are_read(
 
     monkeypatch.setattr(record_run, "read_sgf_dataset", read_slowly)
     assert new_run(tmp_path / "run", games, hour).go()
+
+
+def test_some_time_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(limit, "time", SimpleNamespace(monotonic=lambda: now))
+    minute, endless = Limit(1), Limit()
+    with minute.not_counted(), endless.not_counted():
+        now = 100.0
+    now = 159.0
+    assert not minute.is_over()
+    now = 161.0
+    assert minute.is_over() and not endless.is_over()
 
 
 def test_a_damaged_shard_is_made_again(games: Path, tmp_path: Path) -> None:

@@ -101,8 +101,12 @@ def test_estimates_count_the_growth_of_window_and_visits() -> None:
         "first estimate: the first cycle takes about 3.3 minutes here (self-play 1.7 minutes, learning 1.7 minutes), "
         "the 4 to come about 27 minutes"
     )
-    line = {"cycle": 1, "cycle_seconds": 200.0, "samples_in_all": 1000, "rate": 10.0}
-    assert measured_pace([line], settings) == "a cycle takes about 3.3 minutes here, the 3 to come about 23 minutes"
+    lines = [
+        {"cycle": cycle, "cycle_seconds": seconds, "samples_in_all": 1000 * cycle, "rate": 10.0}
+        for cycle, seconds in ((1, 200.0), (2, 300.0), (3, 500.0))
+    ]
+    assert measured_pace(lines[:1], settings) == "a cycle takes about 3.3 minutes here, the 3 to come about 23 minutes"
+    assert measured_pace(lines, settings) == "a cycle takes about 5.6 minutes here, the last one about 10 minutes"
 
 
 def test_the_interval_of_elo_is_finite_and_grows_from_match_to_match() -> None:

@@ -265,8 +265,8 @@ def _make(
 
     candidates: list[SampleGame] = []
     places: list[str] = []
-    for record in _records(files, fail):
-        if len(candidates) % _CHECKED_GAMES == 0:
+    for number, record in enumerate(_records(files, fail)):
+        if number % _CHECKED_GAMES == 0:
             check(len(candidates))
         try:
             filters.check(record)
