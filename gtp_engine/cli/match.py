@@ -37,7 +37,7 @@ def match(context: click.Context, **options: Any) -> None:
     Under rules like Tromp-Taylor all stones stand. A game of three moves a point is broken off and counts as a draw.
 
     Between networks the ownership that both predict decides: if one of them has hardly been trained, use --rules
-    tromp-taylor. A game ends early if one side has a win rate of 97% at six positions in a row, whoever is to move.
+    tromp-taylor. A game ends early once one side's win rate has been 97% or more in six consecutive positions.
 
     \b
     Examples:

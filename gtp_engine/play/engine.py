@@ -487,8 +487,8 @@ class Engine:
             optimism: Share of the optimistic policy, if the network has one; None for that of a search's root.
 
         Raises:
-            UserError: A number is out of range; or, from the future, there is no network, or the board is too large
-                for it.
+            UserError: A number is out of range. The future raises it if there is no network, or if the board is too
+                large for it.
         """
         self._end_pondering()
         chosen = [int(parse_number("symmetry", number, Range(0, 7, whole=True))) for number in symmetries]

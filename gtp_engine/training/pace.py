@@ -71,7 +71,7 @@ def measured_pace(lines: Sequence[Mapping[str, Any]], settings: RunSettings) -> 
 
 
 def _learned(settings: RunSettings, cycle: int, samples: float) -> float:
-    """Returns how many samples a cycle learns if each one adds so many to the window, which grows with them."""
+    """Returns how many samples a cycle learns when every cycle adds this many to the window."""
     learn = settings.learn
     return learn.samples or learn.epochs * settings.window.size(round(cycle * samples))
 
