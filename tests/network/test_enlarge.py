@@ -27,7 +27,7 @@ def random_network(name: str) -> StoredNetwork:
 
 
 def inputs() -> tuple[torch.Tensor, torch.Tensor]:
-    """Returns three positions, of which the last is on a smaller board."""
+    """Returns three positions; the last one is on a smaller board."""
     generator = torch.Generator().manual_seed(2)
     planes = torch.randint(0, 2, (3, 22, 9, 9), generator=generator).float()
     planes[:, 0] = 1

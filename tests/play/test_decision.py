@@ -159,7 +159,7 @@ def test_with_one_visit_what_is_open_is_played(worker):
 
 
 def test_with_rollouts_and_one_visit_an_open_point_comes_before_a_pass(worker):
-    """The policy prefers a point that is not open, of which nothing else is known."""
+    """The policy prefers a point that is not open, and nothing else is known about it."""
     game = game_of(BETWEEN_BOTH, "chinese")
     asked = request(game, 1)
     report = worker.glance(asked, deterministic=True)
