@@ -46,12 +46,14 @@ def _draw(
     keys = np.log(priors[moves])
     if random is not None:
         keys = strength.of_policy * keys + (1 - strength.of_policy) * random.gumbel(size=len(moves))
-    drawn = moves[np.argsort(-keys, kind="stable")]
+    drawn = _first_sensible(moves[np.argsort(-keys, kind="stable")], game, sense)
+    if drawn != PASS or has_filled_up(game):
+        return drawn  # late in the game a pass is better than a move that the policy hardly considers
     others = np.flatnonzero((priors > 0) & ~likely)
-    if has_filled_up(game):
-        others = others[:0]  # a pass is better than a move that the policy hardly considers
-    for move in (*drawn, *others[np.argsort(-priors[others], kind="stable")]):
-        point = point_of_index(int(move), game.width, game.height)
-        if not sense.is_absurd(point):
-            return point
-    return PASS
+    return _first_sensible(others[np.argsort(-priors[others], kind="stable")], game, sense)
+
+
+def _first_sensible(moves: np.ndarray, game: Game, sense: Sense) -> int:
+    """Returns the first of these moves that is not absurd; a pass if all are."""
+    points = (point_of_index(int(move), game.width, game.height) for move in moves)
+    return next((point for point in points if not sense.is_absurd(point)), PASS)

@@ -119,12 +119,17 @@ def test_a_lost_game_is_resigned_later_by_weaker_players() -> None:
     assert not is_hopeless(engine.game, behind[20], 0.05)  # at full strength one visit says nothing
 
 
+def fill_with_white(engine: Engine) -> None:
+    """Lets White play all over the board while Black passes."""
+    for row in range(2, 9):
+        for column in "CDEFGH"[row % 2 :: 2]:
+            engine.play(WHITE, f"{column}{row}")
+            engine.play(BLACK, PASS)
+
+
 def test_a_hopeless_player_resigns() -> None:
     with engine_at("10k") as engine:
-        for row in range(2, 9):
-            for column in "CDEFGH"[row % 2 :: 2]:
-                engine.play(WHITE, f"{column}{row}")
-                engine.play(BLACK, PASS)
+        fill_with_white(engine)
         decisions = []
         for _ in range(3):
             decisions.append(engine.best_move(BLACK))
@@ -135,10 +140,7 @@ def test_a_hopeless_player_resigns() -> None:
 
 def test_moves_by_hand_end_a_row_of_hopeless_ones() -> None:
     with engine_at("10k") as engine:
-        for row in range(2, 9):
-            for column in "CDEFGH"[row % 2 :: 2]:
-                engine.play(WHITE, f"{column}{row}")
-                engine.play(BLACK, PASS)
+        fill_with_white(engine)
         for _ in range(2):
             assert engine.best_move(BLACK).hopeless
             engine.play(WHITE, PASS)
