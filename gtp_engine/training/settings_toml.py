@@ -12,9 +12,9 @@ import tomlkit
 
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_number, parse_word, unknown
-from ..search.parameters import SearchParameters
+from ..search.parameters import SearchParameters, find_parameter
 from .setting import comment_of, settings_of
-from .settings import RunSettings, parse_size, sections_of
+from .settings import RunSettings, SearchSettings, parse_size, sections_of
 
 VERSION = 1  # of the file
 _COMMENT_WIDTH = 100
@@ -140,6 +140,8 @@ def _accepted_table(name: str, value: dict[str, Any], metadata: Mapping[str, Any
         parameters = SearchParameters()
         for parameter, number in value.items():
             parameters = parameters.with_value(parameter, number)
+            if (own := find_parameter(parameter)) in settings_of(SearchSettings):
+                raise UserError(f"{own} is a setting of its own: move it from {name} to [search]")
         return value
     whole = metadata["names"] == "cycles"
     for key, number in value.items():
