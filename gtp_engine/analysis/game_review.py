@@ -73,6 +73,11 @@ class Conditions:
         limits += [] if self.limits.seconds is None else [f"{self.limits.seconds:g} s"]
         return f"{self.network}, {' or '.join(limits)} per position"
 
+    @property
+    def text(self) -> str:
+        """`search`, and what the numbers hold for: "b6c64-19x19, 200 visits per position; rules chinese, komi 7.5"."""
+        return f"{self.search}; rules {self.rules}, komi {self.komi:g}"
+
 
 @dataclass(frozen=True)
 class Reason:
@@ -111,6 +116,7 @@ class GameReview:
         reasons: Why moves are mistakes, by the number of the move (`reasons.explain`), the most telling first.
         ranks: The estimated ranks of the players, by colour; empty if ranks were not measured with the network and the
             board, or if there are too few moves.
+        is_checked: Whether a second look has been completed: only what it has confirmed is a mistake.
     """
 
     record: GameRecord
@@ -120,6 +126,7 @@ class GameReview:
     by: Unit = "points"
     reasons: Mapping[int, Sequence[Reason]] = field(default_factory=dict)
     ranks: Mapping[int, RankEstimate] = field(default_factory=dict)
+    is_checked: bool = False
 
     @property
     def players(self) -> tuple[int, ...]:
@@ -129,7 +136,8 @@ class GameReview:
     @property
     def mistakes(self) -> list[Mistake]:
         """The mistakes of these players, the most costly first."""
-        return find_mistakes(self.moves, self.by, self.player)
+        found = find_mistakes(self.moves, self.by, self.player)
+        return [mistake for mistake in found if mistake.worst.is_checked] if self.is_checked else found
 
     @property
     def winrates(self) -> list[float]:
@@ -164,7 +172,7 @@ class GameReview:
             review
             for review in self.moves
             if review.move.colour in players and review.move.colour in self.players
-            if phase in (None, phase_of(review))
+            if phase in (None, phase_of(review)) and not review.has_setup
         ]
 
     def to_record(self) -> GameRecord:

@@ -95,7 +95,6 @@ def least_cost(by: Unit) -> float:
 def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int | None = None) -> list[Mistake]:
     """Returns the mistakes, the most costly first.
 
-    If there was a second look, they are those that it has confirmed (`MoveReview.is_checked` of the most costly move).
     A point stays the same mistake until somebody plays it or the search prefers others for more than `LONGEST_GAP`
     moves.
 
@@ -120,6 +119,4 @@ def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int 
         Mistake(tuple(misses), max(misses, key=lambda review: (review.is_checked, cost(review, by))))
         for misses in found
     ]
-    if any(review.is_checked for review in moves):
-        mistakes = [mistake for mistake in mistakes if mistake.worst.is_checked]
     return sorted(mistakes, key=lambda mistake: -cost(mistake.worst, by))

@@ -42,7 +42,7 @@ def statistics(moves: Sequence[MoveReview]) -> PlayStatistics:
         points_lost=sum(review.points_loss for review in moves) / count,
         winrate_lost=sum(review.winrate_loss for review in moves) / count,
         accuracy=accuracy(moves),
-        first_choice=sum(review.move.point == review.best for review in moves),
+        first_choice=sum(review.place == 1 for review in moves),
         first_five=sum((review.place or FIRST_CHOICES + 1) <= FIRST_CHOICES for review in moves),
         classes=tuple(classes[number] for number in range(len(CLASSES) + 1)),
     )

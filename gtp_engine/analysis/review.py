@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from ..game.coords import BLACK, colour_name
 from ..game.game import Move
 from ..search.report import SearchReport
+from ..sgf import GameRecord
 from .record_searches import RecordSearches
 
 
@@ -23,6 +25,8 @@ class MoveReview:
         before: The search of the position before it.
         after: The search of the position after it.
         is_checked: Whether both are the longer searches of a second look (`second_look`).
+        has_setup: Whether the record sets up or removes stones between the two positions. They cannot be compared then:
+            the move costs nothing, and is not judged.
     """
 
     number: int
@@ -30,6 +34,7 @@ class MoveReview:
     before: SearchReport
     after: SearchReport
     is_checked: bool = False
+    has_setup: bool = False
 
     @property
     def best(self) -> int:
@@ -59,12 +64,16 @@ class MoveReview:
     @property
     def winrate_drop(self) -> float:
         """By how much the mover's win rate falls with the move, 0 to 1; negative if it rises."""
+        if self.has_setup:
+            return 0.0
         after = self.after.winrate if self.after.to_move == self.before.to_move else 1 - self.after.winrate
         return self.before.winrate - after
 
     @property
     def points_drop(self) -> float:
         """By how many points the mover's lead falls with the move; negative if it rises."""
+        if self.has_setup:
+            return 0.0
         after = self.after.lead if self.after.to_move == self.before.to_move else -self.after.lead
         return self.before.lead - after
 
@@ -77,6 +86,11 @@ class MoveReview:
     def points_loss(self) -> float:
         """The points that the move has cost its player; 0 if the search would have played it too."""
         return 0.0 if self.move.point == self.best else max(0.0, self.points_drop)
+
+    @property
+    def has_cost(self) -> bool:
+        """Whether the move cost so much that it shows: a twentieth of a point or of a percent rounds to a tenth."""
+        return self.points_loss >= 0.05 or self.winrate_loss >= 0.0005
 
     @property
     def complexity(self) -> float:
@@ -102,7 +116,7 @@ class MoveReview:
 def cost_text(review: MoveReview) -> str:
     """Returns a move in words, and its cost if it has any: `34 white D4 (-2.5 points, -12.3%; E5 is better)`."""
     played = f"{review.number} {colour_name(review.move.colour)} {review.vertex(review.move.point)}"
-    if not review.points_loss and not review.winrate_loss:
+    if not review.has_cost:
         return played
     cost = f"{with_minus(review.points_loss)} points, {with_minus(100 * review.winrate_loss)}%"
     return f"{played} ({cost}; {review.vertex(review.best)} is better)"
@@ -136,11 +150,17 @@ def review_moves(searches: RecordSearches, numbers: range | None = None) -> Iter
     Raises:
         SgfError: A move cannot be played; the moves before it have been yielded.
     """
-    moves = searches.record.moves
+    moves, set_up = searches.record.moves, _followed_by_setup(searches.record)
     reviewed = range(1, len(moves) + 1) if numbers is None else numbers
     reports = searches.reports(range(reviewed.start - 1, reviewed.stop))
     before = next(reports, None)
     for number, after in zip(reviewed, reports, strict=False):  # fewer reports if the review is stopped
         assert before is not None
-        yield MoveReview(number, moves[number - 1], before, after)
+        yield MoveReview(number, moves[number - 1], before, after, has_setup=number in set_up)
         before = after
+
+
+def _followed_by_setup(record: GameRecord) -> set[int]:
+    """Returns the numbers of the moves with stones set up in their own node, or after it and before the next move."""
+    numbers = accumulate(node.move is not None for node in record.nodes)
+    return {number for number, node in zip(numbers, record.nodes, strict=True) if node.has_setup}

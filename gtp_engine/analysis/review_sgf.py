@@ -62,7 +62,7 @@ def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
 def move_comment(review: MoveReview) -> str:
     """Returns the comment on a move: the result of the search after it and, if it cost something, a better line."""
     text = review.after.as_comment()
-    if not review.winrate_loss and not review.points_loss:
+    if not review.has_cost:
         return text
     line = line_text(review, review.better_line)
     return f"{text}\n{_cost_line(review)}; {review.vertex(review.best)} was better.\nBetter line: {line}"
@@ -79,7 +79,7 @@ def _reason_text(review: MoveReview, reason: Reason) -> str:
 
 def summary(review: GameReview) -> str:
     """Returns the review as a few lines of text, for the comment at the start of the record."""
-    lines = [f"Review by gtp_engine {__version__}: {review.conditions.search}"]
+    lines = [f"Review by gtp_engine {__version__}: {review.conditions.text}"]
     for colour in review.players:
         if moves := review.judged(colour):
             numbers = statistics(moves)

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from ..base.errors import UserError
 from ..base.fields import invalid
 from ..evaluate.choices import LARGEST_BOARD, ROLLOUTS, network_on, too_large
 from ..evaluate.evaluator import Evaluator
@@ -18,7 +17,7 @@ from ..network.library import default_networks, network_name
 from ..play.settings import EngineSettings
 from ..play.worker import SearchWorker
 from ..search.parameters import SearchParameters, default_parameters
-from ..sgf import GameRecord, read_sgf
+from ..sgf import GameRecord, SgfError, read_sgf
 from .game_ranks import estimate_ranks
 from .game_review import Conditions, GameReview, Reason
 from .mistakes import Unit
@@ -67,12 +66,17 @@ class Reviewer:
 
     Attributes:
         stopped: Setting it to True, also from a signal handler, ends the review soon.
+
+    Raises:
+        UserError: The settings limit searches to one visit, which compares no moves.
     """
 
     def __init__(self, settings: EngineSettings) -> None:
         self.stopped = False
         self._settings = settings
         self._limits = settings.limits(DEFAULT_SECONDS)
+        if self._limits.visits == 1:
+            raise invalid("number of visits", 1, "2 or more: a review compares moves, and the first visit is to none")
         self._network = ""  # of the worker
         self._worker: SearchWorker | None = None
         self._rollouts: Evaluator | None = None  # for boards too large for the network
@@ -89,9 +93,9 @@ class Reviewer:
             numbers: The numbers of the moves to review; None for all.
 
         Raises:
-            UserError: The profile does not suit the network, or the board is too large for it and the settings are
-                strict.
-            SgfError: A move cannot be played; the moves before it have been yielded.
+            UserError: The profile does not suit the network.
+            SgfError: The board is too large for the network and the settings are strict. Or a move cannot be played;
+                the moves before it have been yielded.
         """
         searches = self._searches(record, rules, komi)
         searches.evaluator.clear_cache()  # so that a review does not depend on the games reviewed before
@@ -170,7 +174,7 @@ class Reviewer:
         if max(record.width, record.height) <= evaluator.largest_board:
             return evaluator, settings.search_parameters(settings.network)
         if self._rollouts is None:
-            self._rollouts = self._make_rollouts(evaluator)
+            self._rollouts = self._make_rollouts(record, evaluator)
         return self._rollouts, default_parameters(ROLLOUTS)
 
     def _new_worker(self, settings: EngineSettings) -> SearchWorker:
@@ -181,11 +185,11 @@ class Reviewer:
         worker.check_profile(parameters.profile)
         return worker
 
-    def _make_rollouts(self, evaluator: Evaluator) -> Evaluator:
-        """Returns rollouts instead of an evaluator that is not meant for boards of this size."""
+    def _make_rollouts(self, record: GameRecord, evaluator: Evaluator) -> Evaluator:
+        """Returns rollouts instead of an evaluator that is not meant for boards of the record's size."""
         text = too_large(evaluator.name, evaluator.largest_board)
         if self._settings.strict:
-            raise UserError(text)
+            raise SgfError(f"{record.source}: {text}")
         logger.warning(f"{text}: larger ones are reviewed by rollouts")
         return make_evaluator(threads=self._settings.threads, seed=self._settings.seed)
 
@@ -217,7 +221,7 @@ def review(
 
     Raises:
         UserError: The network is not found, or an argument is invalid.
-        SgfError: The record cannot be read or replayed.
+        SgfError: The record cannot be read or replayed, or has no moves.
         OSError: The file cannot be read.
     """
     record = _record(game)
@@ -226,6 +230,8 @@ def review(
     chosen_rules = None if rules is None else as_rules(rules)
     if komi is not None:
         check_komi(komi)
+    if not record.moves:
+        raise SgfError(f"{record.source}: there are no moves to review")
     record.to_game(rules=chosen_rules)  # an unplayable record is reported before the engine starts
     reviewer = Reviewer(settings or EngineSettings())
 
@@ -233,7 +239,7 @@ def review(
         try:
             moves = tuple(reviewer.moves(record, chosen_rules, komi))
             *_, moves = moves, *reviewer.second_look(record, moves, chosen_rules, komi)
-            done = GameReview(record, reviewer.conditions(record, chosen_rules, komi), moves)
+            done = GameReview(record, reviewer.conditions(record, chosen_rules, komi), moves, is_checked=True)
             done = replace(done, ranks=reviewer.ranks(done, chosen_rules, komi))
             return replace(done, reasons=dict(reviewer.reasons(done, chosen_rules, komi)))
         finally:

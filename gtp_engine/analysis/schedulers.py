@@ -33,6 +33,7 @@ class Schedulers:
     def __init__(self, settings: EngineSettings, human_model: str | None = None) -> None:
         self._settings = settings
         self._by_network: dict[str, tuple[SearchWorker, Scheduler]] = {}
+        self._human_model = human_model or ""
         self._human: Evaluator | None = None
         if human_model is not None:
             choices = {"device": settings.device, "precision": settings.precision}
@@ -67,7 +68,8 @@ class Schedulers:
 
     def models(self) -> list[dict[str, Any]]:
         """Returns the loaded networks as KataGo's `query_models` reports them."""
-        networks = ((name, scheduler.evaluator) for name, (_, scheduler) in self._by_network.items())
+        networks = [(name, scheduler.evaluator) for name, (_, scheduler) in self._by_network.items()]
+        networks += [] if self._human is None else [(self._human_model, self._human)]
         return [_model(name, evaluator) for name, evaluator in networks if name not in WITHOUT_NETWORK]
 
     def close(self) -> None:

@@ -111,6 +111,7 @@ def _show_advice(network: str, tasks: Sequence[_Task]) -> None:
 
 def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOptions, errors: list[str]) -> None:
     """Reviews the games, and saves and shows each as soon as it is done; adds what went wrong to `errors`."""
+    from ..sgf import SgfError
     from .review_display import show_game, show_total
 
     reviews: list[GameReview] = []
@@ -118,13 +119,17 @@ def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOpt
     shown = STANDARD not in options.outputs(1)
     for number, task in enumerate(tasks, 1):
         name = printable(Path(task.record.source).name) if len(tasks) == 1 else f"game {number} of {len(tasks)}"
-        review, error = _review_game(reviewer, task, options, name)
+        try:
+            review, error = _review_game(reviewer, task, options, name)
+        except SgfError as refusal:
+            errors.append(str(refusal))
+            continue
         errors += [error] if error else []
         if review.moves:
             reviews.append(review)
             results |= save_files(reviews, options, len(tasks))  # first, as the reader of standard output may be gone
         if shown and reviewer.stopped:
-            click.echo(f"stopped after move {review.moves[-1].number if review.moves else task.numbers.start - 1}")
+            click.echo(_where_stopped(review, task))
         if shown and review.moves:
             show_game(review, all_moves=options.all_moves)
         if reviewer.stopped:
@@ -136,8 +141,19 @@ def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOpt
     report_files(results, options)
 
 
+def _where_stopped(review: "GameReview", task: _Task) -> str:
+    """Returns a line about where a review was stopped."""
+    if len(review.moves) == len(task.numbers):
+        return "stopped before all mistakes were checked and explained"
+    return f"stopped after move {review.moves[-1].number if review.moves else task.numbers.start - 1}"
+
+
 def _review_game(reviewer: "Reviewer", task: _Task, options: ReviewOptions, name: str) -> "tuple[GameReview, str]":
-    """Reviews a game; returns its review so far, and the error that ended it early, if there was one."""
+    """Reviews a game; returns its review so far, and the error that ended it early, if there was one.
+
+    Raises:
+        SgfError: The game cannot be reviewed at all.
+    """
     from ..analysis.game_review import GameReview
     from .review_progress import follow, follow_reasons, follow_second_look
 
@@ -146,7 +162,8 @@ def _review_game(reviewer: "Reviewer", task: _Task, options: ReviewOptions, name
     if not reviewer.stopped:
         look = reviewer.second_look(record, moves, rules, komi, by=options.by, player=task.player)
         moves = follow_second_look(look, moves, name)
-    review = GameReview(record, reviewer.conditions(record, rules, komi), moves, task.player, options.by)
+    conditions = reviewer.conditions(record, rules, komi)
+    review = GameReview(record, conditions, moves, task.player, options.by, is_checked=not reviewer.stopped)
     review = replace(review, ranks=reviewer.ranks(review, rules, komi))
     reasons = follow_reasons(reviewer.reasons(review, rules, komi), review, name)
     return replace(review, reasons=reasons), error

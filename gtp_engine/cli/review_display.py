@@ -37,7 +37,7 @@ def show_game(review: GameReview, *, all_moves: bool) -> None:
     first, last = review.moves[0].number, review.moves[-1].number
     moves = f"move {first}" if first == last else f"moves {first} to {last}"
     console.print(Text(printable(f"{review.title}{result}"), style="bold"))
-    console.print(Text(f"{moves}; {review.conditions.search}", style="dim"))
+    console.print(Text(f"{moves}; {review.conditions.text}", style="dim"))
     mistakes = review.mistakes[:LISTED]
     if mistakes:
         console.print(mistakes_table(mistakes))

@@ -119,7 +119,9 @@ _OPTIONS = (
     click.option(
         "--by", type=click.Choice(("points", "winrate")), default="points", help="Rank mistakes by points or win rate."
     ),
-    click.option("--komi", type=Komi(), help="Override the komi in the record."),
+    click.option(
+        "--komi", type=Komi(), show_default="the record's; 0 if it has none", help="Override the komi in the record."
+    ),
     click.option(
         "--rules", type=RulesName(), show_default="the record's; chinese if it has none", help="Override the rules."
     ),

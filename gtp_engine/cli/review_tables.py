@@ -80,7 +80,7 @@ def move_line(review: MoveReview) -> Text:
     """Returns one move as a line: the values after it for Black, what it has cost its player, and a better move."""
     played = f"{colour_letter(review.move.colour)} {review.vertex(review.move.point)}"
     place = f"{review.number:4}  {played:7}{100 * review.winrate:6.1f}%  {lead_text(review.lead):>6}"
-    if review.points_loss < 0.05 and review.winrate_loss < 0.0005:  # zero when rounded
+    if not review.has_cost:
         return Text(place)
     cost = f"{with_minus(review.points_loss):>8}{with_minus(100 * review.winrate_loss):>9}%"
     better = review.vertex(review.best)

@@ -133,7 +133,8 @@ class Reviewing(Part):
         reviewer = job.reviewer
         try:
             moves = self._look(job, rules, komi)
-            review = GameReview(job.record, reviewer.conditions(job.record, rules, komi), moves)
+            conditions = reviewer.conditions(job.record, rules, komi)
+            review = GameReview(job.record, conditions, moves, is_checked=not reviewer.stopped)
             self._tell(job, stage="reasons", done=0, total=len(worth_explaining(review.mistakes)), review=review)
             reasons = {}
             for count, (number, found) in enumerate(reviewer.reasons(review, rules, komi), 1):

@@ -57,10 +57,12 @@ def test_a_point_that_a_player_misses_again_is_one_mistake() -> None:
     assert spans(moves, player=BLACK) == [("11-13", 11)]
 
 
-def test_after_a_second_look_only_what_it_has_confirmed_is_a_mistake() -> None:
-    moves = [loss(1, BLACK, D4, E5, 3), loss(2, WHITE, G7, F6, 2), loss(3, BLACK, D4, E5, 5), loss(5, BLACK, D4, G7, 9)]
+def test_after_a_complete_second_look_only_what_it_has_confirmed_is_a_mistake() -> None:
+    moves = [loss(1, BLACK, D4, E5, 3), loss(2, WHITE, G7, F6, 2), loss(3, BLACK, D4, E5, 5), loss(4, WHITE, D4, G7, 9)]
     moves[:2] = [replace(move, is_checked=True) for move in moves[:2]]
-    assert spans(moves) == [("1-3", 1), ("2", 2)]
+    listed = [[mistake.span for mistake in game_of(moves, is_checked=done).mistakes] for done in (True, False)]
+    assert listed == [["1-3", "2"], ["4", "1-3", "2"]]
+    assert find_mistakes(moves)[1].worst.number == 1  # the one that has been checked, although the other one cost more
 
 
 def test_a_point_that_has_been_played_is_missed_anew() -> None:
@@ -133,6 +135,8 @@ def test_comment() -> None:
         "D4 loses 4.0 points and 20.0% of the win rate; E5 was better.\nBetter line: E5 F6"
     )
     assert "Better" not in move_comment(review(BLACK, E5, E5, (0.5, 0.7), (0.0, 4.0)))
+    too_little_to_show = loss(1, BLACK, D4, E5, 0.04, 0.0004)
+    assert "Better" not in move_comment(too_little_to_show) and "better" not in repr(too_little_to_show)
 
 
 def test_every_move_has_values_and_only_mistakes_have_comments() -> None:
@@ -179,7 +183,7 @@ def test_small_mistakes_beyond_the_list_stay_unmarked() -> None:
 def test_summary_names_the_players_and_their_mistakes() -> None:
     moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, G7, F6, 2.0), loss(3, BLACK, D4, E5, 1.0)]
     lines = summary(game_of(moves)).split("\n")
-    assert lines[0].endswith(": net, 20 visits per position")
+    assert lines[0].endswith(": net, 20 visits per position; rules chinese, komi 7")
     assert lines[1:] == [
         "Black (Ann 3d): 2.50 points lost per move, accuracy 38%, engine's first choice 0%",
         "White (Bob): 2.00 points lost per move, accuracy 56%, engine's first choice 0%",

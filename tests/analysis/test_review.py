@@ -1,11 +1,12 @@
 """The review of a record: what a move cost, and the whole of it on a small game."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from reviews import D4, E5, F6, review
+from reviews import D4, E5, F6, game_of, review
 
 from gtp_engine.analysis.record_searches import RecordSearches
 from gtp_engine.analysis.review import MoveReview, review_moves
@@ -34,6 +35,13 @@ def test_a_move_that_the_search_prefers_or_after_which_the_value_rises_costs_not
     assert (better.winrate_drop, better.points_drop) == (pytest.approx(-0.05), -0.5)
 
 
+def test_a_move_with_stones_set_up_after_it_costs_nothing() -> None:
+    mistake = replace(review(BLACK, D4, E5, (0.5, 0.7), (0.0, 4.0)), has_setup=True)
+    assert (mistake.winrate_loss, mistake.points_loss, mistake.winrate_drop, mistake.points_drop) == (0, 0, 0, 0)
+    assert (mistake.winrate, mistake.lead) == (pytest.approx(0.3), pytest.approx(-4.0))
+    assert game_of([mistake]).judged() == game_of([mistake]).mistakes == []
+
+
 def test_place_and_complexity() -> None:
     # E5 is the best; D4 is expected to lose 2 points, and a player who follows the policy chooses it every fourth time.
     second = review(BLACK, D4, E5, (0.5, 0.5), (0.0, 0.0), others=((D4, 0.1, 2.0),), prior=0.3)
@@ -50,8 +58,9 @@ def reviewed(data: bytes, limits: Limits, numbers: range | None = None, **option
 
 @pytest.mark.parametrize("limits", [Limits(visits=8), Limits(visits=8, seconds=60)])
 def test_every_move_is_reviewed_passes_and_setup_too(limits: Limits) -> None:
-    data = b"(;SZ[5:4]KM[3]RU[Japanese];B[bb];AW[dd];B[cc];W[];B[];W[bc])"
+    data = b"(;SZ[5:4]KM[3]RU[Japanese]AB[aa];B[bb];AW[dd];B[cc];W[]AE[aa];B[];W[bc];AW[ea])"
     reviews = list(reviewed(data, limits, komi=0.5))
+    assert [done.has_setup for done in reviews] == [True, False, True, False, True]
     assert [done.move for done in reviews] == read_sgf(data).moves
     assert [done.number for done in reviews] == [1, 2, 3, 4, 5]
     assert [done.before.to_move for done in reviews] == [BLACK, BLACK, WHITE, BLACK, WHITE]

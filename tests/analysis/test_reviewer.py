@@ -114,11 +114,14 @@ def test_wrong_arguments_are_refused_before_the_search(game: Game, tmp_path: Pat
         (game, {"settings": "none"}),
         (game, {"rules": "go"}),
         (game, {"komi": "7"}),
+        (game, {"settings": EngineSettings("uniform", visits=1)}),
     ):
         with pytest.raises(UserError, match=r"invalid|unknown"):
             review(source, **options)
     with pytest.raises(FileNotFoundError):
         review(tmp_path / "nosuch.sgf")
+    with pytest.raises(SgfError, match="no moves to review"):
+        review(Game(5), SETTINGS)
     (tmp_path / "bad.sgf").write_text("(;SZ[5];B[bb];W[bb])")
     with pytest.raises(SgfError, match="move 2"):
         review(tmp_path / "bad.sgf", SETTINGS)

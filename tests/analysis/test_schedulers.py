@@ -25,6 +25,7 @@ def test_humans_are_asked_about_the_position_that_a_search_begins_with(moves: st
     settings = EngineSettings(network="uniform", device="cpu", precision="float32")
     with closing(Schedulers(settings, str(HUMAN))) as schedulers:
         policy = schedulers.human_policy(game, "rank_5k")
+        assert [(model["name"], model["usesHumanSLProfile"]) for model in schedulers.models()] == [(str(HUMAN), True)]
     evaluator = NetworkEvaluator(HUMAN, device="cpu", precision="float32")
     search = Search(evaluator, SearchParameters(profile="rank_5k"))
     root = search.run(SearchRequest(game, Limits(visits=1))).root_evaluation

@@ -52,7 +52,7 @@ def test_summary_list_comments_and_curve_up_to_the_illegal_move(tmp_path: Path) 
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == f"Error: {file}: move 4: illegal move: D2 is occupied"
     lines = done.stdout.splitlines()
-    assert lines[:2] == ["A - B", "moves 1 to 3; uniform, 4 visits per position"]
+    assert lines[:2] == ["A - B", "moves 1 to 3; uniform, 4 visits per position; rules chinese, komi 1"]
     assert [line[:11].split() for line in lines[-5:-2]] == [["1", "B", "C3"], ["2", "W", "B4"], ["3", "B", "D2"]]
     assert lines[-6].startswith("move  played")
     assert done.stdout.index("points lost per move") < done.stdout.index("move  played")
@@ -120,7 +120,7 @@ def test_outputs_are_utf_8_whatever_the_names_and_the_terminal(tmp_path: Path) -
         ("a.sgf", RECORD, ["--plot", "{folder}/c/b.png"], "/c/b.png: folder {folder}/c does not exist"),
         ("a.sgf", RECORD, ["--moves", "6-"], "a.sgf: there is no move 6, the game has 5"),
         ("a.sgf", RECORD, ["--player", "Carl"], "a.sgf: no player 'Carl' in this game: Black is A, White is B"),
-        ("a.sgf", b"(;SZ[21];B[aa])", ["--network", TINY, "--strict"], "Error: tiny plays on boards up to 19x19"),
+        ("a.sgf", b"(;SZ[21];B[aa])", ["--network", TINY, "--strict"], "a.sgf: tiny plays on boards up to 19x19"),
         ("a.sgf", b"(;SZ[21];B[aa])", ["--network", "auto", "--strict"], "b6c64-19x19 plays on boards up to 19x19"),
         ("a.sgf", RECORD, ["--network", TINY, "--profile", "rank_5k"], "Error: tiny does not imitate humans"),
     ],
@@ -168,6 +168,15 @@ def test_files_are_saved_although_nobody_reads_the_summary(tmp_path: Path, game:
     assert "Traceback" not in errors
     assert "SBKV" in out.read_text()
     assert len(table.read_text().splitlines()) == 1 + 5
+
+
+def test_games_on_boards_too_large_for_the_network_do_not_end_a_strict_review(tmp_path: Path) -> None:
+    games = tmp_path / "games.sgf"
+    games.write_bytes(OTHER + b"(;SZ[21];B[aa])" + OTHER)
+    done = review(games, "--network", TINY, "--visits", "2", "--strict", "--json", "-")
+    assert done.returncode == 1
+    assert f"Error: {games}, game 2: tiny plays on boards up to 19x19" in done.stderr
+    assert [game["black"]["name"] for game in json.loads(done.stdout)["games"]] == ["Carl", "Carl"]
 
 
 def test_range_and_player(tmp_path: Path, game: Path) -> None:

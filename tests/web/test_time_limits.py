@@ -204,7 +204,7 @@ def test_a_persons_clock_stands_while_nobody_plays(
 def test_the_clock_stands_during_a_review(desk: Desk, hands: Hands) -> None:
     begin(desk, "absolute 100")
     answered(desk, "C3")
-    desk.send("review", visits=1)
+    desk.send("review", visits=2)
     assert desk.published[-1]["clock"]["running"] is None
     hands.move(500)
     desk.wait(lambda: not desk.session.reviewing.is_running)

@@ -391,7 +391,7 @@ function pressKey(event) {
   if (!current || event.ctrlKey || event.metaKey || event.altKey) return;
   const act = KEYS[event.key] || event.target.closest(".viewer") && KEYS_OF_VIEWER[event.key];
   if (act) act(current);
-  else if (/^[1-9]$/.test(event.key)) current.playInstead(Number(event.key) - 1);
+  else if (/^[1-6]$/.test(event.key)) current.playInstead(Number(event.key) - 1);
   else return;
   event.preventDefault();
 }
