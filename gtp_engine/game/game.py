@@ -1,6 +1,7 @@
 """One game: its starting position, the moves since, komi and rules."""
 
 from collections.abc import Iterable
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
@@ -78,7 +79,8 @@ def count_handicap(setup_stones: Iterable[Move], moves: Iterable[Move]) -> int:
     """Counts Black's handicap stones as KataGo does.
 
     They are the stones that are set up, unless White has some too, and the moves that Black plays in a row at the
-    start, ignoring White's passes.
+    start, ignoring White's passes. If White then moves twice in a row, a controller is setting up a position by moves,
+    and there is no handicap.
 
     Returns:
         Their number, or 0 if it is less than two.
@@ -88,7 +90,10 @@ def count_handicap(setup_stones: Iterable[Move], moves: Iterable[Move]) -> int:
         if stone.colour == WHITE:
             return 0
         count += 1
-    for move in moves:
+    after_the_last = Move(BLACK, PASS)
+    for move, following in pairwise(chain(moves, (after_the_last,))):
+        if move.colour == following.colour == WHITE:
+            return 0
         if move.colour == WHITE and move.point == PASS:
             continue
         if move.colour == WHITE or move.point == PASS:

@@ -398,6 +398,32 @@ def test_handicap_is_compensated_as_the_rules_say() -> None:
         assert final_score(game) == area - bonus - 0.5, name
 
 
+@pytest.mark.parametrize(
+    ("moves", "handicap"),
+    [
+        ("B C3 B G7 W E5 B D4", 2),
+        ("B C3 W pass B G7 W E5", 2),
+        ("B C3 W E5 B G7", 0),
+        ("B C3 B G7 W E5 W D4", 0),  # a position that is set up by moves, as GUIs and servers do
+        ("B C3 B G7 W pass W E5", 0),
+    ],
+)
+def test_first_moves_of_black_are_handicap_unless_white_plays_twice_in_a_row(moves: str, handicap: int) -> None:
+    game = Game(9)
+    for colour, name in zip(moves.split()[::2], moves.split()[1::2], strict=True):
+        game.play(colour, name)
+    assert game.handicap == handicap
+
+
+def test_stones_of_a_handicap_are_none_if_white_plays_twice_in_a_row() -> None:
+    game = Game(9)
+    game.place_handicap(points(game, "C3 G7 G3"))
+    game.play(WHITE, "E5")
+    assert game.handicap == 3
+    game.play(WHITE, "D4")
+    assert (game.handicap, game.handicap_bonus) == (0, 0)
+
+
 @pytest.mark.parametrize(("first", "bonus"), [(BLACK, 0.5), (WHITE, -0.5)])
 def test_the_button_is_half_a_point_for_the_first_to_pass(first: int, bonus: float) -> None:
     game = drawn(BORDER, RULESETS["aga-button"], komi=7)
