@@ -22,7 +22,7 @@ _LONGEST_RESERVE = 1.0
 _RESERVE_SHARE = 0.1
 # The excess of moves over their budgets is the median of this number of moves: one slow start must not count for long.
 _MEASURED_MOVES = 5
-# Seconds per move. A larger difference is no lag: another program has played moves of this colour.
+# Seconds per move. A larger difference is no lag: a person or another program has played moves of this colour.
 _LONGEST_LAG = 1.0
 
 
@@ -350,4 +350,8 @@ def _measure_lag(side: _Side, reported: float) -> None:
     if side.counted is None or reported > side.counted + 1:
         side.counted, side.counted_moves, side.lag = reported, 0, 0.0
     elif side.counted_moves:
-        side.lag = min(max(side.counted - reported - 1, 0.0) / side.counted_moves, _LONGEST_LAG)
+        lag = max(side.counted - reported - 1, 0.0) / side.counted_moves
+        if lag > _LONGEST_LAG:
+            side.counted, side.counted_moves = reported, 0
+        else:
+            side.lag = lag

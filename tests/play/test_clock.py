@@ -115,6 +115,17 @@ def test_ten_seconds_for_a_whole_small_game_are_used_and_never_overrun():
     assert endless > 0.2
 
 
+def test_a_move_that_somebody_else_plays_on_the_clock_is_no_lag():
+    clock, left = Clock(TimeSettings("absolute", 600.0)), 600.0
+    budgets = []
+    for number in range(10):
+        clock.time_left(BLACK, left, 0)
+        budgets.append(clock.budget(BLACK, 361, 2 * number))
+        clock.charge(BLACK, budgets[-1], budgets[-1])
+        left -= budgets[-1] + (70.0 if number == 4 else 0.0)
+    assert min(budgets[5:]) > 0.8 * budgets[0]
+
+
 def test_a_lag_that_only_the_reports_show_is_learned():
     time = TimeSettings("absolute", 60)
     assert play_game(Clock(time), Referee(time), 100, 81, excess=0.0, lag=0.25, reports=True) >= 0
