@@ -21,13 +21,14 @@ from ..base.fields import Range, invalid, parse_number
 from ..base.messages import plural
 from ..evaluate.choices import WITHOUT_NETWORK
 from ..evaluate.human_profile import check_profile
-from ..game.coords import BLACK, PASS, WHITE, check_board_size, colour_letter, colour_name
+from ..game.coords import BLACK, PASS, check_board_size, colour_letter, colour_name
 from ..game.rules import Rules, as_rules, check_komi, default_komi, rules_name
 from ..languages.texts import Phrase
 from ..network.library import network_name
 from ..search.parameters import SearchParameters
 from ..search.request import RequestOptions, SearchRequest
 from .clock import Clock
+from .hopeless_turns import HopelessTurns
 from .ranks import Rank, RankPlay, as_rank, next_rank, play_at
 from .search_thread import SearchThread
 from .settings import EngineSettings
@@ -132,7 +133,7 @@ class Engine:
         self._rules = as_rules(rules)
         self._sent_komi = komi
         self._game: Game | None = None
-        self._hopeless_moves = {BLACK: 0, WHITE: 0}
+        self._hopeless_turns = HopelessTurns()
         self.games_begun = 0
         self._notes: set[str] = set()  # that were logged
         self._thread = SearchThread(self.settings.new_worker)
@@ -248,7 +249,7 @@ class Engine:
 
     def clear_board(self) -> None:
         """Begins a game with full clocks on the empty board; komi, rules and time settings stay."""
-        self._change()
+        self._end_pondering()
         self.games_begun += 1
         self._game = None
         self.clock.restart()
@@ -256,7 +257,7 @@ class Engine:
     def set_komi(self, komi: float) -> None:
         """Changes the komi, also during a game."""
         check_komi(komi)
-        self._change()
+        self._end_pondering()
         self._sent_komi = komi
         if self._game is not None:
             self._game.set_komi(komi)
@@ -264,7 +265,7 @@ class Engine:
     def set_rules(self, rules: Rules | str) -> None:
         """Changes the rules, also during a game."""
         rules = as_rules(rules)
-        self._change()
+        self._end_pondering()
         self._rules = rules
         if self._game is not None:
             self._game.set_rules(rules)
@@ -273,28 +274,28 @@ class Engine:
         """Plays a move in the game, as `Game.play` does."""
         self._end_pondering()
         self.game.play(colour, point)
-        self._hopeless_moves[self.game.moves[-1].colour] = 0  # a move of somebody else's choice
 
     def undo(self) -> None:
         """Takes back the last move, as `Game.undo` does."""
-        self._change()
+        self._end_pondering()
+        self._hopeless_turns.clear()
         self.game.undo()
 
     def set_up(self, black: Iterable[int | str], white: Iterable[int | str], to_move: int | str = BLACK) -> None:
         """Sets up a position, as `Game.set_up` does."""
-        self._change()
+        self._end_pondering()
         self.game.set_up(black, white, to_move)
         self.games_begun += 1
 
     def set_to_move(self, colour: int | str) -> None:
         """Makes it this player's turn, without a move of the other."""
-        self._change()
+        self._end_pondering()
         self.game.to_move = colour
         self.games_begun += 1
 
     def place_handicap(self, points: Iterable[int | str]) -> None:
         """Places handicap stones, as `Game.place_handicap` does."""
-        self._change()
+        self._end_pondering()
         self.game.place_handicap(points)
         self.games_begun += 1
 
@@ -311,7 +312,7 @@ class Engine:
         if not isinstance(game, Game):
             raise invalid("game", game, "a Game; that of a record is record.to_game()")
         self.settings.check_board(game.width, game.height)
-        self._change()
+        self._end_pondering()
         self.games_begun += 1
         self._game = game.copy()
         self._width, self._height = game.width, game.height
@@ -320,11 +321,6 @@ class Engine:
             self._sent_komi = game.komi
         self.clock.restart()
         self._use(self.settings.network_on(game.width, game.height))
-
-    def _change(self) -> None:
-        """Prepares for a change of the game other than a move: restarts the count of hopeless positions."""
-        self._end_pondering()
-        self._hopeless_moves = {BLACK: 0, WHITE: 0}
 
     # Parameters.
 
@@ -414,7 +410,7 @@ class Engine:
         settings = self.settings if rank is None else replace(self.settings, rank=rank)
         # A copy, since the clock belongs to this thread: what becomes of it later is not for this move.
         clock, strength = copy.deepcopy(self.clock), self._strength(settings)
-        hopeless_before = self._hopeless_moves[colour]
+        hopeless_before = self._hopeless_turns.row(game, colour)
 
         def decide(worker: "SearchWorker") -> Decision:
             from .decision import PlayStyle, choose_move  # imports numba
@@ -459,7 +455,7 @@ class Engine:
     def commit(self, decision: Decision) -> None:
         """Plays a decision of `genmove` and charges its time to the clock; does nothing if it resigns."""
         self._end_pondering()
-        self._hopeless_moves[decision.colour] = self._hopeless_moves[decision.colour] + 1 if decision.hopeless else 0
+        self._hopeless_turns.note(self.game, decision.colour, hopeless=decision.hopeless)
         if decision.resign:
             return
         self.game.play(decision.colour, decision.point)

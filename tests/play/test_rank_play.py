@@ -149,6 +149,35 @@ def test_moves_by_hand_end_a_row_of_hopeless_ones() -> None:
         assert not engine.best_move(BLACK).resign
 
 
+def test_a_game_that_is_replayed_before_each_move_is_resigned_too() -> None:
+    moves: list[tuple[int, int]] = []
+    with engine_at("10k") as engine:
+        fill_with_white(engine)
+        moves += engine.game.moves
+        resigned = []
+        for _ in range(3):
+            engine.set_board_size(9, 9)
+            engine.clear_board()
+            engine.set_komi(engine.komi)
+            for move in moves:
+                engine.play(*move)
+            decision = engine.best_move(BLACK)
+            resigned.append(decision.resign)
+            moves += [(BLACK, decision.point), (WHITE, PASS)]
+    assert resigned == [False, False, True]
+
+
+def test_whoever_takes_back_a_move_may_go_on() -> None:
+    with engine_at("10k") as engine:
+        fill_with_white(engine)
+        for _ in range(2):
+            assert engine.best_move(BLACK).hopeless
+            engine.play(WHITE, PASS)
+        engine.undo()
+        engine.play(WHITE, PASS)
+        assert not engine.best_move(BLACK).resign
+
+
 def test_a_move_that_is_not_played_is_the_likeliest_and_changes_nothing() -> None:
     with engine_at("20k") as engine, engine_at("20k") as other:
         vertices = {engine.genmove(play=False).result().vertex for _ in range(5)}
