@@ -104,6 +104,13 @@ def is_visible(name: str, suffixes: tuple[str, ...]) -> bool:
     return name.lower().endswith(suffixes) and not name.startswith(".")
 
 
+def is_same_file(path: Path, other: Path) -> bool:
+    """Returns whether two paths name one file; False if one of them is missing."""
+    with contextlib.suppress(OSError):
+        return path.samefile(other)
+    return False
+
+
 def write_text(path: Path, text: str) -> None:
     """Writes a text atomically, in UTF-8."""
     write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))

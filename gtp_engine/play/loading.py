@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from ..base.errors import UserError
-from ..base.files import files_with
+from ..base.files import files_with, is_same_file
 from ..base.messages import plural
 from ..game.coords import BLACK, WHITE
 from ..game.game import Game
@@ -217,7 +216,7 @@ def unfinished_games(folder: Path, other_than: Path | None = None, *, with_edite
     """
     files = [(path.stat().st_mtime, path) for path in files_with((".sgf",), folder)]
     for _, path in sorted(files, reverse=True):
-        if other_than is not None and _is_same_file(path, other_than):
+        if other_than is not None and is_same_file(path, other_than):
             continue
         try:
             tree = read_tree(path)
@@ -227,12 +226,6 @@ def unfinished_games(folder: Path, other_than: Path | None = None, *, with_edite
         is_edited = read_notes(tree.root.properties).is_edited
         if tree.is_whole_file and (with_edited if is_edited else record.moves and _is_unfinished(record)):
             yield path
-
-
-def _is_same_file(path: Path, other: Path) -> bool:
-    with suppress(OSError):  # one of them is missing
-        return path.samefile(other)
-    return False
 
 
 def _is_unfinished(record: GameRecord) -> bool:

@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from ..base.files import is_same_file
 from ..sgf import Writable, write_sgf
 
 _OUR_NAME = re.compile(r"\d{4}-\d\d-\d\d-\d{6}(-.*)?\.sgf")  # of new files
@@ -60,7 +61,7 @@ class GameFile:
         """
         try:
             path = Path(name).expanduser()
-            if path == self.path:
+            if self.path is not None and (path == self.path or is_same_file(path, self.path)):
                 return self.save(record)
             write_sgf(record, path, overwrite=False)
         except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: ~ has no home folder

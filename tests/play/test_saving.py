@@ -27,6 +27,13 @@ def test_every_save_updates_the_same_file(tmp_path: Path) -> None:
     assert moves(file.path) == 2 and len(list((tmp_path / "games").iterdir())) == 1
 
 
+def test_the_games_own_file_may_be_spelt_differently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = GameFile(tmp_path / "games")
+    assert file.save_as(record("C3"), "mine.sgf") and file.save_as(record("C3", "B2"), str(tmp_path / "mine.sgf"))
+    assert moves(tmp_path / "mine.sgf") == 2
+
+
 def test_two_programs_that_continue_a_game_keep_both_games(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     GameFile(tmp_path).save_as(record("C3"), str(path))
