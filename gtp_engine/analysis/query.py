@@ -40,7 +40,8 @@ _FLAGS = (
 _FIELDS = {
     *("id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize"),
     *("boardYSize", "analyzeTurns", "maxVisits", "rootPolicyTemperature", "rootFpuReductionMax", "analysisPVLen"),
-    *("avoidMoves", "allowMoves", "overrideSettings", "reportDuringSearchEvery", "priority", "priorities"),
+    *("avoidMoves", "allowMoves", "overrideSettings", "reportDuringSearchEvery"),
+    *("firstReportDuringSearchAfter", "priority", "priorities"),
     *_FLAGS,
 }
 _MOVES_FORM = 'Must be an array of pairs of the form: ["b" or "w", GTP board vertex]'
@@ -156,7 +157,10 @@ class _Parser:
         wanted = frozenset(name for name in _FLAGS if self._flag(name))
         if _NOT_COMPUTED in wanted:
             self.warnings.append((_NOT_COMPUTED, "Not computed: the tree keeps no spread for each move"))
-        interval = self._number("reportDuringSearchEvery", 0.001, 1e6, "Must be a number of seconds from 0.001 to 1e6")
+        interval, first_report = (
+            self._number(name, 0.001, 1e6, "Must be a number of seconds from 0.001 to 1e6")
+            for name in ("reportDuringSearchEvery", "firstReportDuringSearchAfter")
+        )
         root_moves = self._root_moves()
         self._widen_root()
         for name in sorted(self.fields.keys() - _FIELDS):
@@ -169,6 +173,7 @@ class _Parser:
             ownership=not wanted.isdisjoint({"includeOwnership", "includeOwnershipStdev"}),
             moves_ownership=not wanted.isdisjoint({"includeMovesOwnership", "includeOwnershipStdev"}),
             interval=interval,
+            first_report=first_report,
             # Clients that ask for many positions want their values, which still change when the best move is settled.
             early_stop=False,
         )

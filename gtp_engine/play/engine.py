@@ -374,7 +374,7 @@ class Engine:
         Args:
             colour: The player to search for; None for the player to move.
             **options: Other fields of the request (`SearchRequest`): `limits`, `root_moves`, `parameters`, `ownership`,
-                `moves_ownership`, `on_report`, `interval`, `stop` and `early_stop`.
+                `moves_ownership`, `on_report`, `interval`, `first_report`, `stop` and `early_stop`.
 
         Raises:
             UserError: A value is invalid.

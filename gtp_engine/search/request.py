@@ -109,6 +109,7 @@ class RequestOptions(TypedDict, total=False):
     moves_ownership: bool
     on_report: "Callable[[SearchReport], None] | None"
     interval: float | None
+    first_report: float | None
     stop: threading.Event | None
     early_stop: bool
 
@@ -125,7 +126,8 @@ class SearchRequest:
         ownership: Whether the report has the ownership of each point.
         moves_ownership: Whether it has it for every move as well.
         on_report: Called with a report every `interval` seconds, on the searching thread.
-        interval: Seconds between these reports; None for none.
+        interval: Seconds between these reports; None for none after the first one.
+        first_report: Seconds until the first of these reports; None for `interval`.
         stop: Set by another thread to end the search. The root is evaluated in any case.
         early_stop: Whether a time limit need not be used up: the search then ends as soon as no other move can
             overtake the most visited one.
@@ -142,6 +144,7 @@ class SearchRequest:
     moves_ownership: bool = False
     on_report: "Callable[[SearchReport], None] | None" = None
     interval: float | None = None
+    first_report: float | None = None
     stop: threading.Event | None = None
     early_stop: bool = True
 
@@ -155,8 +158,9 @@ class SearchRequest:
             raise invalid("parameters", self.parameters, expected)
         for name in ("ownership", "moves_ownership", "early_stop"):
             parse_bool(name, getattr(self, name), from_text=False)
-        if self.interval is not None:
-            parse_number("interval", self.interval, _SECONDS, from_text=False)
+        for name in ("interval", "first_report"):
+            if (seconds := getattr(self, name)) is not None:
+                parse_number(name, seconds, _SECONDS, from_text=False)
         if not (self.on_report is None or callable(self.on_report)):
             raise invalid("on_report", self.on_report, "a function of a report")
         if self.root_moves.avoid or self.root_moves.allow:

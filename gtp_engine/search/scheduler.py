@@ -8,6 +8,7 @@ two batches.
 import bisect
 import heapq
 import itertools
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -234,8 +235,9 @@ class Scheduler:
         status["is_ending"] = queued.is_cancelled  # the beginning of another one may have cancelled it
         if request.limits.seconds is not None:
             status["ends"] = queued.started + request.limits.seconds
-        if request.on_report is not None and request.interval is not None:
-            status["next_report"] = queued.started + request.interval
+        first = request.interval if request.first_report is None else request.first_report
+        if request.on_report is not None and first is not None:
+            status["next_report"] = queued.started + first
         return True
 
     def _set_kinds(self, active: "ActiveSearch", slot: int) -> None:
@@ -409,8 +411,9 @@ class Scheduler:
 
     def _report(self, queued: QueuedSearch, now: float) -> None:
         request, status = queued.request, self._batcher.statuses[queued.slot]
-        assert request.on_report is not None and request.interval is not None and queued.active is not None
-        status["next_report"] = max(status["next_report"] + request.interval, now)
+        assert request.on_report is not None and queued.active is not None
+        interval = math.inf if request.interval is None else request.interval
+        status["next_report"] = max(status["next_report"] + interval, now)
         try:
             report = queued.active.report(now - queued.started)
         except Exception as error:  # a bug: the other searches go on

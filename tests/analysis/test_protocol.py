@@ -245,6 +245,12 @@ def test_reports_on_the_way_are_marked() -> None:
     assert len(answers) > 1
 
 
+def test_the_first_report_may_come_earlier_and_alone() -> None:
+    early = {"id": "a", "maxVisits": 3000, "firstReportDuringSearchAfter": 0.001}
+    for more in ({}, {"reportDuringSearchEvery": 1000}):
+        assert [answer["isDuringSearch"] for answer in converse(BASE | early | more)] == [True, False]
+
+
 def test_avoided_moves_are_not_looked_at() -> None:
     avoided = [{"player": "B", "moves": ["C3", "pass"], "untilDepth": 1}]
     (answer,) = converse(BASE | {"id": "a", "avoidMoves": avoided, "maxVisits": 100, "includePolicy": True})

@@ -168,6 +168,7 @@ def test_unknown_fields_are_warned_of() -> None:
         ({"avoidMoves": [], "allowMoves": []}, "allowMoves", "Cannot specify both allowMoves and avoidMoves"),
         ({"allowMoves": 2 * [{"player": "B", "moves": [], "untilDepth": 1}]}, "allowMoves", "Cannot specify"),
         ({"reportDuringSearchEvery": 0}, "reportDuringSearchEvery", "Must be a number of seconds"),
+        ({"firstReportDuringSearchAfter": "soon"}, "firstReportDuringSearchAfter", "Must be a number of seconds"),
         ({"rootPolicyTemperature": "1"}, "rootPolicyTemperature", "Must be a number from 0.01 to 100.0"),
         ({"rootPolicyTemperature": 100}, "rootPolicyTemperature", "Must be less: wideRootNoise 0.04 multiplies 100 by"),
         (
