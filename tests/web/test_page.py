@@ -112,6 +112,22 @@ def test_the_graph_hides_mistakes_while_guessing() -> None:
     assert run_script(script, "graph.js") == ["true", "true", "false"]
 
 
+def test_a_smaller_board_below_the_pointer_is_drawn() -> None:
+    script = """
+        const {Board} = await import(process.argv[1]);
+        globalThis.DOMParser = class { parseFromString() { return {documentElement: {getAttribute() {}}}; } };
+        document.importNode = (node) => node;
+        const board = new Board({...element(), classList: {toggle() {}}}, {onHover() {}});
+        board.drawing.querySelector = () => ({getBBox: () => ({x: 0, y: 0, width: 18})});
+        const show = (size) => board.show(`${size}`, {width: size, height: size, colour: "black", isPreview: false,
+          stones: Array(size).fill(".".repeat(size))});
+        const say = () => console.log(board.overlay.children.length);
+        show(19); board.hover([3, 15]); say();
+        show(9); say();
+        board.hover([3, 5]); say();"""
+    assert run_script(script, "board.js") == ["1", "0", "1"]
+
+
 def test_numbers_have_decimal_points_as_the_reasons_beside_them() -> None:
     script = """
         Object.assign(globalThis, {fetch: async () => ({json: async () => ({direction: "ltr"})}), localStorage: {}});

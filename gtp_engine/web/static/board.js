@@ -39,7 +39,7 @@ export class Board {
       this.cell = box.width / (width - 1);
       this.overlay.setAttribute("viewBox", read.getAttribute("viewBox"));
     }
-    if (width !== this.width || height !== this.height) this.cursor = null;
+    if (width !== this.width || height !== this.height) this.cursor = this.hovered = null;
     Object.assign(this, {width, height, stones, colour, isPreview});
     this.element.classList.toggle("yours", colour !== null);
     this.sent = null;
