@@ -98,8 +98,8 @@ class Server:
 
     async def serve(self, played: PlayedGame, opened: Callable[[], object]) -> None:
         """Does what `run` does in a loop that runs already."""
-        self._loop = loop = asyncio.get_running_loop()
-        self.session = Session(played, self.publish, loop.call_soon_threadsafe)
+        self._loop = asyncio.get_running_loop()
+        self.session = Session(played, self.publish, self._call)
         routes: list[Any] = [(r"/socket", _Socket), (r"/game\.sgf", _Record), (r"/(.*)", _File)]
         application = Application(
             routes,
@@ -136,7 +136,13 @@ class Server:
         if self._loop is None:
             self._stopped.set()
         else:
-            self._loop.call_soon_threadsafe(self._stopped.set)
+            self._call(self._stopped.set)
+
+    def _call(self, function: Callable[[], object]) -> None:
+        """Calls a function soon in the server's loop; not at all once the loop is closed. Any thread may call it."""
+        assert self._loop is not None
+        with contextlib.suppress(RuntimeError):  # a search may end, or a second Ctrl-C come, after the loop
+            self._loop.call_soon_threadsafe(function)
 
     def publish(self, document: dict[str, Any]) -> None:
         """Sends a document to all pages. A page that is slow gets only the latest one when it is ready again."""

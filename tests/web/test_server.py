@@ -6,6 +6,7 @@ import logging
 import re
 import sys
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK
-from gtp_engine.play.engine import Engine
+from gtp_engine.play.engine import Decision, Engine
 from gtp_engine.play.played_game import PlayedGame
 from gtp_engine.web.guard import Guard
 from gtp_engine.web.network_address import own_address, qr_code
@@ -221,6 +222,27 @@ def test_an_answer_to_a_page_that_is_gone_is_no_error(
 
     with_server(engine, tmp_path, visit)
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+def test_a_search_may_end_after_the_server(
+    engine: Engine, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search: Future[Decision] = Future()
+    monkeypatch.setattr(engine, "genmove", lambda: search)
+    servers = []
+
+    async def visit(browser: Browser) -> None:
+        servers.append(browser.server)
+        await browser.log_in()
+        page = await browser.socket()
+        state = await read(page, lambda message: message["type"] == "state")
+        await page.write_message(play(state, "C3"))
+        await read(page, lambda message: message["task"] is not None)
+
+    with_server(engine, tmp_path, visit)
+    search.cancel()
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+    servers[0].stop()  # a second Ctrl-C
 
 
 def test_a_message_that_is_too_long_closes_the_connection(engine: Engine, tmp_path: Path) -> None:
