@@ -35,7 +35,7 @@ class Searches(Part):
         self.layer = LAYERS[0]
         self.analysis_visits: int | None = None
         self.is_teaching = False
-        self._tried: tuple[TreeNode, int] | None = None  # the last position that was to be judged, and its turn
+        self._tried: set[tuple[TreeNode, int]] = set()  # the positions that were to be judged, and their turns
         self.methods = {
             "hint": lambda _: self._ask("hint"),
             "score": lambda _: self._ask("score"),
@@ -85,28 +85,37 @@ class Searches(Part):
 
     def forget_judgement(self) -> None:
         """Lets the present position be judged, also if that failed before."""
-        self._tried = None
+        self._tried.clear()
 
-    def has_to_judge(self) -> bool:
-        """Whether the position of the game is to be searched, so that a move before or after it can be judged."""
-        session = self.session
-        node = session.played.node
-        is_tried = self._tried == (node, session.played.game.to_move)
-        is_open = session.played.result is None and session.is_latest and not is_tried
-        return (self.is_teaching or session.guessing.is_on) and is_open and not session.values.is_judged(node)
+    def next_to_judge(self) -> TreeNode | None:
+        """Returns the position to be searched so that a person's move can be judged; None if there is none.
 
-    def judge(self) -> None:
-        """Searches the position of the game."""
-        session = self.session
-        node, engine = session.played.node, session.played.engine
-        self._tried = node, session.played.game.to_move
+        It is that of the game, but first the one before a person's move that came before its search had ended.
+        """
+        session, played = self.session, self.session.played
+        is_wanted = (self.is_teaching or session.guessing.is_on) and played.result is None
+        if not is_wanted or (played.is_humans_turn and not session.is_latest):
+            return None
+        node = played.node
+        is_persons = node.move is not None and node.move.colour in played.humans
+        # Guesses are about the position alone.
+        before = node.parent if is_persons and not session.guessing.is_on else None
+        nodes = [node] if before is None else [before, node]
+        untried = (node for node in nodes if (node, session.to_move(node)) not in self._tried)
+        return next((node for node in untried if not session.values.is_judged(node)), None)
+
+    def judge(self, node: TreeNode) -> None:
+        """Searches a position so that a person's move can be judged."""
+        session, engine = self.session, self.session.played.engine
+        self._tried.add((node, session.to_move(node)))
 
         def note(report: SearchReport) -> None:
             session.values.note(report, node)
             session.go_on()
 
         kind = "preparation" if session.played.is_humans_turn else "judgement"
-        session.begin(kind, engine.analyze(engine.request(limits=Limits(visits=JUDGED_VISITS))), note)
+        request = replace(engine.request(limits=Limits(visits=JUDGED_VISITS)), game=session.position(node).copy())
+        session.begin(kind, engine.analyze(request), note)
 
     def _ask(self, kind: str) -> None:
         """Searches as long as for a move, at full strength whatever the rank."""

@@ -250,6 +250,7 @@ class Session:
             self.searches.forget_judgement()
         if self.played.is_study and node is not self.played.node:
             self.played.show(node)
+            self.searches.forget_judgement()
         self.played.tree.follow(node)
         self.node = node
         self.report, self.shown = None, ""
@@ -288,8 +289,8 @@ class Session:
         if self.task is None and self.problem is None:
             if played.result is None and played.game.is_over:
                 self.begin("count", played.engine.dead_stones(), self._counted)
-            elif self.searches.has_to_judge():
-                self.searches.judge()
+            elif (node := self.searches.next_to_judge()) is not None:
+                self.searches.judge(node)
             elif played.result is None and not played.is_humans_turn:
                 self.begin("move", played.genmove(), self._decided)
             else:

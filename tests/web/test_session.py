@@ -644,6 +644,20 @@ def test_a_move_that_loses_points_is_marked(desk: Desk) -> None:
     assert desk.published[-1]["loss"] is None
 
 
+def test_a_move_that_is_played_at_once_is_judged_too(desk: Desk) -> None:
+    desk.send("teach", on=True)
+    desk.play("A1")
+    task = desk.session.task
+    assert task is not None and task.kind == "judgement"
+    desk.wait()
+    before, after, _ = desk.session.line
+    assert desk.session.values.is_judged(before) and desk.session.values.is_judged(after)
+    desk.play("B1")
+    desk.send("go", move=0)  # which leaves the judgement alone
+    desk.wait()
+    assert all(desk.session.values.is_judged(node) for node in desk.played.node.path[2:4])
+
+
 def test_undo_is_named_only_where_it_takes_the_losing_move_back(desk: Desk) -> None:
     def loses(point: str, *, can_undo: bool) -> bool:
         session = desk.session
