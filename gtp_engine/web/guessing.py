@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.errors import UserError
 from ..base.fields import parse_word
-from ..game.coords import BLACK, WHITE
+from ..game.coords import BLACK, WHITE, colour_name
 from ..play.played_game import check_move
 from ..sgf import TreeNode
 from .part import Message, Part
@@ -114,14 +114,21 @@ class Guessing(Part):
         """Compares a move with the game's, and shows the next position to guess in; after the last one guessing ends.
 
         Raises:
-            UserError: The move is illegal, the game ends here, or the next position to show has an illegal move.
+            UserError: The move is illegal, the game ends here, its next move is not to be guessed, or the next position
+                to show has an illegal move.
         """
         session = self.session
         game, following = session.position(), session.node.next
         if following is None or following.move is None:
             raise UserError("the game ends here: there is no move to guess")
+        colours = _COLOURS[self.colour or "both"]
+        if following.move.colour not in colours:
+            whose, guessed = (colour_name(colour).capitalize() for colour in (following.move.colour, *colours))
+            raise UserError(
+                f"the next move is {whose}'s, but you are guessing those of {guessed}: go to the next position"
+            )
         check_move(game, point)
-        upcoming = _next_to_guess(following, _COLOURS[self.colour or "both"])
+        upcoming = _next_to_guess(following, colours)
         target = upcoming or session.line[-1]
         session.position(target)  # as in `_choose`
         value = session.values.get(session.node)

@@ -457,6 +457,20 @@ def test_the_other_players_moves_are_shown(study: Desk) -> None:
     assert state(study)["place"] == 4
 
 
+def test_a_move_of_the_other_player_is_not_guessed(study: Desk) -> None:
+    study.send("go", move=0)
+    study.send("guess", colour="black")
+    study.send("go", step=1)
+    with pytest.raises(
+        UserError, match="the next move is White's, but you are guessing those of Black: go to the next"
+    ):
+        study.play("C7")
+    assert study.session.state()["guess"]["tried"] == 0
+    study.send("go", step=1)
+    study.play("G7")
+    assert (state(study)["guess"]["tried"], state(study)["guess"]["right"]) == (1, 1)
+
+
 def test_guessing_ends_after_the_last_move(study: Desk) -> None:
     study.send("go", move=1)
     study.send("guess", colour="black")

@@ -347,7 +347,7 @@ function statusText() {
   const colour = text(state.toMove);
   if (state.result && state.place === state.moves) return resultText(state.result);
   if (!state.isReady && state.task) return text("compiling");
-  if (study.isGuessing && state.place < state.moves) return text("guessNow", {colour});
+  if (study.isGuessing && ["both", state.toMove].includes(state.guess.colour) && state.place < state.moves) return text("guessNow", {colour});
   if (state.place < state.moves) {
     const [place, moves] = state.moveNumbers.map((count) => number(count));
     return text("earlier", {place, moves});
