@@ -16,8 +16,8 @@ from ..game.drawing import Candidate
 from ..game.rules import Rules
 from ..sgf import GameRecord, TreeNode
 from .messages import visits_of, whole_number
-from .part import Message, Part
-from .view import board_with_line, phrase_in_parts
+from .part import MOST_NODES, Message, Part
+from .view import board_of, board_with_line, phrase_in_parts
 
 if TYPE_CHECKING:
     from ..analysis.game_review import GameReview
@@ -206,15 +206,25 @@ class Reviewing(Part):
         return [Candidate(mistake.worst.best, _BEST, is_best=True)]
 
     def _line(self, message: Message) -> dict[str, Any]:
-        """Returns the board with the better line of the mistake that is shown, or with that of a reason for it."""
-        node, mistake = self.session.node, self.mistake_at(self.session.node)
-        if mistake is None or node.parent is None or self.job is None or self.job.review is None:
-            raise UserError("no mistake is shown")
-        reasons = self.job.review.reasons.get(mistake.worst.number, ())
-        number = whole_number(message, "number", 0, len(reasons))
-        line = reasons[number - 1].line if number else mistake.worst.better_line
-        board = board_with_line(self.session.position(node.parent), line)
+        """Returns the board with the better line of the mistake that is shown, or with that of a reason for it.
+
+        Without a line if it is no longer there, as when another review has begun since the page was sent its reasons.
+        """
+        node, lines = self.session.node, self._lines()
+        number = whole_number(message, "number", 0, MOST_NODES)
+        if node.parent is None or number >= len(lines):
+            board = board_of(self.session)
+        else:
+            board = board_with_line(self.session.position(node.parent), lines[number])
         return {"type": "line", "of": f"reason {number}", "board": board}
+
+    def _lines(self) -> list[Sequence[int]]:
+        """Returns the better line of the mistake that is shown, then those of the reasons; none if none is shown."""
+        mistake = self.mistake_at(self.session.node)
+        if mistake is None or self.job is None or self.job.review is None:
+            return []
+        reasons = self.job.review.reasons.get(mistake.worst.number, ())
+        return [mistake.worst.better_line, *(reason.line for reason in reasons)]
 
     def state(self) -> dict[str, Any] | None:
         """Returns how far the review is and the worst moves; None if there is none."""

@@ -148,9 +148,7 @@ class Searches(Part):
         task = session.begin(kind, engine.analyze(request), show)
 
     def _line(self, message: Message) -> dict[str, Any]:
-        """Returns the board with the main line of one of the moves that are shown."""
+        """Returns the board with the main line of one of the moves that are shown; without a line if it is none now."""
         vertex = text_of(message, "move")
-        found = next((move for move in self.shown_moves if move.vertex == vertex), None)
-        if found is None:
-            raise UserError(f"the search has no line for {vertex[:10]!r}")
-        return {"type": "line", "of": vertex, "board": board_of(self.session, found.pv)}
+        line = next((move.pv for move in self.shown_moves if move.vertex == vertex), ())
+        return {"type": "line", "of": vertex, "board": board_of(self.session, line)}
