@@ -81,8 +81,9 @@ class Games(Part):
         saved = replace(open_tree(tree), humans=_BOTH)
         self._replace(saved.game, lambda: self.session.played.load(saved, as_record=True))
 
-    def _branch(self, _: Message) -> None:
+    def _branch(self, message: Message) -> None:
         """Begins a new game against the engine from the position that is shown, with the same time limits."""
+        self.check_shown(message)
         session, time = self.session, self.session.played.time
         game, node, values = session.position().copy(), session.node, session.values
         if game.is_over:

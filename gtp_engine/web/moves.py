@@ -6,7 +6,7 @@ from ..base.errors import UserError
 from ..game.coords import EMPTY, PASS, opponent, point_at, xy
 from ..game.regions import find_regions
 from .messages import text_of, whole_number
-from .part import MOST_NODES, Message, Part
+from .part import Message, Part
 
 if TYPE_CHECKING:
     from .session import Session
@@ -65,7 +65,8 @@ class Moves(Part):
         if node.move is None and node.properties is not properties:
             self.session.values.forget(node)
 
-    def _resign(self, _: Message) -> None:
+    def _resign(self, message: Message) -> None:
+        self.node_of(message)  # the engine may have moved meanwhile, in the same game
         played = self.session.played
         played.resign(played.game.to_move if played.is_humans_turn else opponent(played.game.to_move))
         self.session.changed()
@@ -93,7 +94,7 @@ class Moves(Part):
         """Shows a node by its number, the one at a place of the line that is shown, or the next or previous one."""
         session = self.session
         if "node" in message:
-            session.look_at(session.played.tree.node(whole_number(message, "node", 0, MOST_NODES)))
+            session.look_at(self.node_of(message))
         elif "step" in message:  # from where the game is, which the page may not know yet
             step = whole_number(message, "step", -1, 1)
             session.look_at((session.node.next if step > 0 else session.node.parent) or session.node)

@@ -13,7 +13,7 @@ from gtp_engine.play.engine import Engine, EngineSettings
 from gtp_engine.play.played_game import PlayedGame
 from gtp_engine.web.session import Session
 
-_EDITS = ("play", "comment", "mark", "stone", "turn", "delete", "promote")
+_WITH_POSITION = ("play", "resign", "branch", "comment", "mark", "stone", "turn", "delete", "promote")
 LIMIT = 120  # seconds; the core may have to be compiled
 
 
@@ -28,7 +28,7 @@ class Desk:
         self.session = Session(self.played, self.published.append, self.calls.put)
 
     def send(self, kind: str, **values: Any) -> dict[str, Any] | None:
-        if kind in _EDITS:
+        if kind in _WITH_POSITION or "node" in values:
             values = {"node": self.session.node.number, "tree": self.session.tree_number} | values
         return self.session.receive({"type": kind, **values})
 

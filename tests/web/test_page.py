@@ -171,7 +171,7 @@ def test_a_pass_has_a_name_in_every_language() -> None:
         const review = {stage: "done", mistakes: [mistake]};
         const made = [];
         document.createElement = () => made[made.push(element()) - 1];
-        new Review().show({review, node: 0, moves: 8});
+        new Review(null, {}).show({review, node: 0, moves: 8});
         console.log(made.find((each) => each.textContent).textContent);"""
     said = " ".join(in_language("es", script, "review.js"))
     assert "Negro pase" in said and said.count("pase") == 2 and "pass" not in said
@@ -215,7 +215,11 @@ def test_a_comment_that_is_being_typed_is_neither_lost_nor_moved() -> None:
         show(4, "second", "1.3"); say();  // it is sent once
         answer(3, 1, "typing");
         show(3, "other", "2.1"); say();
-        elements["#turn"].on.click(); say();"""
+        elements["#turn"].on.click(); say();
+        study.show = () => {};
+        study.loadTree({version: "1.9", nodes: [[0, -1, "other", false]]});  // that of the game before is still drawn
+        study.tree.svg.getBoundingClientRect = () => ({left: 0, top: 0});
+        study.tree.svg.on.click({clientX: 1, clientY: 1}); say();"""
     assert comments(script) == [
         *("first", "typing", "nothing"),
         *("typing", '["comment",3,1,"typing"]'),
@@ -223,6 +227,7 @@ def test_a_comment_that_is_being_typed_is_neither_lost_nor_moved() -> None:
         "second",
         *("other", "nothing"),
         '["turn",3,2]',
+        '["go",0,1]',
     ]
 
 

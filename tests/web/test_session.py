@@ -114,6 +114,22 @@ def test_moves_are_for_the_position_that_the_page_showed(desk: Desk) -> None:
         desk.send("play", point="B2", node=0, tree=tree)
 
 
+def test_nothing_is_done_to_a_game_that_the_page_did_not_show(desk: Desk) -> None:
+    desk.play("C3")
+    desk.wait()
+    old = {"node": desk.session.node.number, "tree": desk.session.tree_number}
+    with pytest.raises(UserError, match="another position is shown now"):
+        desk.send("branch", node=0)
+    desk.send("resign", node=0)  # the engine has moved while the user was asked
+    assert desk.published[-1]["result"] == {"winner": "white", "by": "resignation", "points": 0.0}
+    desk.send("open", sgf=RECORD)
+    before = desk.session.state()
+    for kind in ("resign", "branch", "go"):
+        with pytest.raises(UserError, match="another game is shown now"):
+            desk.send(kind, **old)
+    assert desk.session.state() == before
+
+
 def test_undo_while_the_engine_thinks_drops_its_answer(engine: Engine, tmp_path: Path) -> None:
     desk = Desk(engine, tmp_path)
     desk.wait(engine.ready.done)

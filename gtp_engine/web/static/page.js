@@ -23,6 +23,7 @@ const words = {".": "empty", X: "black", O: "white"};
 let state = null;
 let announced = "";
 let line = null;  // the message that asks for the line on the board, of a candidate or of a reason
+let resigned = null;  // the position shown when the user was asked whether to resign
 let refusal = null;  // why the last thing that the user asked for was refused
 
 const board = new Board(find("#board"), {
@@ -32,7 +33,10 @@ const board = new Board(find("#board"), {
 });
 const graph = new Graph(find("#graph"), (place) => go(place));
 const study = new Study(send, (message) => connection.send(message));
-const review = new Review(send, (index) => showLine(index === null ? null : {type: "reason", number: index}));
+const review = new Review(send, {
+  onNode: (node) => send({type: "go", ...study.shown, node}),
+  onLine: (index) => showLine(index === null ? null : {type: "reason", number: index}),
+});
 const sound = new Sound(find("#sound"));
 const timeLimits = new TimeLimits(find("#new-dialog form"));
 const clocks = new Clocks(document.querySelectorAll(".player"), find("#last-seconds"), () => sound.tick());
@@ -106,17 +110,20 @@ find("#layer").addEventListener("change", (event) => send({type: "layer", layer:
 find("#network").addEventListener("change", (event) => send({type: "network", network: event.target.value}));
 for (const kind of ["undo", "hint", "score", "stop"]) find(`#${kind}`).addEventListener("click", () => send({type: kind}));
 find("#pass").addEventListener("click", () => play("pass"));
-find("#resign").addEventListener("click", () => find("#resign-dialog").showModal());
+find("#resign").addEventListener("click", () => {
+  resigned = study.shown;
+  find("#resign-dialog").showModal();
+});
 find("#really-resign").addEventListener("click", () => {
   find("#resign-dialog").close();
-  send({type: "resign"});
+  send({type: "resign", ...resigned});
 });
 find("#new").addEventListener("click", () => {
   if (state) suggest(find("#new-dialog form"), timeLimits, state);
   find("#new-dialog").showModal();
 });
 find("#resume").addEventListener("click", () => send({type: "games"}));
-find("#branch").addEventListener("click", () => send({type: "branch"}));
+find("#branch").addEventListener("click", () => study.edit({type: "branch"}));
 find("#open").addEventListener("click", () => {
   find("#open-file").value = find("#open-text").value = "";
   showNotice("#open-problem", "");

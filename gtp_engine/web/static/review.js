@@ -6,9 +6,10 @@ const USUAL_VISITS = 100;
 const find = (selector) => document.querySelector(selector);
 
 export class Review {
-  // send: sends a message; onLine: called with the number of a reason, 0 for the better line, or null.
-  constructor(send, onLine) {
-    this.send = send;
+  // send: sends a message; onNode: called with the number of the node to go to; onLine: with the number of a reason, 0 for
+  // the better line, or null.
+  constructor(send, {onNode, onLine}) {
+    this.onNode = onNode;
     this.onLine = onLine;
     this.said = "";
     find("#review").addEventListener("click", () => {
@@ -49,7 +50,7 @@ export class Review {
     button.type = "button";
     button.dataset.node = mistake.node;
     button.textContent = mistakeText(mistake);
-    button.addEventListener("click", () => this.send({type: "go", node: mistake.node}));
+    button.addEventListener("click", () => this.onNode(mistake.node));
     item.append(button);
     if (mistake.node === shown) {
       button.setAttribute("aria-current", "true");

@@ -12,7 +12,7 @@ export class Study {
   constructor(send, request) {
     this.send = send;
     this.request = request;
-    this.tree = new Tree(find("#tree"), (node) => send({type: "go", node}));
+    this.tree = new Tree(find("#tree"), (node) => send({type: "go", node, tree: treeNumber(this.version)}));
     this.version = null;
     // The node whose comment is in the field, its tree, the comment as the program has it, and as it was last sent.
     this.edited = null;
@@ -53,8 +53,11 @@ export class Study {
     return true;
   }
 
-  // Sends a move or another change in the position that the page shows; the program may show another one by now.
-  edit(message) { this.send({...message, node: this.state.node, tree: treeNumber(this.state)}); }
+  // The position that the page shows; the program may show another one by now.
+  get shown() { return {node: this.state.node, tree: treeNumber(this.state.tree)}; }
+
+  // Sends a move or another change in the position that the page shows.
+  edit(message) { this.send({...message, ...this.shown}); }
 
   get isCommentChanged() { return Boolean(this.edited) && find("#comment-text").value.trim() !== this.edited.comment; }
 
@@ -62,7 +65,7 @@ export class Study {
   saveComment() {
     if (!this.isCommentChanged) return;
     const {node, tree, sent} = this.edited, typed = find("#comment-text").value.trim();
-    const isGone = tree !== treeNumber(this.state);  // another game has taken the place of this one
+    const isGone = tree !== this.shown.tree;  // another game has taken the place of this one
     if (typed === sent || (isGone && !typed)) return;
     if (this.send({type: "comment", node, tree, text: typed})) this.edited.sent = typed;
   }
@@ -71,7 +74,7 @@ export class Study {
   commentSaved({node, tree, text: saved}) {
     if (!this.isEdited(node, tree)) return;
     this.edited.comment = saved;
-    if (!this.isEdited(this.state.node, treeNumber(this.state))) this.showEditing(this.state);
+    if (!this.isEdited(this.shown.node, this.shown.tree)) this.showEditing(this.state);
   }
 
   isEdited(node, tree) { return Boolean(this.edited) && this.edited.node === node && this.edited.tree === tree; }
@@ -124,7 +127,7 @@ export class Study {
   // While the user is in the field it stays with its position: the engine, or another page, may show another one meanwhile.
   // Another game has other positions, and only what has been typed stays.
   showComment(state) {
-    const field = find("#comment-text"), node = state.node, tree = treeNumber(state);
+    const field = find("#comment-text"), node = state.node, tree = treeNumber(state.tree);
     const isSame = this.isEdited(node, tree), isTyped = this.isCommentChanged;
     if (this.edited?.tree === tree && !isSame && document.activeElement === field) return;
     if (isSame) this.edited.comment = state.comment.trim();
@@ -149,8 +152,8 @@ export class Study {
   }
 }
 
-// Nodes are numbered anew in each game.
-const treeNumber = (state) => Number(state.tree.split(".")[0]);
+// Nodes are numbered anew in each game. version: of a tree.
+const treeNumber = (version) => Number(version.split(".")[0]);
 
 function guessText({guessed: guessedVertex, played: playedVertex, lost, playedLost}) {
   const isRight = guessedVertex === playedVertex, guessed = moveName(guessedVertex), played = moveName(playedVertex);
