@@ -360,7 +360,8 @@ function statusText() {
     return text("earlier", {place, moves});
   }
   if (state.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", score: "searching"}[state.task.kind], {colour});
-  return state.humans.length === 2 ? text("toMove", {colour}) : text("yourTurn", {colour});
+  // After a search that failed it may be the engine's turn.
+  return text(state.isYourTurn && state.humans.length === 1 ? "yourTurn" : "toMove", {colour});
 }
 
 // A result that the program cannot read is shown as its record writes it.
