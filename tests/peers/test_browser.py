@@ -171,6 +171,7 @@ def test_a_record_is_opened_by_drag_and_drop(page: Any) -> None:
     assert (stones(page, "black"), stones(page, "white")) == (2, 1)
     page.click("#previous")
     expect(page.locator("#comment")).to_have_text("well played")
+    expect(page.locator("#facts")).to_contain_text("move 2")
 
 
 def test_a_file_that_names_no_charset_is_read_and_saved(page: Any, tmp_path: Path) -> None:

@@ -285,7 +285,7 @@ function show(before = state) {
   showStatus();
   showReport();
   const rules = [...RULES, "other"].includes(state.rules) ? text(`rules-${state.rules}`) : state.rules;
-  find("#facts").textContent = text("facts", {komi: number(state.komi, state.komi % 1 ? 1 : 0), rules, moves: number(state.moveNumbers[1])});
+  find("#facts").textContent = text("facts", {komi: number(state.komi, state.komi % 1 ? 1 : 0), rules, move: number(state.moveNumbers[0])});
   find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: resultText(state.recordedResult)}) : "";
   find("#file").textContent = state.file ? text("savedAs", {file: isolated(state.file)}) : "";
   // How a rank is played, and that it is saved to a new file, stays visible throughout the game.
