@@ -133,6 +133,13 @@ def test_keys_step_through_the_game_after_a_click_on_the_board(page: Any) -> Non
     wait_for_status(page, "your turn")
 
 
+def test_keys_that_step_through_the_game_do_not_scroll_the_page(page: Any) -> None:
+    press = """selector => document.querySelector(selector).dispatchEvent(
+        new KeyboardEvent("keydown", {key: "End", bubbles: true, cancelable: true}))"""
+    assert page.evaluate(press, "#board") is False and page.evaluate(press, "#analyse") is False
+    assert page.evaluate(press, "#comment-text") is True
+
+
 def test_home_and_end_step_from_the_board_whose_cursor_the_arrow_keys_move(page: Any) -> None:
     play_first_move(page)
     page.locator("#first").focus()

@@ -101,7 +101,8 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.altKey || event.metaKey) return;
   const step = {ArrowUp: -1, ArrowDown: 1}[event.key];
   if (event.key in keys) steps[keys[event.key]]();
-  else if (step && state && study.step(step)) event.preventDefault();
+  else if (!step || !state || !study.step(step)) return;
+  event.preventDefault();  // which would scroll the page
 });
 find("#analyse").addEventListener("click", () => analyse(state.analysisVisits === null));
 find("#analysis-visits").addEventListener("change", () => state.analysisVisits === null || analyse(true));
