@@ -25,6 +25,12 @@ def test_the_page_offers_the_languages_that_there_are() -> None:
     assert offered and set(re.findall(r"(\w+):", offered[1])) == set(LANGUAGES)
 
 
+def test_what_may_be_in_english_on_an_arabic_page_has_its_own_direction() -> None:
+    for name in ("problem", "open-problem", "notice", "comment"):
+        (tag,) = re.findall(rf'<p id="{name}"[^>]*>', PAGE)
+        assert 'dir="auto"' in tag, name
+
+
 def test_every_text_is_used_and_every_used_text_exists() -> None:
     used = set(re.findall(r'data-(?:text|label|roledescription)="([\w-]+)"', PAGE))
     assert used <= TEXTS
