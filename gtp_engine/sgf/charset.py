@@ -5,7 +5,7 @@ sgfmill parses bytes and trusts the property CA, or assumes ISO-8859-1 if it is 
 - In Shift-JIS, Big5 and GBK the second byte of a character can be that of a backslash or of a closing bracket, so a
   file must be decoded before it is parsed. UTF-16 cannot be parsed as bytes at all.
 - Chinese, Japanese and Korean servers and programs omit CA, or write one that does not match the bytes.
-- The games of one collection may have different charsets.
+- The games of one collection may have different charsets, and some of them no CA.
 """
 
 import codecs
@@ -22,6 +22,8 @@ _BYTE_ORDER_MARKS = (  # UTF-32's begins with UTF-16's, so it comes first.
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _DECLARATION = re.compile(rb"(?<![A-Za-z])(?:CA|ca)\s*\[\s*([\w.:-]{1,40})\s*\]")
+# A root near whose beginning is a property of roots only; the distance is limited so that the time stays linear.
+_ROOT = re.compile(rb"\((?=\s*+;?[^;()]{0,200}?(?<![A-Za-z])(?:FF|GM|SZ)\s*\[)")
 # In practice files contain a later extension of the charset that they name.
 _EXTENSIONS = {
     "gb2312": "gb18030",
@@ -55,9 +57,11 @@ def decode_sgf(data: bytes) -> str:
     if wide:
         return data.decode(wide, "replace")
     declarations = list(_DECLARATION.finditer(data))
-    if len({match[1] for match in declarations}) < 2:
-        return _decode_game(data, declarations[0][1].decode() if declarations else "")
-    return "".join(_decode_game(piece, charset) for piece, charset in _pieces(data, declarations))
+    usual = declarations[0][1].decode() if declarations else ""
+    has_one_charset = len({match[1] for match in declarations}) == 1 and _decoded(data, "utf-8") is not None
+    if not declarations or has_one_charset:
+        return _decode_game(data, usual)
+    return "".join(_decode_game(piece, charset, usual) for piece, charset in _pieces(data, declarations))
 
 
 def _wide_charset(head: bytes) -> str | None:
@@ -71,21 +75,24 @@ def _wide_charset(head: bytes) -> str | None:
 
 
 def _pieces(data: bytes, declarations: list[re.Match[bytes]]) -> list[tuple[bytes, str]]:
-    """Splits a collection before each root that declares a charset, with the charset of each piece.
+    """Splits a collection before each root, with the charset that the piece declares, "" for none.
 
-    Neither "(" nor ";" is the second byte of a character in any of them.
+    Valid UTF-8 is only split before roots that declare a charset. Neither "(" nor ";" is the second byte of a character
+    in any of them.
     """
+    charsets = {0: declarations[0][1].decode()}
+    if _decoded(data, "utf-8") is None:
+        charsets |= dict.fromkeys((match.start() for match in _ROOT.finditer(data)), "")
     roots = [match.start() for match in GAME_START_BYTES.finditer(data)]
-    starts = [0]
-    for match in declarations[1:]:  # without another root the piece before is empty
+    for match in declarations:
         place = bisect_left(roots, match.start())
-        starts.append(max(starts[-1], roots[place - 1] if place else 0))
+        charsets[roots[place - 1] if place else 0] = match[1].decode()
+    starts = sorted(charsets)
     ends = [*starts[1:], len(data)]
-    charsets = [match[1].decode() for match in declarations]
-    return [(data[start:end], charset) for start, end, charset in zip(starts, ends, charsets, strict=True)]
+    return [(data[start:end], charsets[start]) for start, end in zip(starts, ends, strict=True)]
 
 
-def _decode_game(data: bytes, declared_name: str) -> str:
+def _decode_game(data: bytes, declared_name: str, usual_name: str = "") -> str:
     declared = _codec(declared_name)
     if data.isascii() and not (declared and declared.startswith("iso2022")):
         return data.decode()
@@ -97,7 +104,7 @@ def _decode_game(data: bytes, declared_name: str) -> str:
         return utf8
     if by_name is not None:
         return by_name
-    return _mostly_utf8(data) or _guess(data) or data.decode(declared or "latin-1", "replace")
+    return _mostly_utf8(data) or _guess(data, _codec(usual_name)) or data.decode(declared or "latin-1", "replace")
 
 
 def _codec(name: str) -> str | None:
@@ -128,10 +135,13 @@ def _mostly_utf8(data: bytes) -> str | None:
     return text if whole > 4 * damaged else None
 
 
-def _guess(data: bytes) -> str | None:
-    """Decodes by the charset in which the largest share of the characters is common, or returns None."""
+def _guess(data: bytes, usual: str | None) -> str | None:
+    """Decodes by the charset in which the largest share of the characters is common, or returns None.
+
+    Of several ones the charset that is usual in the file comes first.
+    """
     best, best_share = None, -1.0
-    for charset in _GUESSES:
+    for charset in sorted(_GUESSES, key=lambda charset: charset != usual):
         text = _decoded(data, charset)
         if text is None:
             continue

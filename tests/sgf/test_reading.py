@@ -50,6 +50,26 @@ def test_each_game_of_a_collection_has_its_own_charset() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "games",
+    [
+        [("GBK", "gbk", "古力", "时越"), ("", "utf-8", "柯洁", "朴廷桓")],
+        [("", "utf-8", "柯洁", "朴廷桓"), ("GBK", "gbk", "古力", "时越")],
+        [("UTF-8", "utf-8", "柯洁", "朴廷桓"), ("", "gbk", "古力", "时越")],
+        [("GBK", "gbk", "古力", "时越"), ("", "latin-1", "Jörg Müller", "André")],
+        [("Big5", "big5", "許功蓋", "吳清源"), ("", "big5", "林海峰", "王立誠")],
+    ],
+)
+def test_a_game_without_charset_is_read_by_itself(games: list[tuple[str, str, str, str]]) -> None:
+    texts = [
+        (f"(;SZ[9]{f'CA[{name}]' * bool(name)}PB[{black}]PW[{white}];B[aa])", charset)
+        for name, charset, black, white in games
+    ]
+    read = list(read_sgf_games(b"\n".join(text.encode(charset) for text, charset in texts)))
+    assert [(game.black, game.white) for game in read] == [(black, white) for _, _, black, white in games]
+    assert [moves(game) for game in read] == ["Baa", "Baa"]
+
+
 def test_a_bracket_in_a_value_begins_no_game_of_another_charset() -> None:
     first = "(;GM[1]CA[GB2312]SZ[9]PB[古力];B[ee])".encode("gb2312")
     second = "(;GM[1]GN[決勝 (A)]PB[坂田]CA[UTF-8]SZ[9];B[ee])".encode()
