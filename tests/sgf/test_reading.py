@@ -292,6 +292,7 @@ def test_a_file_that_is_not_there_or_a_folder(tmp_path: Path) -> None:
         b"(;C[" + b"\\" * 300_001,
         b"(" + b" " * 300_000 + b"(",
         b"(;lower" * 50_000,
+        b"(;A" + b"a1" * 150_000,
         b"(;CA[a]" * 10_000 + b"CA[b]",
     ],
 )

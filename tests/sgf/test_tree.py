@@ -41,6 +41,16 @@ def test_variations_and_unknown_properties_survive() -> None:
     assert [node.properties for node in first][1:] == [node.properties for node in second][1:]
 
 
+def test_names_with_digits_survive_as_they_are() -> None:
+    read = read_tree(b"(;SZ[9]LZ2[a\\]b];B[ee]LZOP2[B3[x\\]](;W[cc]x1[p][q])(;W[gg]X1[r]AddBlack[aa]))(;SZ[9])")
+    assert vertices(read, read.main_line) == ["E5", "C7"] and not read.is_whole_file
+    for again in (read, read_tree(read.to_sgf().encode())):
+        assert again.root.properties["LZ2"] == [b"a\\]b"]
+        assert again.main_line[1].properties["LZOP2"] == [b"B3[x\\]"]
+        assert again.main_line[2].properties["x1"] == [b"p", b"q"]
+        assert again.main_line[1].children[1].properties == {"W": [b"gg"], "X1": [b"r"], "AB": [b"aa"]}
+
+
 def test_the_main_line_is_the_one_that_read_sgf_reads() -> None:
     assert tree().record(end(tree())).moves == read_sgf(RECORD).moves
     assert tree().record(end(tree())).black == "Ann"
