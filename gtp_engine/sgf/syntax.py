@@ -19,19 +19,23 @@ from sgfmill import sgf_grammar
 
 from ..base.errors import UserError
 
-_ROOT_WITHOUT_SEMICOLON = re.compile(r"\A\s*\((?=\s*[A-Z][A-Za-z]*\s*\[)")
+_FIRST_ROOT_WITHOUT_SEMICOLON = re.compile(r"\A\s*\((?=\s*[A-Z][A-Za-z]*\s*\[)")
+# Text before and between games may have "(A[1])": there a root begins with two capital letters, as GM and all others.
+_ROOT_WITHOUT_SEMICOLON = r"\((?=\s*[A-Z]{2}\s*\[)"
 # Values match as a whole, so that nothing inside them is corrected; one that is never closed extends to the end.
 # Possessive quantifiers and atomic groups keep the time linear for any input.
 _VALUE_OR_CORRECTION = re.compile(
-    r"""
+    rf"""
     (?P<value> \[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z ) )
+    | (?P<root> {_ROOT_WITHOUT_SEMICOLON} )
     | (?<![A-Za-z0-9]) (?: (?P<lower_case> [a-z]+ ) | (?P<with_digits> [A-Za-z]++ [0-9] [A-Za-z0-9]*+ ) ) (?= \s*\[ )
     | [^\x00-\x7f]+
     """,
     re.VERBOSE | re.DOTALL,
 )
-_GAME_START = re.compile(r"\(\s*;")
-GAME_START_BYTES = re.compile(rb"\(\s*;")
+_GAME_START = re.compile(rf"\(\s*;|{_ROOT_WITHOUT_SEMICOLON}")
+_CORRECTED_GAME_START = re.compile(rb"\(\s*;")
+GAME_START_BYTES = re.compile(_GAME_START.pattern.encode())
 _LETTERS = str.maketrans("0123456789", "ABCDEFGHIJ")
 
 
@@ -46,7 +50,7 @@ def parse_games(text: str) -> Iterator[sgf_grammar.Coarse_game_tree]:
     corrected, names = _normalised(text)
     data = corrected.encode("utf-8", "replace")
     position = 0
-    while start := GAME_START_BYTES.search(data, position):
+    while start := _CORRECTED_GAME_START.search(data, position):
         tokens, position = sgf_grammar.tokenise(data, start.start())
         # "(;" without any SGF after it is a smiley in a signature: "(;-)".
         if len(tokens) > 2:
@@ -62,7 +66,7 @@ def parse_games(text: str) -> Iterator[sgf_grammar.Coarse_game_tree]:
 
 def _normalised(text: str) -> tuple[str, dict[str, str]]:
     """Returns the corrected text, and the names in the file by the names that stand in for them."""
-    text = _ROOT_WITHOUT_SEMICOLON.sub("(;", text.replace("\0", ""))
+    text = _FIRST_ROOT_WITHOUT_SEMICOLON.sub("(;", text.replace("\0", ""))
     start = _GAME_START.search(text)
     if start is None:
         return "", {}
@@ -77,6 +81,8 @@ def _correct(match: re.Match[str], stand_ins: dict[str, str]) -> str:
     found = match[0]
     if match.lastgroup == "value":
         return found
+    if match.lastgroup == "root":
+        return "(;"
     if match.lastgroup == "lower_case":
         return found.upper()
     if match.lastgroup == "with_digits":

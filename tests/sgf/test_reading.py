@@ -12,7 +12,7 @@ from move_names import moves, points
 from gtp_engine.game.coords import BLACK
 from gtp_engine.game.game import Move
 from gtp_engine.game.rules import RULESETS
-from gtp_engine.sgf import GameRecord, RecordNode, SgfError, read_sgf, read_sgf_games
+from gtp_engine.sgf import GameRecord, RecordNode, SgfError, read_sgf, read_sgf_games, read_tree
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "sgf"
 
@@ -93,6 +93,23 @@ def test_charsets_that_hold_no_ascii_are_not_believed(name: str) -> None:
 def test_root_without_semicolon() -> None:
     record = read_sgf(DATA / "no_semicolon.sgf")
     assert (record.black, record.komi, moves(record)) == ("Kuro", 6.5, "Bpd Wdd")
+
+
+@pytest.mark.parametrize("first", ["(GM[1]SZ[9];B[aa];W[bb])", "(;GM[1]SZ[9];B[aa];W[bb])"])
+def test_roots_without_semicolon_in_a_collection(first: str) -> None:
+    data = f"{first}\nSee (A[1]) below.\n( GM[1]SZ[9]C[(GM[1\\]];B[cc];W[dd];B[ee])".encode()
+    assert [moves(game) for game in read_sgf_games(data)] == ["Baa Wbb", "Bcc Wdd Bee"]
+    assert not read_tree(data).is_whole_file
+
+
+def test_a_text_before_a_root_without_semicolon() -> None:
+    assert moves(read_sgf(b"From (A[1]:\n(GM[1]SZ[9];B[ee];W[cc])")) == "Bee Wcc"
+
+
+def test_games_without_semicolons_have_their_own_charsets() -> None:
+    first, second = "(GM[1]CA[GBK]SZ[9]PB[古力];B[ee])", "(GM[1]CA[Big5]SZ[9]PB[許功蓋];B[ee])"
+    games = read_sgf_games(first.encode("gbk") + second.encode("big5"))
+    assert [game.black for game in games] == ["古力", "許功蓋"]
 
 
 def test_names_with_lower_case_letters() -> None:
