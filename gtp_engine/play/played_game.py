@@ -288,8 +288,7 @@ class PlayedGame:
         while True:
             edit = self.tree.edits[-1]
             before = self.tree.undo()
-            is_gone = shown.parent is not None and shown not in shown.parent.children
-            if self.is_study or is_gone:
+            if self.is_study or shown.is_gone:
                 shown = before
             if edit.move is None or edit.move.colour in self.humans:
                 return shown

@@ -68,6 +68,11 @@ class TreeNode:
         return self.children[0] if self.children else None
 
     @property
+    def is_gone(self) -> bool:
+        """Whether it has been removed from its tree, or a node before it."""
+        return any(after not in before.children for before, after in pairwise(self.path))
+
+    @property
     def comment(self) -> str:
         """The comment, "" for none."""
         return read_text(self.properties, "C", lines=True)
@@ -346,9 +351,10 @@ class RecordTree:
         return edit.node
 
     def allow_undo(self, node: TreeNode) -> None:
-        """Lets `undo` take back the moves up to a node, as if they had been made here."""
+        """Lets `undo` take back the moves up to a node, as if they had been made here; what is set up first stays."""
         for before, after in pairwise(node.path):
-            self.edits.append(Edit(before, partial(before.children.remove, after), after.move))
+            if after.move is not None:
+                self.edits.append(Edit(before, partial(before.children.remove, after), after.move))
 
     def _set(self, node: TreeNode, values: Properties, *, is_annotation: bool = False) -> None:
         """Changes properties of a node; those without values are removed."""

@@ -243,8 +243,9 @@ class TerminalGame:
         count = int(parse_number("number of moves", text or "1", Range(1, whole=True)))
         was_only_resignation = self._change(self._played.undo)
         for _ in range(count - 1):
-            if any(move.colour in self._played.humans for move in self._engine.game.moves):
+            if self._played.can_undo:
                 self._change(self._played.undo)
+                was_only_resignation = False
         self._is_saved = None
         self._show()
         if was_only_resignation:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.play.clock import TimeSettings
 from gtp_engine.play.engine import Engine, EngineSettings
@@ -96,3 +97,32 @@ def test_a_disputed_count_keeps_the_opponent_of_the_first_one(engine: Engine, tm
     assert played.file.path is not None
     root = read_tree(played.file.path).root.properties
     assert root["WR"] == [b"12k"] and root["RE"] != [b"0"]
+
+
+def loaded(engine: Engine, tmp_path: Path, sgf: str) -> PlayedGame:
+    """Returns a game that continues another program's record against the engine."""
+    file = tmp_path / "record.sgf"
+    file.write_text(sgf)
+    played = PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path / "games")
+    played.load(open_game(file))
+    assert played.humans == {BLACK}
+    return played
+
+
+def test_undo_leaves_what_is_set_up_in_a_loaded_game(engine: Engine, tmp_path: Path) -> None:
+    played = loaded(engine, tmp_path, "(;GM[1]SZ[5]HA[2]KM[0.5];AB[bb][dd]PL[W];W[cc])")
+    assert not played.can_undo
+    played.play("A1")
+    played.undo()
+    assert len(played.game.moves) == 1
+    with pytest.raises(UserError, match="you have no move to take back"):
+        played.undo()
+    assert read_tree(played.file.path or "").main_line[1].properties["AB"] == [b"bb", b"dd"]
+
+
+def test_undo_passes_over_nodes_without_a_move(engine: Engine, tmp_path: Path) -> None:
+    played = loaded(engine, tmp_path, "(;GM[1]SZ[5];B[bb];W[dd];C[a pause];B[cc];W[db];C[the end])")
+    for left in (2, 0):
+        played.undo()
+        assert len(played.game.moves) == left and played.game.to_move == BLACK
+    assert not played.can_undo

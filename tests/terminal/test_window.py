@@ -183,6 +183,15 @@ def resign_after_a_move(terminal: Terminal) -> None:
     terminal.expect("game over> ")
 
 
+def test_a_move_that_is_taken_back_with_the_resignation_is_not_passed_over(quick: Terminal, tmp_path: Path) -> None:
+    resign_after_a_move(quick)
+    quick.send("undo 2\r")
+    quick.end_input()
+    assert quick.wait() == 0
+    assert "the resignation is taken back" not in quick.written
+    assert read_sgf(only_game(tmp_path)).moves == []
+
+
 def test_a_review_is_offered_after_the_game(quick: Terminal) -> None:
     resign_after_a_move(quick)
     quick.send("review\r")
