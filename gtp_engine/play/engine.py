@@ -163,13 +163,13 @@ class Engine:
     @property
     def name(self) -> str:
         """The name for game records: the program with its network and its rank."""
-        network = self._network
-        words = ["gtp_engine"]
-        if network not in WITHOUT_NETWORK:
-            words.append(network_name(Path(network)))
-        if self.settings.rank is not None:
-            words.append(str(self.settings.rank))
-        return " ".join(words)
+        rank = self.settings.rank
+        return " ".join(["gtp_engine", *filter(None, [self.network, None if rank is None else str(rank)])])
+
+    @property
+    def network(self) -> str | None:
+        """The name of the network that it uses on this board; None if it has none."""
+        return None if self._network in WITHOUT_NETWORK else network_name(Path(self._network))
 
     # The game.
 

@@ -58,6 +58,7 @@ _SHOWN_IN_WORDS = {
     "score": "the score is shown",
     "nothing": "only the move is shown",
 }
+_ROLLOUTS = "rollouts"  # what plays without a network
 _QUOTED = 40  # characters of a wrong value that a message quotes
 _HELP_COLUMNS = 13  # of a command in the help, before its meaning
 _FILE_AND_MOVE = re.compile(r"(.+?)\s+(?:(?:--)?move\s+)?(\d{1,9})")
@@ -360,6 +361,10 @@ class TerminalGame:
         self._keep()
         self._played.load(saved)
         self._begin_another(saved)
+        network = self._engine.network
+        if saved.opponent is not None and saved.opponent.network != network:
+            before = saved.opponent.network or _ROLLOUTS
+            self._print(f"the engine plays with {network or _ROLLOUTS} now; this game was saved with {before}")
 
     def _command_new(self, text: str) -> None:
         game, humans = new_game(text, self._engine.game, self._played.humans)

@@ -189,6 +189,16 @@ def test_other_games_from_within_a_game(tmp_path: Path) -> None:
     assert len(read_sgf(other).moves) == 2
 
 
+def test_a_loaded_game_says_that_its_network_is_another_one(tmp_path: Path) -> None:
+    play("C3\n", tmp_path)
+    game, other = only_game(tmp_path), tmp_path / "other.sgf"
+    other.write_text(game.read_text().replace("PW[gtp_engine", "PW[gtp_engine b4c32-9x9"))
+    said = play(f"load {game.name}\nload {other.name}\n", tmp_path).splitlines()
+    assert [line for line in said if line.startswith("the engine plays with")] == [
+        "the engine plays with rollouts now; this game was saved with b4c32-9x9"
+    ]
+
+
 def test_the_present_game_is_no_other_game(tmp_path: Path) -> None:
     play("C3\n", tmp_path)
     path = os.path.relpath(only_game(tmp_path))
