@@ -350,11 +350,12 @@ class TerminalGame:
         return unfinished_games(self._played.folder, self._played.file.path)
 
     def _command_resume(self, _: str) -> None:
-        if self._engine.game.moves and not self._played.result:
-            if any(self._other_games()):
+        latest, other = latest_unfinished(self._played.folder), next(self._other_games(), None)
+        if latest != other:  # it is the present game
+            if other is not None:
                 raise UserError("this is the latest unfinished game; type load to see the others")
             raise UserError("this is the only unfinished game; for another file, type load FILE")
-        self._load(latest_unfinished(self._played.folder, other_than=self._played.file.path))
+        self._load(latest)
 
     def _load(self, path: Path, move: int | None = None) -> None:
         saved = open_game(path, move=move)

@@ -189,6 +189,19 @@ def test_other_games_from_within_a_game(tmp_path: Path) -> None:
     assert len(read_sgf(other).moves) == 2
 
 
+def test_the_game_before_a_loaded_one_is_the_latest_until_that_is_saved(tmp_path: Path) -> None:
+    record = tmp_path / "record.txt"
+    record.write_text("(;GM[1]SZ[5];B[bb])")
+    play("C3\nD4\n", tmp_path)
+    old = only_game(tmp_path)
+    for loaded in (record, old):
+        said = play(f"C3\nload {loaded}\nresume\n", tmp_path)
+        assert "unfinished game" not in said
+        assert re.findall(r"^continuing (.*) after (\d) move", said, re.MULTILINE)[1][1] == "2"
+    said = play(f"load {record}\nC3\nresume\n", tmp_path)
+    assert "this is the latest unfinished game" in said
+
+
 def test_a_loaded_game_says_that_its_network_is_another_one(tmp_path: Path) -> None:
     play("C3\n", tmp_path)
     game, other = only_game(tmp_path), tmp_path / "other.sgf"
