@@ -33,7 +33,7 @@ SHOWN_VALUES = ("winrate", "score", "nothing")
 ALIASES = {
     "undo": ("back", "takeback", "take back", "u"),
     "quit": ("exit", "q", "end", "stop", "bye", ":q"),
-    "pass": ("p",),
+    "pass": ("p", "play pass"),
     "help": ("?", "h", "commands"),
     "analyze": ("analyse", "analysis", "a"),
     "score": ("estimate", "count", "territory"),
@@ -89,7 +89,7 @@ def parse_line(line: str, width: int, height: int, advice: str = CHOICES) -> tup
         return _COMMAND_OF[typed], ""
     word, _, argument = line.partition(" ")
     command = _COMMAND_OF.get(word.lower(), word.lower())
-    usage = _USAGES.get(command)
+    usage = command if command in RANK_STEPS else _USAGES.get(command)
     if usage is None:
         raise _not_understood(line, width, height, advice)
     if argument and " " not in usage:
@@ -98,11 +98,11 @@ def parse_line(line: str, width: int, height: int, advice: str = CHOICES) -> tup
 
 
 def _with_count(line: str) -> tuple[str, str] | None:
-    """Returns the command and the number of `u 3`, which would be a point otherwise; None for another line."""
-    word, _, number = line.lower().partition(" ")
-    command = _COMMAND_OF.get(word, "")
+    """Returns the command and the number of `take back 3` or `u 3`, which would be a point; None for another line."""
+    words, _, number = " ".join(line.lower().split()).rpartition(" ")
+    command = _COMMAND_OF.get(words, "")
     takes_count = _USAGES.get(command, "").endswith(" N")
-    return (command, number.strip()) if takes_count and number.strip().isdecimal() else None
+    return (command, number) if takes_count and number.isdecimal() else None
 
 
 def _existing(name: str, width: int, height: int) -> str:

@@ -19,6 +19,7 @@ from gtp_engine.terminal.words import ALIASES, COMMANDS, parse_line
         ("exit", ("quit", "")),
         ("q", ("quit", "")),
         ("p", ("pass", "")),
+        ("Play  pass", ("pass", "")),
         ("?", ("help", "")),
         ("continue", ("resume", "")),
         ("open my game.sgf", ("load", "my game.sgf")),
@@ -33,6 +34,7 @@ from gtp_engine.terminal.words import ALIASES, COMMANDS, parse_line
         ("undo 3", ("undo", "3")),
         ("u 3", ("undo", "3")),
         ("U  3", ("undo", "3")),
+        ("take back 3", ("undo", "3")),
         ("d 3", ("play", "d3")),
         ("new 13 white", ("new", "13 white")),
         ("give up", ("resign", "")),
@@ -74,6 +76,7 @@ def test_a_word_for_undo_is_no_column_even_if_the_board_has_it() -> None:
         ("x" * 1000, f"unknown command {'x' * 40!r}; type a move such as D4, or help"),
         ("quit now", "'quit' accepts no argument: 'now'"),
         ("exit now", "'quit' accepts no argument: 'now'"),
+        ("easier 3", "'easier' accepts no argument: '3'"),
     ],
 )
 def test_answers_to_lines_that_are_not_understood(line: str, answer: str) -> None:
