@@ -22,8 +22,11 @@ _BYTE_ORDER_MARKS = (  # UTF-32's begins with UTF-16's, so it comes first.
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _DECLARATION = re.compile(rb"(?<![A-Za-z])(?:CA|ca)\s*\[\s*([\w.:-]{1,40})\s*\]")
+_PROPERTY = re.compile(rb"\s*[A-Za-z]+\s*\[")
 # A root near whose beginning is a property of roots only; the distance is limited so that the time stays linear.
-_ROOT = re.compile(rb"\((?=\s*+;?[^;()]{0,200}?(?<![A-Za-z])(?:FF|GM|SZ)\s*\[)")
+_ROOT = re.compile(
+    rb"\((?=\s*+;?(?:(?!" + GAME_START_BYTES.pattern + rb").){0,200}?(?<![A-Za-z])(?:FF|GM|SZ)\s*\[)", re.DOTALL
+)
 # In practice files contain a later extension of the charset that they name.
 _EXTENSIONS = {
     "gb2312": "gb18030",
@@ -83,7 +86,8 @@ def _pieces(data: bytes, declarations: list[re.Match[bytes]]) -> list[tuple[byte
     charsets = {0: declarations[0][1].decode()}
     if _decoded(data, "utf-8") is None:
         charsets |= dict.fromkeys((match.start() for match in _ROOT.finditer(data)), "")
-    roots = [match.start() for match in GAME_START_BYTES.finditer(data)]
+    # "(;-)" in a text begins no game.
+    roots = [match.start() for match in GAME_START_BYTES.finditer(data) if _PROPERTY.match(data, match.end())]
     for match in declarations:
         place = bisect_left(roots, match.start())
         charsets[roots[place - 1] if place else 0] = match[1].decode()
@@ -138,8 +142,10 @@ def _mostly_utf8(data: bytes) -> str | None:
 def _guess(data: bytes, usual: str | None) -> str | None:
     """Decodes by the charset in which the largest share of the characters is common, or returns None.
 
-    Of several ones the charset that is usual in the file comes first.
+    Of several ones the charset that is usual in the file comes first, before all guesses if it is none of them.
     """
+    if usual is not None and usual not in _GUESSES and (text := _decoded(data, usual)) is not None:
+        return text
     best, best_share = None, -1.0
     for charset in sorted(_GUESSES, key=lambda charset: charset != usual):
         text = _decoded(data, charset)

@@ -20,8 +20,11 @@ from sgfmill import sgf_grammar
 from ..base.errors import UserError
 
 _FIRST_ROOT_WITHOUT_SEMICOLON = re.compile(r"\A\s*\((?=\s*[A-Z][A-Za-z]*\s*\[)")
-# Text before and between games may have "(A[1])": there a root begins with two capital letters, as GM and all others.
-_ROOT_WITHOUT_SEMICOLON = r"\((?=\s*[A-Z]{2}\s*\[)"
+# Text before and between games may have "(A[1])" or "(AB[cc])": there a root begins with a property of roots, or with
+# TE, RD or KO, which the Nihon Ki-in writes.
+_ROOT_WITHOUT_SEMICOLON = (
+    r"\((?=\s*(?:AP|CA|FF|GM|ST|SZ|AN|BR|BT|CP|DT|EV|GC|GN|HA|KM|ON|OT|PB|PC|PW|RE|RO|RU|SO|TM|US|WR|WT|TE|RD|KO)\s*\[)"
+)
 # Values match as a whole, so that nothing inside them is corrected; one that is never closed extends to the end.
 # Possessive quantifiers and atomic groups keep the time linear for any input.
 _VALUE_OR_CORRECTION = re.compile(

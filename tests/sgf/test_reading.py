@@ -58,6 +58,8 @@ def test_each_game_of_a_collection_has_its_own_charset() -> None:
         [("UTF-8", "utf-8", "柯洁", "朴廷桓"), ("", "gbk", "古力", "时越")],
         [("GBK", "gbk", "古力", "时越"), ("", "latin-1", "Jörg Müller", "André")],
         [("Big5", "big5", "許功蓋", "吳清源"), ("", "big5", "林海峰", "王立誠")],
+        [("EUC-JP", "euc_jp", "坂田栄男", "高川格"), ("", "euc_jp", "呉清源", "木谷實")],
+        [("windows-1251", "cp1251", "Иванов", "Петров"), ("", "cp1251", "Петров", "Иванов")],
     ],
 )
 def test_a_game_without_charset_is_read_by_itself(games: list[tuple[str, str, str, str]]) -> None:
@@ -68,6 +70,14 @@ def test_a_game_without_charset_is_read_by_itself(games: list[tuple[str, str, st
     read = list(read_sgf_games(b"\n".join(text.encode(charset) for text, charset in texts)))
     assert [(game.black, game.white) for game in read] == [(black, white) for _, _, black, white in games]
     assert [moves(game) for game in read] == ["Baa", "Baa"]
+
+
+def test_parentheses_in_texts_hide_no_root_and_begin_none() -> None:
+    first = "(;CA[GBK]SZ[9]PB[古力];B[aa])".encode("gbk")
+    second = "(;EV[决赛 (1)]PB[柯洁]PW[朴廷桓]SZ[9];B[aa])".encode()
+    assert [game.black for game in read_sgf_games(first + second)] == ["古力", "柯洁"]
+    smiley = "(;GM[1]SZ[9]PB[Иванов]C[привет (;-) да]CA[windows-1251];B[aa])".encode("cp1251")
+    assert read_sgf(smiley).black == "Иванов"
 
 
 def test_a_bracket_in_a_value_begins_no_game_of_another_charset() -> None:
@@ -97,7 +107,7 @@ def test_root_without_semicolon() -> None:
 
 @pytest.mark.parametrize("first", ["(GM[1]SZ[9];B[aa];W[bb])", "(;GM[1]SZ[9];B[aa];W[bb])"])
 def test_roots_without_semicolon_in_a_collection(first: str) -> None:
-    data = f"{first}\nSee (A[1]) below.\n( GM[1]SZ[9]C[(GM[1\\]];B[cc];W[dd];B[ee])".encode()
+    data = f"{first}\nSee (A[1]) or (AB[cc]) below.\n( GM[1]SZ[9]C[(GM[1\\]];B[cc];W[dd];B[ee])".encode()
     assert [moves(game) for game in read_sgf_games(data)] == ["Baa Wbb", "Bcc Wdd Bee"]
     assert not read_tree(data).is_whole_file
 
