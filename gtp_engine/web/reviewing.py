@@ -97,11 +97,11 @@ class Reviewing(Part):
         moves = [node for node in line if node.move is not None]
         if not moves:
             raise UserError("there are no moves to review")
-        session.guessing.end()
         visits = visits_of(message) or DEFAULT_VISITS
-        settings = replace(engine.settings, rank=None, visits=visits, seconds=None, seed=_SEED)
+        reviewer = Reviewer(replace(engine.settings, rank=None, visits=visits, seconds=None, seed=_SEED))
+        session.guessing.end()
         positions = [*(node.parent or node for node in moves), line[-1]]
-        job = self.job = Job(Reviewer(settings), tree.record(line[-1]), positions, moves, total=len(moves))
+        job = self.job = Job(reviewer, tree.record(line[-1]), positions, moves, total=len(moves))
         how = job, engine.rules, engine.komi
         self._thread = threading.Thread(target=self._run, args=how, name="review", daemon=True)
         self._thread.start()

@@ -136,7 +136,10 @@ class Searches(Part):
         def show(report: SearchReport) -> None:
             session.report, session.shown = report, kind
             session.values.note(report, node)
-            session.publish()
+            if kind == "analysis" or self.next_to_judge() is None:
+                session.publish()
+            else:  # this search has taken the place of one that judges a move
+                session.go_on()
 
         def show_soon(report: SearchReport) -> None:
             session.call(lambda: show(report) if session.task is task else None)

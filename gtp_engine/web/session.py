@@ -324,6 +324,7 @@ class Session:
         """Ends what the engine is doing; its result is dropped."""
         if self.task is not None:
             self.task = None
+            self.searches.forget_judgement()  # which may be what is dropped
             self.played.engine.stop()
 
     def _decided(self, decision: Decision) -> None:

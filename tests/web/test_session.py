@@ -677,6 +677,20 @@ def test_a_move_that_is_played_at_once_is_judged_too(desk: Desk) -> None:
     assert all(desk.session.values.is_judged(node) for node in desk.played.node.path[2:4])
 
 
+@pytest.mark.parametrize("asked", ["hint", "score"])
+def test_a_hint_only_delays_the_judgement(desk: Desk, asked: str) -> None:
+    desk.send("new", **NEW | {"colour": "both"})
+    desk.send("teach", on=True)
+    desk.play("A1")
+    task = desk.session.task
+    assert task is not None and task.kind == "preparation"
+    desk.send(asked)
+    desk.wait()
+    before, after = desk.session.line
+    assert desk.session.shown == asked
+    assert desk.session.values.is_judged(before) and desk.session.values.is_judged(after)
+
+
 def test_undo_is_named_only_where_it_takes_the_losing_move_back(desk: Desk) -> None:
     def loses(point: str, *, can_undo: bool) -> bool:
         session = desk.session
