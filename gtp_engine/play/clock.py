@@ -22,8 +22,10 @@ _LONGEST_RESERVE = 1.0
 _RESERVE_SHARE = 0.1
 # The excess of moves over their budgets is the median of this number of moves: one slow start must not count for long.
 _MEASURED_MOVES = 5
-# Seconds per move. A larger difference is no lag: a person or another program has played moves of this colour.
+# Seconds per move. What is beyond is not set aside.
 _LONGEST_LAG = 1.0
+# Seconds between two reports. A larger delay is no lag: a person or another program has played moves of this colour.
+_LONGEST_DELAY = 10.0
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,7 @@ class _Side:
         count: Stones to play in it (canadian), or periods left with it (byoyomi).
         counted: The main time by our own count since the controller's first report, which shows the lag.
         counted_moves: Moves charged since then.
+        behind: Seconds by which the last report was behind that count.
         lag: Seconds per move between here and the controller.
         excesses: Seconds by which the last moves exceeded their budgets.
     """
@@ -151,6 +154,7 @@ class _Side:
     count: int
     counted: float | None = None
     counted_moves: int = 0
+    behind: float = 0.0
     lag: float = 0.0
     excesses: deque[float] = field(default_factory=lambda: deque(maxlen=_MEASURED_MOVES))
 
@@ -189,7 +193,8 @@ class Clock:
         if repeated:
             for colour, old in olds.items():
                 side = self._sides[colour]
-                side.counted, side.counted_moves, side.lag = old.counted, old.counted_moves, old.lag
+                side.counted, side.counted_moves = old.counted, old.counted_moves
+                side.behind, side.lag = old.behind, old.lag
 
     def restart(self) -> None:
         """Resets both colours to their full time, for a new game."""
@@ -348,10 +353,11 @@ def _end_move(side: _Side) -> None:
 def _measure_lag(side: _Side, reported: float) -> None:
     """Measures the lag by a report. Reports are in whole seconds, so a difference of one second proves nothing."""
     if side.counted is None or reported > side.counted + 1:
-        side.counted, side.counted_moves, side.lag = reported, 0, 0.0
-    elif side.counted_moves:
-        lag = max(side.counted - reported - 1, 0.0) / side.counted_moves
-        if lag > _LONGEST_LAG:
-            side.counted, side.counted_moves = reported, 0
-        else:
-            side.lag = lag
+        side.counted, side.counted_moves, side.behind, side.lag = reported, 0, 0.0, 0.0
+        return
+    delay = side.counted - reported - side.behind
+    if delay > _LONGEST_DELAY:
+        side.counted -= delay
+    side.behind = side.counted - reported
+    if side.counted_moves:
+        side.lag = min(max(side.behind - 1, 0.0) / side.counted_moves, _LONGEST_LAG)

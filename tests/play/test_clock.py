@@ -126,6 +126,11 @@ def test_a_move_that_somebody_else_plays_on_the_clock_is_no_lag():
     assert min(budgets[5:]) > 0.8 * budgets[0]
 
 
+def test_time_is_left_with_a_longer_lag_than_is_set_aside():
+    time = TimeSettings("absolute", 600.0)
+    assert play_game(Clock(time), Referee(time), 150, 361, excess=0.0, lag=2.5, reports=True) >= 0
+
+
 def test_a_lag_that_only_the_reports_show_is_learned():
     time = TimeSettings("absolute", 60)
     assert play_game(Clock(time), Referee(time), 100, 81, excess=0.0, lag=0.25, reports=True) >= 0
