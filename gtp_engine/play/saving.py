@@ -41,8 +41,9 @@ class GameFile:
         try:
             if self.path is None:
                 self.path = self._write_new(record)
-            elif _content(self.path) in (None, self._content):
-                write_sgf(record, self.path, overwrite=True)
+            elif (found := _content(self.path)) in (None, self._content):
+                if found != record.to_sgf().encode("utf-8", "replace"):  # or it would seem to be the game played last
+                    write_sgf(record, self.path, overwrite=True)
             else:
                 changed, self.path = self.path, self._write_new(record)
                 self.notice = f"another program has changed {changed}: this game is now saved to {self.path}"

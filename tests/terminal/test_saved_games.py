@@ -200,6 +200,8 @@ def test_the_game_before_a_loaded_one_is_the_latest_until_that_is_saved(tmp_path
         assert re.findall(r"^continuing (.*) after (\d) move", said, re.MULTILINE)[1][1] == "2"
     said = play(f"load {record}\nC3\nresume\n", tmp_path)
     assert "this is the latest unfinished game" in said
+    said = play(f"load {old}\nresume\nresume\n", tmp_path)  # looking at a game does not make it the latest one
+    assert said.count("this is the latest unfinished game") == 1
 
 
 def test_a_loaded_game_says_that_its_network_is_another_one(tmp_path: Path) -> None:
