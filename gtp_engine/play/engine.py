@@ -313,6 +313,7 @@ class Engine:
             raise invalid("game", game, "a Game; that of a record is record.to_game()")
         self.settings.check_board(game.width, game.height)
         self._end_pondering()
+        self._hopeless_turns.clear()
         self.games_begun += 1
         self._game = game.copy()
         self._width, self._height = game.width, game.height

@@ -1,12 +1,13 @@
 """Whole moves and games at a rank, with the bundled network for 9x9: when it passes, resigns, and repeats itself."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 
 from gtp_engine.game.coords import BLACK, PASS, WHITE
+from gtp_engine.game.game import Move
 from gtp_engine.network.library import find_network
 from gtp_engine.play.decision import PlayStyle, choose_move
 from gtp_engine.play.endgame import is_hopeless
@@ -149,32 +150,32 @@ def test_moves_by_hand_end_a_row_of_hopeless_ones() -> None:
         assert not engine.best_move(BLACK).resign
 
 
-def test_a_game_that_is_replayed_before_each_move_is_resigned_too() -> None:
-    moves: list[tuple[int, int]] = []
+def test_games_that_are_replayed_before_each_move_are_resigned_too() -> None:
     with engine_at("10k") as engine:
         fill_with_white(engine)
-        moves += engine.game.moves
-        resigned = []
+        first = list(engine.game.moves)
+        games, resigned = [first, [*first[2:], *first[:2]]], []
         for _ in range(3):
-            engine.set_board_size(9, 9)
-            engine.clear_board()
-            engine.set_komi(engine.komi)
-            for move in moves:
-                engine.play(*move)
-            decision = engine.best_move(BLACK)
-            resigned.append(decision.resign)
-            moves += [(BLACK, decision.point), (WHITE, PASS)]
-    assert resigned == [False, False, True]
+            for moves in games:  # in turn, as on a server
+                engine.set_board_size(9, 9)
+                engine.clear_board()
+                engine.set_komi(7.5)
+                for move in moves:
+                    engine.play(*move)
+                decision = engine.best_move(BLACK)
+                resigned.append(decision.resign)
+                moves += [Move(BLACK, decision.point), Move(WHITE, PASS)]
+    assert resigned == [False, False, False, False, True, True]
 
 
-def test_whoever_takes_back_a_move_may_go_on() -> None:
+@pytest.mark.parametrize("undo", [Engine.undo, lambda engine: engine.load(engine.game)])
+def test_whoever_takes_back_a_move_may_go_on(undo: Callable[[Engine], None]) -> None:
     with engine_at("10k") as engine:
         fill_with_white(engine)
         for _ in range(2):
             assert engine.best_move(BLACK).hopeless
             engine.play(WHITE, PASS)
-        engine.undo()
-        engine.play(WHITE, PASS)
+        undo(engine)
         assert not engine.best_move(BLACK).resign
 
 
