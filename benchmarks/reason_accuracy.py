@@ -139,7 +139,8 @@ def mistakes_of(
         searches = RecordSearches(record, evaluator, default_parameters(network), limits, options.seed)
         moves = tuple(review_moves(searches))
         *_, moves = moves, *look_again(searches, moves)
-        worst = [mistake.worst for mistake in find_mistakes(moves) if mistake.worst.points_loss > options.least]
+        checked = (mistake.worst for mistake in find_mistakes(moves) if mistake.worst.is_checked)
+        worst = [move for move in checked if move.points_loss > options.least]
         for move in worst[: options.each]:
             yield name, record, move
 

@@ -63,7 +63,9 @@ def reviewed(record: GameRecord, settings: EngineSettings) -> tuple[list[tuple[M
 
 def listed(moves: Sequence[MoveReview]) -> list[MoveReview]:
     """Returns the worst moves of the mistakes that are listed, the most costly first."""
-    return [mistake.worst for mistake in find_mistakes(moves)[:LISTED]]
+    worst = [mistake.worst for mistake in find_mistakes(moves)]
+    has_second_look = any(move.is_checked for move in moves)
+    return [move for move in worst if move.is_checked or not has_second_look][:LISTED]
 
 
 def shared(lists: Sequence[Sequence[MoveReview]]) -> float:

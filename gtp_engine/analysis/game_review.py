@@ -165,14 +165,19 @@ class GameReview:
         name = name or texts(language)(colour_name(colour))
         return f"{name} {rank}" if rank and not name.endswith(f" {rank}") else name  # the engine's names end with it
 
+    @property
+    def own_moves(self) -> list[MoveReview]:
+        """The reviewed moves of these players, also those that are not judged because stones are set up after them."""
+        return [review for review in self.moves if review.move.colour in self.players]
+
     def judged(self, colour: int | str | None = None, phase: Phase | None = None) -> list[MoveReview]:
         """Returns the judged moves of one player, or of all, in one phase or in all of them."""
         players = self.players if colour is None else (as_colour(colour),)
         return [
             review
-            for review in self.moves
-            if review.move.colour in players and review.move.colour in self.players
-            if phase in (None, phase_of(review)) and not review.has_setup
+            for review in self.own_moves
+            if review.move.colour in players and not review.has_setup
+            if phase in (None, phase_of(review))
         ]
 
     def to_record(self) -> GameRecord:

@@ -95,8 +95,8 @@ def least_cost(by: Unit) -> float:
 def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int | None = None) -> list[Mistake]:
     """Returns the mistakes, the most costly first.
 
-    A point stays the same mistake until somebody plays it or the search prefers others for more than `LONGEST_GAP`
-    moves.
+    A point stays the same mistake until somebody plays it, stones are set up, or the search prefers others for more
+    than `LONGEST_GAP` moves.
 
     Args:
         moves: The reviewed moves of a game, in order.
@@ -115,6 +115,8 @@ def find_mistakes(moves: Sequence[MoveReview], by: Unit = "points", player: int 
             misses.append(review)
         for colour in (BLACK, WHITE):
             missed.pop((colour, review.move.point), None)
+        if review.has_setup:
+            missed.clear()
     mistakes = [
         Mistake(tuple(misses), max(misses, key=lambda review: (review.is_checked, cost(review, by))))
         for misses in found

@@ -39,7 +39,8 @@ def to_json(reviews: Sequence[GameReview]) -> str:
 
     Win rates are 0 to 1, leads and losses are in points, and both are Black's unless they are losses. `classes` has the
     losses from which the classes of mistakes begin; the counts in a player's `classes` begin with the losses below the
-    first. Moves and mistakes are those of the judged players; `checked` moves had a second look.
+    first. Moves and mistakes are those of the judged players; `checked` moves had a second look. A move costs
+    nothing if stones are set up after it.
     """
     table = {
         "program": f"gtp_engine {__version__}",
@@ -50,13 +51,13 @@ def to_json(reviews: Sequence[GameReview]) -> str:
 
 
 def to_csv(reviews: Sequence[GameReview]) -> str:
-    """Returns the judged moves of the reviews as CSV text, with `COLUMNS` as its first line."""
+    """Returns the moves of the judged players as CSV text, with `COLUMNS` as its first line."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for review in reviews:
         game = {"file": review.record.source, "black": review.record.black, "white": review.record.white}
-        writer.writerows(game | _move(move) for move in review.judged())
+        writer.writerows(game | _move(move) for move in review.own_moves)
     return text.getvalue()
 
 
@@ -79,7 +80,7 @@ def _game(review: GameReview) -> dict[str, Any]:
         "seed": conditions.seed,
         "players": {colour_name(colour): _player(review, colour) for colour in BOTH_PLAYERS if review.judged(colour)},
         "mistakes": [_mistake(review, mistake) for mistake in review.mistakes],
-        "moves": [_move(move) for move in review.judged()],
+        "moves": [_move(move) for move in review.own_moves],
     }
 
 

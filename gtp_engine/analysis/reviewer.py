@@ -76,7 +76,8 @@ class Reviewer:
         self._settings = settings
         self._limits = settings.limits(DEFAULT_SECONDS)
         if self._limits.visits == 1:
-            raise invalid("number of visits", 1, "2 or more: a review compares moves, and the first visit is to none")
+            expected = "2 or more: the first visit only evaluates the position, and compares no moves"
+            raise invalid("number of visits", 1, expected)
         self._network = ""  # of the worker
         self._worker: SearchWorker | None = None
         self._rollouts: Evaluator | None = None  # for boards too large for the network

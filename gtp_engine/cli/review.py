@@ -127,9 +127,10 @@ def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOpt
         errors += [error] if error else []
         if review.moves:
             reviews.append(review)
-            results |= save_files(reviews, options, len(tasks))  # first, as the reader of standard output may be gone
+            # First, as the reader of standard output may be gone.
+            results |= save_files(reviews, options, number, len(tasks))
         if shown and reviewer.stopped:
-            click.echo(_where_stopped(review, task))
+            click.echo(_where_stopped(review, task, error))
         if shown and review.moves:
             show_game(review, all_moves=options.all_moves)
         if reviewer.stopped:
@@ -137,13 +138,14 @@ def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOpt
     errors += filter(None, results.values())
     if len(reviews) > 1 and shown:
         show_total(reviews, options.player)
-    print_output(reviews, options)
+    if reviews:
+        print_output(reviews, options)
     report_files(results, options)
 
 
-def _where_stopped(review: "GameReview", task: _Task) -> str:
-    """Returns a line about where a review was stopped."""
-    if len(review.moves) == len(task.numbers):
+def _where_stopped(review: "GameReview", task: _Task, error: str) -> str:
+    """Returns a line about where a review was stopped; `error` has ended the list of its moves, if it is not empty."""
+    if error or len(review.moves) == len(task.numbers):
         return "stopped before all mistakes were checked and explained"
     return f"stopped after move {review.moves[-1].number if review.moves else task.numbers.start - 1}"
 

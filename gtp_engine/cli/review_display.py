@@ -43,11 +43,14 @@ def show_game(review: GameReview, *, all_moves: bool) -> None:
         console.print(mistakes_table(mistakes))
         _show_reasons(review)
     judged = {_column_head(review, colour): review.judged(colour) for colour in review.players}
-    console.print(players_table(judged, board=(review.record.width, review.record.height)))
+    if any(judged.values()):
+        console.print(players_table(judged, board=(review.record.width, review.record.height)))
+    else:
+        console.print("no move can be judged: stones are set up after each of them")
     _show_ranks(review)
     if all_moves:
         console.print(Text(LIST_HEAD, style="bold"))
-        for move in review.judged():
+        for move in review.own_moves:
             console.print(move_line(move))
 
 

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from ..analysis.game_review import GameReview
 
 
-def save_files(reviews: "Sequence[GameReview]", options: ReviewOptions, games: int) -> dict[Path, str]:
+def save_files(reviews: "Sequence[GameReview]", options: ReviewOptions, number: int, games: int) -> dict[Path, str]:
     """Writes the requested files, each of them even if another one fails.
 
     Args:
         reviews: The reviews so far. The last one is new: its picture is drawn.
         options: The files.
+        number: The number of the last one among the games to review, from 1.
         games: The number of games to review.
 
     Returns:
@@ -31,7 +32,7 @@ def save_files(reviews: "Sequence[GameReview]", options: ReviewOptions, games: i
     results = {}
     files = _files(options)
     if pictures := options.pictures(games):
-        files.append((pictures[len(reviews) - 1], lambda path, reviews: plot_curve(reviews[-1], path)))
+        files.append((pictures[number - 1], lambda path, reviews: plot_curve(reviews[-1], path)))
     for path, write in files:
         try:
             write(path, reviews)

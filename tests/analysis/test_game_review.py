@@ -70,6 +70,11 @@ def test_a_point_that_has_been_played_is_missed_anew() -> None:
     assert spans(moves) == [("1", 1), ("3", 3)]
 
 
+def test_a_point_is_missed_anew_after_stones_are_set_up() -> None:
+    set_up = replace(loss(2, WHITE, D4, F6, 3), has_setup=True)
+    assert spans([loss(1, BLACK, D4, E5, 3), set_up, loss(3, BLACK, D4, E5, 2)]) == [("1", 1), ("3", 3)]
+
+
 def test_a_point_that_is_forgotten_for_long_is_missed_anew() -> None:
     assert spans([loss(1, BLACK, D4, E5, 3), loss(11, BLACK, D4, E5, 2)]) == [("1-11", 1)]
     assert spans([loss(1, BLACK, D4, E5, 3), loss(12, BLACK, D4, E5, 2)]) == [("1", 1), ("12", 12)]

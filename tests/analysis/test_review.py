@@ -39,7 +39,8 @@ def test_a_move_with_stones_set_up_after_it_costs_nothing() -> None:
     mistake = replace(review(BLACK, D4, E5, (0.5, 0.7), (0.0, 4.0)), has_setup=True)
     assert (mistake.winrate_loss, mistake.points_loss, mistake.winrate_drop, mistake.points_drop) == (0, 0, 0, 0)
     assert (mistake.winrate, mistake.lead) == (pytest.approx(0.3), pytest.approx(-4.0))
-    assert game_of([mistake]).judged() == game_of([mistake]).mistakes == []
+    game = game_of([mistake])
+    assert game.judged() == game.mistakes == [] and game.own_moves == [mistake]
 
 
 def test_place_and_complexity() -> None:
