@@ -10,6 +10,7 @@ such a folder for common processors (`target`), which is read first and never wr
 
 import contextlib
 import hashlib
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -79,6 +80,7 @@ def _prepare_cache() -> tuple[CodeFolder | None, str]:
         folder = parent / _fingerprint(target.target())
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "writable").touch()
+        os.utime(folder)  # the least recently used ones are removed
     except (OSError, UserError) as error:
         return None, error_text(error)
     with contextlib.suppress(OSError):  # another process may be removing them too

@@ -24,7 +24,15 @@ _ENVIRONMENT_PREFIX, _WRAPPER = "_ZN08NumbaEnv", "_wrapper"  # of the names of e
 
 
 class Library(JITCodeLibrary):
-    """The code of one function, which is linked and optimised when Python needs its address."""
+    """The code of one function, which is linked and optimised when Python needs its address.
+
+    numba makes one for the functions of all packages in this process, not only for ours.
+
+    Attributes:
+        is_for_python: Whether it is a wrapper that a `Dispatcher` has made: no other code links it.
+    """
+
+    is_for_python = False
 
     def add_linking_library(self, library: JITCodeLibrary) -> None:
         """Remembers a library that this one calls."""
@@ -53,7 +61,9 @@ class Library(JITCodeLibrary):
         return address
 
     def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
-        """Returns the machine code as numba keeps it; instead of the intermediate code, a list of names."""
+        """Returns the machine code as numba keeps it; instead of the intermediate code that nobody links, its names."""
+        if not self.is_for_python:  # of other packages: theirs is linked
+            return super().serialize_using_object_code()
         self._ensure_finalized()
         functions = (function for function in self._final_module.functions if not function.is_declaration)
         names = [function.name for function in functions if function.linkage == binding.Linkage.external]
@@ -153,6 +163,7 @@ class Dispatcher(CPUDispatcher):
         describes.env_name += _WRAPPER
         environment = Environment.from_fndesc(describes)
         library = context.codegen().create_library(f"{self.py_func.__qualname__} for Python")
+        library.is_for_python = True
         library.enable_object_caching()
         library.add_linking_library(part.library)
         context.create_cpython_wrapper(library, describes, environment, part.call_helper, release_gil=True)

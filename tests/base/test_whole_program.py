@@ -95,3 +95,16 @@ def test_a_part_is_cached_for_python_too(tmp_path: Path) -> None:
     command = [sys.executable, "-P", str(program)]
     found = [subprocess.check_output(command, env=environment, text=True) for _ in range(2)]
     assert found == ["9.0 [3. 3. 3.] 0\n", "9.0 [3. 3. 3.] 1\n"]
+
+
+def test_other_packages_keep_what_they_compile_as_numba_does(tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text(
+        "import numba\n\n@numba.njit(cache=True)\ndef doubled(x):\n    return x * 2.0\n", encoding="utf-8"
+    )
+    uses = "import numba\nimport other\n\nother.doubled(21.0)\n"
+    uses += "caller = numba.njit(lambda x: other.doubled(x) + 1.0)\nprint(caller(41.0))\n"
+    programs = ["from gtp_engine.base import jit\n" + uses, uses]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    for number in (0, 0, 1):  # the first one fills the cache
+        command = [sys.executable, "-c", programs[number]]
+        assert subprocess.check_output(command, env=environment, cwd=tmp_path, text=True) == "83.0\n"
