@@ -1,10 +1,12 @@
 """The architecture of a whole network, and the short names of this program's own architectures."""
 
+import math
 import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..base.errors import UserError
+from ..base.fields import invalid
 from .schema import (
     BATCH_NORM,
     MISH,
@@ -39,7 +41,11 @@ EPSILON = 1e-4  # KataGo's training configurations
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Factors of raw outputs; the defaults are those of versions 8 to 12."""
+    """Factors of raw outputs; the defaults are those of versions 8 to 12.
+
+    Raises:
+        UserError: One is not a positive finite number.
+    """
 
     td_score: float = 20.0
     score_mean: float = 20.0
@@ -48,6 +54,11 @@ class Multipliers:
     variance_time: float = 40.0
     value_error: float = 0.25
     score_error: float = 30.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not (math.isfinite(value) and value > 0):
+                raise invalid(f"multiplier {name}", value, "a positive number")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ MARKER = b"@BIN@"
 GZIP_MAGIC = b"\x1f\x8b"
 # Binary files expand 1.1 times, text files 4 times; anything beyond this limit is not a network.
 LARGEST_EXPANSION, FREE_EXPANSION = 20, 64 << 20
+_PIECE = 4 << 20  # bytes to expand at once
 LONGEST_WORD = 1000
 DEEPEST = 4  # blocks inside blocks; KataGo's have 2
 _WORD = re.compile(rb"\S+")
@@ -67,7 +68,7 @@ def _expand(path: Path) -> bytes:
         file.seek(0)
         try:
             with gzip.GzipFile(fileobj=file) as unpacked:
-                data = unpacked.read(limit + 1)
+                data = b"".join(_pieces(unpacked, limit + 1))
         except EOFError:
             raise NetworkFileError(f"{path}: the file is cut short; download it again") from None
         except (gzip.BadGzipFile, zlib.error) as error:
@@ -75,6 +76,13 @@ def _expand(path: Path) -> bytes:
     if len(data) > limit:
         raise NetworkFileError(f"{path}: not a network: it expands to more than {limit >> 20} MB")
     return data
+
+
+def _pieces(file: gzip.GzipFile, most: int) -> Iterator[bytes]:
+    """Yields what is in a file, up to a number of bytes; read at once it would take memory for all of them."""
+    while most > 0 and (piece := file.read(min(most, _PIECE))):
+        most -= len(piece)
+        yield piece
 
 
 class _Reader:

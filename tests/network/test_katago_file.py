@@ -121,6 +121,7 @@ def test_other_kinds_of_files(tiny: bytes, tmp_path: Path) -> None:
         (b"ACTIVATION_RELU", b"ACTIVATION_TANH", "unknown activation ACTIVATION_TANH"),
         (b"gpool_block", b"magic_block", "trunk.blocks.0: unknown kind of block 'magic_block'"),
         (b"0.0001\n1\n", b"nan\n1\n", "epsilon is nan"),
+        (b"\n0.25\n", b"\n-0.25\n", "invalid multiplier value_error -0.25: expected a positive number"),
         (b"0.0001\n1\n", b"0.0001\n7\n", "is b'7'; expected 0 or 1"),
     ],
 )
