@@ -19,7 +19,7 @@ LARGE := /Downloading .*([0-9][0-9]\.[0-9] MB|[0-9] GB)/ {print "  " $$2, $$3, $
 
 # $(call install,EXTRAS) installs the package and marks its target as done.
 define install
-	@$(BIN)/python -m pip install --disable-pip-version-check $(2) -c constraints.txt -e '.$(1)' \
+	@set -o pipefail; $(BIN)/python -m pip install --disable-pip-version-check $(2) -c constraints.txt -e '.$(1)' \
 		2>.venv/pip.log | awk '$(LARGE)' || { cat .venv/pip.log >&2; exit 1; }
 	@touch $@
 	@echo "Done."
