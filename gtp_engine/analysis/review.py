@@ -89,7 +89,7 @@ class MoveReview:
 
     @property
     def has_cost(self) -> bool:
-        """Whether the move cost so much that it shows: a twentieth of a point or of a percent rounds to a tenth."""
+        """Whether the loss is large enough to show when it is rounded to a tenth of a point or of a percent."""
         return self.points_loss >= 0.05 or self.winrate_loss >= 0.0005
 
     @property

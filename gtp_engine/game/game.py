@@ -79,8 +79,8 @@ def count_handicap(setup_stones: Iterable[Move], moves: Iterable[Move]) -> int:
     """Counts Black's handicap stones as KataGo does.
 
     They are the stones that are set up, unless White has some too, and the moves that Black plays in a row at the
-    start, ignoring White's passes. If White then moves twice in a row, a controller is setting up a position by moves,
-    and there is no handicap.
+    start, ignoring White's passes. If White then moves twice in a row, the moves only set up a position, and it is not
+    a handicap game.
 
     Returns:
         Their number, or 0 if it is less than two.

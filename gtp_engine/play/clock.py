@@ -22,9 +22,9 @@ _LONGEST_RESERVE = 1.0
 _RESERVE_SHARE = 0.1
 # The excess of moves over their budgets is the median of this number of moves: one slow start must not count for long.
 _MEASURED_MOVES = 5
-# Seconds per move. What is beyond is not set aside.
+# Seconds per move. No more than this is set aside.
 _LONGEST_LAG = 1.0
-# Seconds between two reports. A larger delay is no lag: a person or another program has played moves of this colour.
+# Seconds between two reports. A longer delay is not lag: a person or another program has played moves of this colour.
 _LONGEST_DELAY = 10.0
 
 

@@ -163,8 +163,8 @@ class Engine:
     @property
     def name(self) -> str:
         """The name for game records: the program with its network and its rank."""
-        rank = self.settings.rank
-        return " ".join(["gtp_engine", *filter(None, [self.network, None if rank is None else str(rank)])])
+        words = "gtp_engine", self.network, self.settings.rank
+        return " ".join(str(word) for word in words if word is not None)
 
     @property
     def network(self) -> str | None:
@@ -484,8 +484,8 @@ class Engine:
             optimism: Share of the optimistic policy, if the network has one; None for that of a search's root.
 
         Raises:
-            UserError: A number is out of range. The future raises it if there is no network, or if the board is too
-                large for it.
+            UserError: A number is out of range. If there is no network, or the board is too large for it, the future
+                raises it.
         """
         self._end_pondering()
         chosen = [int(parse_number("symmetry", number, Range(0, 7, whole=True))) for number in symmetries]

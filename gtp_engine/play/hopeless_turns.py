@@ -43,7 +43,7 @@ class HopelessTurns:
             self._turns = [*self._turns, turn][-_MOST_TURNS:]
 
     def clear(self) -> None:
-        """Forgets all turns: whoever takes back a move wants to go on."""
+        """Forgets all turns, so that a player who takes back a move can play on."""
         self._turns = []
 
 

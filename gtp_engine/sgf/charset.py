@@ -61,10 +61,11 @@ def decode_sgf(data: bytes) -> str:
         return data.decode(wide, "replace")
     declarations = list(_DECLARATION.finditer(data))
     usual = declarations[0][1].decode() if declarations else ""
-    has_one_charset = len({match[1] for match in declarations}) == 1 and _decoded(data, "utf-8") is not None
-    if not declarations or has_one_charset:
+    is_utf8 = _decoded(data, "utf-8") is not None
+    if not declarations or (is_utf8 and len({match[1] for match in declarations}) == 1):
         return _decode_game(data, usual)
-    return "".join(_decode_game(piece, charset, usual) for piece, charset in _pieces(data, declarations))
+    pieces = _pieces(data, declarations, is_utf8=is_utf8)
+    return "".join(_decode_game(piece, charset, usual) for piece, charset in pieces)
 
 
 def _wide_charset(head: bytes) -> str | None:
@@ -77,14 +78,14 @@ def _wide_charset(head: bytes) -> str | None:
     return None
 
 
-def _pieces(data: bytes, declarations: list[re.Match[bytes]]) -> list[tuple[bytes, str]]:
+def _pieces(data: bytes, declarations: list[re.Match[bytes]], *, is_utf8: bool) -> list[tuple[bytes, str]]:
     """Splits a collection before each root, with the charset that the piece declares, "" for none.
 
     Valid UTF-8 is only split before roots that declare a charset. Neither "(" nor ";" is the second byte of a character
     in any of them.
     """
     charsets = {0: declarations[0][1].decode()}
-    if _decoded(data, "utf-8") is None:
+    if not is_utf8:
         charsets |= dict.fromkeys((match.start() for match in _ROOT.finditer(data)), "")
     # "(;-)" in a text begins no game.
     roots = [match.start() for match in GAME_START_BYTES.finditer(data) if _PROPERTY.match(data, match.end())]

@@ -208,7 +208,7 @@ class Reviewing(Part):
     def _line(self, message: Message) -> dict[str, Any]:
         """Returns the board with the better line of the mistake that is shown, or with that of a reason for it.
 
-        Without a line if it is no longer there, as when another review has begun since the page was sent its reasons.
+        The board has no line if that one no longer exists, for example because another review has begun meanwhile.
         """
         node, lines = self.session.node, self._lines()
         number = whole_number(message, "number", 0, MOST_NODES)

@@ -169,7 +169,7 @@ def test_games_that_are_replayed_before_each_move_are_resigned_too() -> None:
 
 
 @pytest.mark.parametrize("undo", [Engine.undo, lambda engine: engine.load(engine.game)])
-def test_whoever_takes_back_a_move_may_go_on(undo: Callable[[Engine], None]) -> None:
+def test_a_player_who_takes_back_a_move_can_play_on(undo: Callable[[Engine], None]) -> None:
     with engine_at("10k") as engine:
         fill_with_white(engine)
         for _ in range(2):
