@@ -30,7 +30,8 @@ class Score:
     def __str__(self) -> str:
         if self.points == 0:
             return "0"
-        return f"{'B' if self.points > 0 else 'W'}+{abs(self.points):g}"
+        points = np.format_float_positional(abs(self.points), precision=6, trim="-")
+        return f"{'B' if self.points > 0 else 'W'}+{points}"
 
     @property
     def winner(self) -> int:

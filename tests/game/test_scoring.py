@@ -35,7 +35,17 @@ def points(game: Game, names: str) -> set[int]:
 
 @pytest.mark.parametrize(
     ("margin", "text"),
-    [(3.5, "B+3.5"), (-12.0, "W+12"), (0.0, "0"), (-0.0, "0"), (0.5, "B+0.5"), (-361.25, "W+361.25"), (100.0, "B+100")],
+    [
+        (3.5, "B+3.5"),
+        (-12.0, "W+12"),
+        (0.0, "0"),
+        (-0.0, "0"),
+        (0.5, "B+0.5"),
+        (-361.25, "W+361.25"),
+        (100.0, "B+100"),
+        (-1000000.5, "W+1000000.5"),  # SGF has no exponents
+        (3 - 7.1, "W+4.1"),
+    ],
 )
 def test_score_as_text(margin: float, text: str) -> None:
     assert str(Score(margin)) == text
