@@ -121,6 +121,8 @@ class ReferenceBoard:
         self.ko = None
         if point is None:
             self.passes += not self.button
+            if self.button:
+                self.earlier = []  # the button is part of the position
             self.button = False
         else:
             self._put(point, colour)

@@ -78,7 +78,9 @@ Board: TypeAlias = Any
 
 # A fixed seed: hashes are kept in files and compared between processes.
 ZOBRIST = np.random.default_rng(20260101).integers(1, 2**64, (MAX_POINTS, 3), np.uint64)
-WHITE_TO_MOVE = np.uint64(0x9E3779B97F4A7C15)  # any odd constant; this is the golden ratio's, as in splitmix64
+# For superko keys: any two odd constants. These are multipliers of splitmix64, the first from the golden ratio.
+WHITE_TO_MOVE = np.uint64(0x9E3779B97F4A7C15)
+BUTTON_IS_LEFT = np.uint64(0xBF58476D1CE4E5B9)
 
 
 def new_board(width: int, height: int) -> np.ndarray:
@@ -429,11 +431,25 @@ def hash_after(board: Board, point: int) -> np.uint64:
 
 
 @inline
-def superko_key(stones_hash: np.uint64, to_move: int, ko_rule: int) -> np.uint64:
-    """Returns what superko compares: the stones, and under situational superko also the player to move."""
-    if ko_rule == SITUATIONAL_SUPERKO and to_move == WHITE:
-        return stones_hash ^ WHITE_TO_MOVE
-    return stones_hash
+def superko_key(board: Board, stones_hash: np.uint64, to_move: int) -> np.uint64:
+    """Returns what superko compares, for a position of this board's game in which the button is as it is on it.
+
+    It is the stones, whether the button is left, and under situational superko also the player to move. So no position
+    from before the pass that takes the button is forbidden after it, as in KataGo.
+    """
+    key = stones_hash
+    if board["button"] == BUTTON_LEFT:
+        key ^= BUTTON_IS_LEFT
+    if board["ko_rule"] == SITUATIONAL_SUPERKO and to_move == WHITE:
+        key ^= WHITE_TO_MOVE
+    return key
+
+
+@njit
+def write_superko_keys(board: Board, to_move: np.ndarray, keys: np.ndarray) -> None:
+    """Replaces hashes of stones, uint64 [n] in `keys`, by the `superko_key` with to_move[i], int8 [n], to move."""
+    for index in range(len(keys)):
+        keys[index] = superko_key(board, keys[index], to_move[index])
 
 
 @njit
@@ -452,7 +468,7 @@ def repeats(board: Board, point: int, history: np.ndarray, history_length: int) 
     # without a search through the history.
     if not board["captured_at"][point] and not (board["suicide"] and is_suicide(board, point)):
         return False
-    key = superko_key(hash_after(board, point), 3 - board["to_move"], board["ko_rule"])
+    key = superko_key(board, hash_after(board, point), 3 - board["to_move"])
     for index in range(history_length):
         if history[index] == key:
             return True

@@ -28,8 +28,8 @@ from .board import (
     new_board,
     repeats,
     set_up_stone,
-    superko_key,
     write_legal_moves,
+    write_superko_keys,
 )
 from .board import play as play_move
 from .coords import (
@@ -323,15 +323,18 @@ class Game:
         return int(self.board["captures"][0, as_colour(colour)])
 
     def superko_history(self) -> np.ndarray:
-        """Returns the `board.superko_key` of every position since the history began, the present one last: uint64."""
-        ko_rule = _KO_RULES[self._rules.ko]
-        start = self.history_start
-        keys = [board["hash"][0] for board in self._boards[start:]]
-        if ko_rule == SITUATIONAL_SUPERKO:
-            # A move out of turn makes it that player's turn in the position before it, whoever was to move there.
-            turns = [move.colour for move in self.moves[start:]] + [self.to_move]
-            keys = [superko_key(key, turn, ko_rule) for key, turn in zip(keys, turns, strict=True)]
-        return np.array(keys, np.uint64)
+        """Returns the `board.superko_key` of the positions that may not be repeated, the present one last: uint64.
+
+        They are those since the history began; after the pass that takes the button, those since that pass.
+        """
+        start, button_pass = self.history_start, self._button_pass()
+        if button_pass is not None:
+            start = max(start, button_pass + 1)
+        keys = np.array([board["hash"][0] for board in self._boards[start:]], np.uint64)
+        # A move out of turn makes it that player's turn in the position before it, whoever was to move there.
+        turns = np.array([move.colour for move in self.moves[start:]] + [self.to_move], np.int8)
+        write_superko_keys(self.board[0], turns, keys)
+        return keys
 
     def play(self, colour: int | str, point: int | str) -> None:
         """Plays a move or a pass.
@@ -421,7 +424,9 @@ class Game:
             return self.board, self.superko_history()
         board = self.board.copy()
         begin_history(board[0], colour)
-        return board, np.array([superko_key(board["hash"][0], colour, _KO_RULES[self._rules.ko])], np.uint64)
+        key = board["hash"].copy()
+        write_superko_keys(board[0], board["to_move"], key)
+        return board, key
 
     def score(self, dead: Iterable[int | str] = ()) -> "Score":
         """Counts the present position under the rules, komi and handicap compensation included.

@@ -150,7 +150,7 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, leaves: 
                     tree.nodes[child]["bias_key"] = key_of(board, point_of_index(move, width, height))
             node = child
             play(board, point_of_index(tree.nodes[node]["move"], width, height))
-            root.history[root.length + depth] = superko_key(board["hash"], board["to_move"], board["ko_rule"])
+            root.history[root.length + depth] = superko_key(board, board["hash"], board["to_move"])
             depth += 1
     return count, done
 

@@ -17,8 +17,8 @@ from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS, Rules
 
 ALL_KO_RULES = [
-    replace(RULESETS["tromp-taylor"], ko=ko, suicide=suicide)
-    for ko, suicide in product(("SIMPLE", "POSITIONAL", "SITUATIONAL"), (False, True))
+    replace(RULESETS["tromp-taylor"], ko=ko, suicide=suicide, has_button=button)
+    for ko, suicide, button in product(("SIMPLE", "POSITIONAL", "SITUATIONAL"), (False, True), (False, True))
 ]
 
 

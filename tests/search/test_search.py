@@ -4,6 +4,7 @@ import threading
 import time
 import tracemalloc
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -110,9 +111,11 @@ def test_batches_side_by_side_have_equal_portions_of_what_may_be_under_way() -> 
     assert (8, 16) in {(size, in_flight) for size, in_flight, _ in evaluator.batches}  # the third waits
 
 
-def test_superko_is_obeyed_in_the_tree() -> None:
+@pytest.mark.parametrize("button", [False, True])
+def test_superko_is_obeyed_in_the_tree(button: bool) -> None:
     # On 2x2 under positional superko every line of play is short; a cycle would fill the tree with repetitions.
-    search, _ = searched(Game(2, rules=RULESETS["tromp-taylor"], komi=0.5), 3000, batch=4)
+    rules = replace(RULESETS["tromp-taylor"], has_button=button)
+    search, _ = searched(Game(2, rules=rules, komi=0.5), 3000, batch=4)
     check_tree(search)
     tree = search.tree.arrays
     for node in np.flatnonzero(tree.nodes["visits"][: tree.size[0]] > 0):
@@ -120,7 +123,7 @@ def test_superko_is_obeyed_in_the_tree() -> None:
         while node > 0:
             path.append(int(tree.nodes["move"][node]))
             node = tree.nodes["parent"][node]
-        game = Game(2, rules=RULESETS["tromp-taylor"], komi=0.5)
+        game = Game(2, rules=rules, komi=0.5)
         for move in reversed(path):
             assert game.legal_moves()[move]
             game.play(game.to_move, 0 if move == 4 else (move // 2 + 1) * 3 + move % 2 + 1)

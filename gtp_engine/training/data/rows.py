@@ -173,7 +173,7 @@ def _replay(games: GameSet, number: int, ahead: int, w: ReplayWorkspace) -> None
         if _set_turn(board, WHITE if packed & WHITE_BIT else BLACK):
             length = 0
         if board["ko_rule"] != SIMPLE_KO:
-            w.history[length] = superko_key(board["hash"], board["to_move"], board["ko_rule"])
+            w.history[length] = superko_key(board, board["hash"], board["to_move"])
             length += 1
         if move == ahead:
             break
