@@ -107,7 +107,7 @@ class SearchParameters:
             for none.
         reuse_tree: Whether a search continues from what earlier searches of the game have found.
         tree_megabytes: The size in megabytes at which the tree stops growing; while it grows it may take twice as much
-            for a moment. With a network a visit takes 0.37 kB on 9x9 and 0.96 kB on 19x19, or 0.45 kB and 1.3 kB with
+            for a moment. With a network a visit takes up to 0.41 kB on 9x9 and 1 kB on 19x19, or 0.5 kB and 1.4 kB with
             ownership; with RAVE and ownership it takes 1 kB and 4.1 kB.
 
     Raises:

@@ -135,7 +135,8 @@ def matches(tree: Tree, area: int, layout: TreeLayout) -> bool:
 @functools.cache
 def bytes_per_node(area: int, layout: TreeLayout) -> int:
     """Returns the bytes of memory per node in a tree that keeps ownership."""
-    return sum(array.nbytes for array in new_tree(1, area, layout, ownership=True)[:-1])
+    tree = new_tree(1, area, layout, ownership=True)
+    return sum(array.nbytes for array in tree[:-1]) + tree.biases.nbytes  # two entries; in a larger tree up to four
 
 
 @njit

@@ -224,6 +224,13 @@ def test_a_small_search_takes_little_memory() -> None:
     assert sum(array.nbytes for array in search.tree.arrays) < 2e6
 
 
+@pytest.mark.parametrize("nodes", [1, 2, 3, 1000, 1025])
+def test_a_tree_takes_no_more_memory_than_its_nodes_are_said_to_take(nodes: int) -> None:
+    layout = trees.TreeLayout(rave=False, ladders=True, biases=True)
+    arrays = trees.new_tree(nodes, 81, layout, ownership=True)
+    assert sum(array.nbytes for array in arrays[:-1]) <= nodes * trees.bytes_per_node(81, layout)
+
+
 def test_a_full_tree_is_thinned_to_what_is_below_the_root() -> None:
     game = Game(5)
     search, report = searched(game, 1500, tree_megabytes=0.16)
