@@ -404,7 +404,7 @@ def root_position_of(game: Game, w: Workspace, *, conservative_pass: bool = True
         w: the thread's memory.
         conservative_pass: as in `position_of`; False for evaluators without a network.
     """
-    position = position_of(game, w, conservative_pass=conservative_pass and not game.is_over)
+    position = position_of(game, w, conservative_pass=conservative_pass)
     if game.is_over:
         position["passes"] = 0  # a move was requested after the end: play continues
     return position

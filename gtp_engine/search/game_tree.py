@@ -96,7 +96,7 @@ class GameTree:
         state = self._tree.nodes["state"][node]
         if colour != game.to_move or state == trees.TERMINAL:
             return False
-        if node != self.root and state == trees.EXPANDED and self._hides_passes_at_root():
+        if node != self.root and state == trees.EXPANDED and self.hides_passes:
             return False
         self.root = node
         # The siblings' subtrees are kept for an undo until half of the memory is in use.
@@ -105,12 +105,13 @@ class GameTree:
             self._begin_here()
         return True
 
-    def _hides_passes_at_root(self) -> bool:
-        """Returns whether a network sees the game's position differently at the root than below it.
+    @property
+    def hides_passes(self) -> bool:
+        """Whether a network does not see at the root that the game's last moves were passes.
 
-        After a pass it does (`visits._complete_position`): a node that was not the root has priors for a game that
-        another pass would end. They have decided which moves its visits tried, so these are given up too. So is, after
-        an undo, a node that was the root once: the tree does not remember that.
+        Elsewhere in the tree it does (`visits._complete_position`): a node that was not the root has priors for a game
+        that another pass would end. They have decided which moves its visits tried, so these are given up too. So is,
+        after an undo, a node that was the root once: the tree does not remember that.
         """
         return self._layout.ladders and self.game.passes > 0 and self.game.rules.scoring == "AREA"
 

@@ -124,7 +124,8 @@ class Search:
         banned_until = _banned_until(game, request.root_moves)
         noisy = parameters.root_noise > 0 or parameters.root_policy_temperature != 1
         priors = np.ones(game.area + 1, np.float32)
-        return Root(self.tree.root, boards, history, len(known), priors, noisy, banned_until, NO_HALVING)
+        hides_passes = self.tree.hides_passes
+        return Root(self.tree.root, boards, history, len(known), priors, noisy, banned_until, hides_passes, NO_HALVING)
 
     def choose(self, report: SearchReport, temperature: float | None = None) -> int:
         """Chooses the point to play (`SearchReport.choose`); None is the temperature that the parameters have now."""

@@ -35,6 +35,7 @@ class Root(NamedTuple):
         priors: float32 [area+1], the root's policy with noise; to be read only if `noisy`.
         noisy: Whether selection at the root follows these instead of the evaluator's policy.
         banned_until: int16 [3, area+1], the depth from which on a colour may make a move.
+        hides_passes: Whether the evaluator does not see that the last moves were passes (`GameTree.hides_passes`).
         halving: The plan of sequential halving at the root; NO_HALVING for the usual selection.
     """
 
@@ -45,6 +46,7 @@ class Root(NamedTuple):
     priors: np.ndarray
     noisy: bool
     banned_until: np.ndarray
+    hides_passes: bool
     halving: SequentialHalving
 
 

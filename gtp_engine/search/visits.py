@@ -122,7 +122,9 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, leaves: 
                     _cancel(tree, root.node, node)  # another visit is waiting for this leaf
                     collisions += 1
                     break
-                # Two passes under plain area scoring: counting is exact, and cheaper than an evaluation.
+                # Two passes under plain area scoring: counting is exact, and cheaper than an evaluation. Dead stones
+                # count as alive under friendly passes too, although the players would agree on them: if an evaluation
+                # ended the game, self-play (`training.endings`) and rollouts would pass with stones still in doubt.
                 if board["passes"] >= 2 and board["scoring"] == AREA_SCORING and board["tax"] == NO_TAX:
                     _count_final_position(tree, root.node, node, board, search.scale, averaging)
                     done += 1
@@ -201,7 +203,7 @@ def _complete_position(tree: Tree, root: Root, leaf: int, board: Board, length: 
     """Completes a leaf's board with what networks see of the positions before it: superko and earlier ladders."""
     mark_superko(board, root.history, length)
     _recall_ladders(tree, root, leaf, board)
-    if leaf == root.node and board["scoring"] == AREA_SCORING and board["passes"] > 0:
+    if leaf == root.node and root.hides_passes:
         # KataGo's "conservative pass": at the root a network must not assume that another pass ends the game, since the
         # dead stones on the board would count as alive.
         board["passes"] = 0

@@ -118,8 +118,9 @@ def test_superko_is_obeyed_in_the_tree(button: bool) -> None:
     search, _ = searched(Game(2, rules=rules, komi=0.5), 3000, batch=4)
     check_tree(search)
     tree = search.tree.arrays
-    for node in np.flatnonzero(tree.nodes["visits"][: tree.size[0]] > 0):
-        path = []
+    parents = tree.nodes["parent"][: tree.size[0]]
+    for number in np.flatnonzero(tree.nodes["visits"][: tree.size[0]] > 0):
+        node, path = number, []
         while node > 0:
             path.append(int(tree.nodes["move"][node]))
             node = tree.nodes["parent"][node]
@@ -127,6 +128,10 @@ def test_superko_is_obeyed_in_the_tree(button: bool) -> None:
         for move in reversed(path):
             assert game.legal_moves()[move]
             game.play(game.to_move, 0 if move == 4 else (move // 2 + 1) * 3 + move % 2 + 1)
+        if not game.is_over:
+            considered = tree.priors[number] > 0
+            considered[[tree.nodes["move"][child] for child in np.flatnonzero(parents == number)]] = True
+            assert considered.tolist() == game.legal_moves().tolist()
 
 
 def test_uct_tries_every_move_once_before_any_twice() -> None:
@@ -158,41 +163,68 @@ def test_the_tree_goes_on_with_the_game() -> None:
     assert search.visits >= best.visits
 
 
-class PassesEvaluator(HashEvaluator):
-    """Reads ladders, as networks do, and notes the passes that it is shown."""
+class ShownMovesEvaluator(HashEvaluator):
+    """Reads ladders, as networks do, and notes the moves and passes that it is shown in each position."""
 
     reads_ladders = True
 
     def __init__(self) -> None:
         super().__init__()
-        self.passes: list[int] = []
+        self.shown: list[tuple[int, int]] = []
 
     def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
-        self.passes += boards["passes"][indices].tolist()
+        self.shown += zip(boards["moves_shown"][indices].tolist(), boards["passes"][indices].tolist(), strict=True)
         return super().submit(boards, indices, symmetries, ladders, **options)
 
 
 @pytest.mark.parametrize(("rules", "is_kept"), [("chinese", False), ("japanese", True)])
 def test_a_root_after_a_pass_is_evaluated_as_a_root(rules: str, is_kept: bool) -> None:
     game = Game(3, rules=RULESETS[rules])
-    evaluator = PassesEvaluator()
+    evaluator = ShownMovesEvaluator()
     search = Search(evaluator, SearchParameters(), seed=1)
     search.set_position(game)
     run(search, Limits(visits=500))
-    assert 1 in evaluator.passes  # the tree knows the position after a pass
+    assert 1 in [passes for _, passes in evaluator.shown]  # the tree knows the position after a pass
     game.play(BLACK, PASS)
     search.set_position(game)
     assert (search.visits > 0) == is_kept
-    evaluator.passes.clear()
+    evaluator.shown.clear()
     before = search.visits
     report = run(search, Limits(visits=before + 100))
-    assert is_kept or evaluator.passes[0] == 0
+    assert is_kept or evaluator.shown[0] == (0, 0)
     search.set_position(game)
     assert search.visits == before + 100  # searched again, the same root is kept
     answer = next(move for move in report.moves if move.point != PASS)
     game.play(WHITE, answer.point)
     search.set_position(game)
     assert search.visits == answer.visits > 0
+
+
+def test_the_root_of_a_finished_game_shows_no_moves() -> None:
+    game = Game(3)
+    for colour, point in ((BLACK, parse_vertex("B2", 3, 3)), (WHITE, PASS), (BLACK, PASS)):
+        game.play(colour, point)
+    evaluator = ShownMovesEvaluator()
+    search = Search(evaluator, SearchParameters(), seed=1)
+    search.set_position(game)
+    run(search, Limits(visits=2))
+    root, child = evaluator.shown
+    assert root == (0, 0)
+    assert child[0] == 2  # the last pass and the move after it, as in the game if it continues
+
+
+def test_a_changed_handicap_begins_another_tree() -> None:
+    game = Game(5)
+    game.play(BLACK, parse_vertex("C3", 5, 5))
+    game.play(WHITE, PASS)
+    search = Search(HashEvaluator(1), SearchParameters(), seed=1)
+    search.set_position(game)
+    run(search, Limits(visits=200))
+    assert game.handicap == 0
+    game.play(BLACK, parse_vertex("B2", 5, 5))
+    assert game.handicap == 2
+    search.set_position(game)
+    assert search.visits == 0
 
 
 @pytest.mark.parametrize("change", ["komi", "rules", "setup", "turn", "history", "size"])
