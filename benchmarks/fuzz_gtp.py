@@ -255,8 +255,8 @@ def parse(line: bytes) -> tuple[str, str] | None:
     return number, name[0].decode("utf-8", "replace") if name else ""
 
 
-def lines_from(first: int, seed: int, reset: bytes) -> Iterator[bytes]:
-    """Yields line `first` and all after it. `reset` follows each line that may have changed the limits of a move."""
+def lines_from(first: int, seed: int, reset: bytes) -> Iterator[list[bytes]]:
+    """Yields line `first` and all after it, each followed by `reset` if it may have changed the limits of a move."""
     number = first
     while True:
         random = Random(f"{seed}/{number // BLOCK}")
@@ -268,9 +268,7 @@ def lines_from(first: int, seed: int, reset: bytes) -> Iterator[bytes]:
             command = parse(line)
             if command is not None and command[1] == "quit":
                 line = b"name"
-            yield line
-            if b"param" in line:
-                yield reset
+            yield [line, reset] if b"param" in line else [line]
 
 
 class Engine:
@@ -381,7 +379,8 @@ def fuzz(first: int, count: int, seed: int, *, report_every: int = 10_000) -> No
             parameters = engine.ask(b"kata-get-params")
             lines = lines_from(first, seed, b"kata-set-params " + parameters.encode())
             for number in range(1, count + 1):
-                engine.send(next(lines))
+                for line in next(lines):
+                    engine.send(line)
                 if number % report_every == 0:
                     print(f"{first + number:9,} lines, {engine.memory()} MiB", flush=True)
             engine.end()
