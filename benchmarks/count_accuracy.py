@@ -11,6 +11,7 @@ import argparse
 import math
 import random
 import re
+import sys
 import time
 import zipfile
 from pathlib import Path
@@ -21,7 +22,7 @@ from gtp_engine.network.library import default_network
 from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import SearchRequest
-from gtp_engine.sgf import GameRecord, read_sgf
+from gtp_engine.sgf import GameRecord, SgfError, read_sgf
 
 _SCORE = re.compile(r"([BW])\+([\d.]+)|0|jigo|draw", re.IGNORECASE)
 
@@ -41,20 +42,32 @@ def main() -> None:
     random.Random(options.seed).shuffle(finished)
     chosen = finished[options.skip : options.skip + options.games]
     print(f"{len(finished):,} finished games with a score; counting {len(chosen):,} from number {options.skip:,} on")
-    equal = winners = 0
+    equal = winners = games = 0
     began = time.monotonic()
-    for number, (name, line) in enumerate(chosen, 1):
+    for name, line in chosen:
         record = read_sgf(line.encode())
-        game = record.to_game()
+        try:
+            game = record.to_game()
+        except SgfError as error:  # an illegal move
+            print(f"{name} is left out: {error}", file=sys.stderr)
+            continue
+        games += 1
         score = worker.final_score(SearchRequest(game, parameters=default_parameters(network))).points
         agreed = agreed_score(record)
         equal += score == agreed
         winners += sign(score) == sign(agreed)
         if score != agreed:
             print(f"{name}: {record.rules or 'no rules'}, recorded {record.result}, counted {score:+g}", flush=True)
-        if number % 100 == 0 or number == len(chosen):
-            each = (time.monotonic() - began) / number
-            print(f"{number:,} games: equal {share(equal, number)}, winner {share(winners, number)}, {each:.2f} s each")
+        if games % 100 == 0:
+            show(games, equal, winners, time.monotonic() - began)
+    show(games, equal, winners, time.monotonic() - began)
+
+
+def show(games: int, equal: int, winners: int, seconds: float) -> None:
+    """Prints the shares of games that were counted as agreed, and with the winner that was agreed."""
+    if games:
+        each = seconds / games
+        print(f"{games:,} games: equal {share(equal, games)}, winner {share(winners, games)}, {each:.2f} s each")
 
 
 def finished_games(path: Path, member: str) -> list[tuple[str, str]]:

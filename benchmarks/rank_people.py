@@ -103,7 +103,11 @@ def positions_of(archive: Path, member: str, each: int, seed: int) -> Iterator[t
         for number in sorted(generator.sample(range(FIRST_MOVE, len(record.moves)), each)):
             move = record.moves[number]
             rank = ranks[move.colour != BLACK]
-            game = record.to_game(number)
+            try:
+                game = record.to_game(number)
+            except SgfError as error:  # an illegal move
+                print(f"a game is left out: {error}", file=sys.stderr)
+                break
             if move.point != PASS and move.colour == game.to_move and rank is not None and rank > 0:
                 yield game, min(rank, STRONGEST), move.point
 

@@ -24,6 +24,7 @@ judge sees no mistake.
 
 import argparse
 import random
+import sys
 import time
 import zipfile
 from collections import Counter
@@ -62,7 +63,7 @@ from gtp_engine.games.elo import wilson_interval
 from gtp_engine.network.library import default_network
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits
-from gtp_engine.sgf import GameRecord, read_sgf
+from gtp_engine.sgf import GameRecord, SgfError, read_sgf
 
 # Half of the changes of ownership without which captures and connections are not told.
 _LEAST_CAPTURED, _LEAST_CONNECTED = LEAST_CAPTURE_CHANGE / 2, LEAST_CONNECTION_CHANGE / 2
@@ -137,7 +138,11 @@ def mistakes_of(
         record = read_sgf(line.encode())
         limits = Limits(options.visits)
         searches = RecordSearches(record, evaluator, default_parameters(network), limits, options.seed)
-        moves = tuple(review_moves(searches))
+        try:
+            moves = tuple(review_moves(searches))
+        except SgfError as error:  # an illegal move
+            print(f"{name} is left out: {error}", file=sys.stderr)
+            continue
         *_, moves = moves, *look_again(searches, moves)
         checked = (mistake.worst for mistake in find_mistakes(moves) if mistake.worst.is_checked)
         worst = [move for move in checked if move.points_loss > options.least]
