@@ -1,12 +1,35 @@
 """Names the state of the code that a benchmark measures: a figure counts as long as that code is unchanged."""
 
+import contextlib
 import hashlib
+import shlex
+import shutil
 from pathlib import Path
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.network.library import bundled_folder, find_network
 
 PACKAGE = Path(__file__).resolve().parents[1] / "gtp_engine"
 # What decides how well and how fast the engine plays.
 PLAYING = ("base", "evaluate", "game", "kernels", "network", "play", "search")
 WORK = Path(__file__).resolve().parent / "work"
+
+
+def digest_of(*commands: str) -> str:
+    """Returns eight hexadecimal digits of command lines, of the files they name, and of the bundled networks.
+
+    The files are programs and networks, under any name by which they are found.
+    """
+    digest = hashlib.sha256()
+    for network in sorted(bundled_folder().glob("*.bin.gz")):  # an engine's default is one of them
+        digest.update(network.read_bytes())
+    for word in shlex.split(" ".join(commands)):
+        digest.update(word.encode() + b"\0")
+        for find in (shutil.which, find_network):
+            with contextlib.suppress(UserError):
+                if (found := find(word)) and Path(found).is_file():
+                    digest.update(Path(found).read_bytes())
+    return digest.hexdigest()[:8]
 
 
 def fingerprint(parts: tuple[str, ...] = PLAYING) -> str:

@@ -8,7 +8,7 @@ import argparse
 import shlex
 import sys
 
-from fingerprint import WORK, fingerprint
+from fingerprint import WORK, digest_of, fingerprint
 from katago_speed import katago_command
 from versus_gnugo import play
 
@@ -33,8 +33,7 @@ def main() -> None:
     limit = ["--seconds", str(options.seconds)] if options.seconds else ["--visits", str(options.visits)]
     threads = ["--threads", str(options.threads)]
     ours = [sys.executable, "-m", "gtp_engine", "gtp", "--network", str(path), "--no-resign", *limit, *threads]
-    kind = " ".join([network_name(path), *limit, *threads, options.engine]).strip().replace("/", "_")
-    folder = WORK / f"katago_games-{fingerprint()} {kind}"
+    ours += shlex.split(options.engine)
     katago_limit = (
         {"maxVisits": 10**9, "maxTime": options.seconds} if options.seconds else {"maxVisits": options.visits}
     )
@@ -42,10 +41,12 @@ def main() -> None:
         options.katago, path, threads=options.threads, search_threads=options.search_threads, size=9
     )
     settings = ",".join(f"{name}={value}" for name, value in katago_limit.items())
+    katago = shlex.join([*command, "-override-config", settings])
+    kind = " ".join([network_name(path), *limit, *threads, options.engine]).strip().replace("/", "_")
     play(
-        [*ours, *shlex.split(options.engine)],
-        shlex.join([*command, "-override-config", settings]),
-        folder,
+        ours,
+        katago,
+        WORK / f"katago_games-{fingerprint()} {kind} {digest_of(shlex.join(ours), katago)}",
         options.games,
         opening_moves=OPENING_MOVES,
         concurrency=options.concurrency,

@@ -6,12 +6,11 @@ resumes there.
 """
 
 import argparse
-import hashlib
 import shlex
 import sys
 from pathlib import Path
 
-from fingerprint import WORK, fingerprint
+from fingerprint import WORK, digest_of, fingerprint
 from versus_gnugo import gnugo, play
 
 from gtp_engine.network.library import find_network, network_name
@@ -36,10 +35,9 @@ def main() -> None:
         "rollouts": [*engine, "--network", "none", "--visits", str(ROLLOUT_VISITS)],
     }
     other = shlex.join(others[options.against]) if options.against in others else gnugo(10)
-    weights = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
     size = options.board_size
-    kind = f"{network_name(path)} {weights} {size}x{size} {options.visits} visits, {options.against}"
-    folder = WORK / f"network_strength-{fingerprint()} {kind}"
+    kind = f"{network_name(path)} {size}x{size} {options.visits} visits, {options.against}"
+    folder = WORK / f"network_strength-{fingerprint()} {kind} {digest_of(shlex.join(ours), other)}"
     play(ours, other, folder, options.games, size, opening_moves=OPENING_MOVES, concurrency=2)
 
 

@@ -1,10 +1,9 @@
 """How many move problems a GTP engine solves: files of `loadsgf` / `reg_genmove` / `#? [answers]`.
 
-Answers are kept in `work/`, one folder for each state of the code or engine command; a second run resumes there.
+Answers are kept in `work/`, a folder for each state of the code and of the engine; a second run resumes there.
 """
 
 import argparse
-import hashlib
 import json
 import re
 import shlex
@@ -13,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from fingerprint import WORK, fingerprint
+from fingerprint import WORK, digest_of, fingerprint
 from result_lines import whole_lines
 
 from gtp_engine.games.elo import wilson_interval
@@ -78,13 +77,14 @@ def main() -> None:
     options = parser.parse_args()
     rollouts = ["--network", "none", "--seconds", "1", "--threads", "2"]
     ours = shlex.join([sys.executable, "-m", "gtp_engine", "gtp", *rollouts])
-    name = hashlib.sha256(options.engine.encode()).hexdigest()[:10] if options.engine else fingerprint()
+    command = options.engine or ours
+    name = f"{fingerprint()} {digest_of(command)}"
     files = [file.resolve() for file in options.files] or sorted(PROBLEMS.glob("*.tst"))
     if not files:
         sys.exit(f"no problems in {PROBLEMS}; name the .tst files")
     try:
         for file in files:
-            run(options.engine or ours, file, WORK / f"regression-{name}" / f"{file.stem}.jsonl", options.timeout)
+            run(command, file, WORK / f"regression-{name}" / f"{file.stem}.jsonl", options.timeout)
     except (EngineError, OSError) as error:
         sys.exit(str(error))
     except KeyboardInterrupt:

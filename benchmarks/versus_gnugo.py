@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from fingerprint import WORK, fingerprint
+from fingerprint import WORK, digest_of, fingerprint
 
 from gtp_engine.games.elo import elo_difference, elo_interval, score_interval
 from gtp_engine.games.match import play_match
@@ -69,9 +69,8 @@ def main() -> None:
     options = parser.parse_args()
     ours = [sys.executable, "-m", "gtp_engine", "gtp", "--network", "none", "--seconds", "1", "--threads", "2"]
     ours += shlex.split(options.engine)
-    folder = WORK / f"versus_gnugo-{fingerprint()}"
-    if options.level != 10 or options.engine:
-        folder = folder.with_name(f"{folder.name} level {options.level} {options.engine}".strip().replace("/", "_"))
+    kind = f"level {options.level} {options.engine}".strip().replace("/", "_")
+    folder = WORK / f"versus_gnugo-{fingerprint()} {kind} {digest_of(shlex.join(ours), gnugo(options.level))}"
     play(ours, gnugo(options.level), folder, options.games)
 
 
