@@ -31,13 +31,13 @@ def gpu() -> str:
 
 
 def bfloat16_gain() -> str:
-    """Returns how much faster networks' matrix products are in bfloat16 on this CPU; compiles them."""
+    """Returns whether networks use bfloat16 on this CPU, and how much faster its products are; compiles them."""
     try:
         from ..kernels.network import has_bfloat16
-        from ..kernels.precision import bfloat16_gain
+        from ..kernels.precision import bfloat16_gain, bfloat16_is_faster
     except (ImportError, OSError) as error:
         return f"unknown, numba cannot be loaded: {error_text(error)}"
     if not has_bfloat16():
         return "not used: this CPU has no instructions for it (AVX-512 BF16)"
-    ratio = bfloat16_gain()
-    return f"products about {ratio:.2g} times as fast as in float32" if ratio > 1 else "no faster than float32"
+    use = "used" if bfloat16_is_faster() else "not used"
+    return f"{use}: products are about {bfloat16_gain():.2g} times as fast as in float32"
