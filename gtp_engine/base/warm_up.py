@@ -15,6 +15,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
+
+from numba.core import event
 
 from . import jit
 from .system import available_cpus
@@ -51,17 +54,35 @@ def step_under_way() -> str:
 def warm_up(steps: list[Step]) -> None:
     """Runs each step so that the core is compiled or loaded from the cache.
 
-    While the cache is cold each step is logged, as a warning, since the engine does not answer meanwhile.
+    Each step that compiles is logged, as a warning, since the engine does not answer meanwhile: all of them while the
+    cache is cold, later those of a kind of evaluator that is new on this machine.
     """
     if not jit.is_cold():
         for step in steps:
-            step.run()
+            with event.install_listener("numba:compile", _Announcement(f"compiling {step.name}")):
+                step.run()
         return
     start = time.perf_counter()
     _compile(steps)
     problem = jit.mark_complete()
     seconds = time.perf_counter() - start
     logger.warning(f"compiled in {seconds:.0f} s{f' (not kept: {problem})' if problem else ''}")
+
+
+class _Announcement(event.Listener):
+    """Logs a text when the first function is compiled; to load one from the cache is fast."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def on_start(self, _event: Any) -> None:
+        """Logs the text the first time."""
+        if self._text:
+            logger.warning(self._text)
+        self._text = ""
+
+    def on_end(self, _event: Any) -> None:
+        """Does nothing."""
 
 
 def _compile(steps: list[Step]) -> None:

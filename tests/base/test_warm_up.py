@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
 
+import numba
 import pytest
 
 from gtp_engine.base import warm_up as subject
@@ -67,6 +68,17 @@ def test_a_warm_start_says_nothing(monkeypatch: pytest.MonkeyPatch, caplog: pyte
     one, two = Mock(), Mock()
     warm_up([Step("one", one), Step("two", two, "nowhere")])
     assert (one.call_count, two.call_count, caplog.messages) == (1, 1, [])
+
+
+def test_a_warm_start_names_what_it_compiles(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(subject.jit, "is_cold", Mock(return_value=False))
+
+    def compile_two() -> None:
+        assert numba.njit(lambda number: number + 1)(1) == 2
+        assert numba.njit(lambda number: number + 2)(1) == 3
+
+    warm_up([Step("the rules", lambda: None), Step("the network", compile_two)])
+    assert caplog.messages == ["compiling the network"]
 
 
 def test_a_cold_start_waits_for_its_helper(
