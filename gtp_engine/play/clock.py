@@ -71,6 +71,11 @@ class TimeSettings:
         """Whether there is time for a move."""
         return self.system == "none" or self.main > 0 or self.has_overtime
 
+    def after_increment(self, main: float) -> float:
+        """Returns the seconds of main time after a move, when `main` were left before its increment."""
+        main += self.increment
+        return main if self.main_cap is None else min(main, self.main_cap)
+
 
 NO_LIMIT = TimeSettings()
 
@@ -133,6 +138,45 @@ def own_moves_left(area: int, move_number: int) -> float:
 
 
 @dataclass
+class _Lag:
+    """How much later the controller sees one colour's moves than we play them, by its reports.
+
+    Attributes:
+        per_move: Seconds of lag per move.
+        counted: The main time by our own count since the controller's first report; None before it.
+        moves: Moves charged since then.
+        behind: Seconds by which the last report was behind that count.
+    """
+
+    per_move: float = 0.0
+    counted: float | None = None
+    moves: int = 0
+    behind: float = 0.0
+
+    def charge(self, seconds: float, settings: TimeSettings) -> None:
+        """Counts a move of so many seconds."""
+        if self.counted is not None:
+            self.counted = settings.after_increment(self.counted - seconds)
+            self.moves += 1
+
+    def report(self, seconds: float) -> None:
+        """Measures by the seconds of main time that the controller reports.
+
+        Reports are in whole seconds, so a difference of one second proves nothing. One above the count is of another
+        game.
+        """
+        if self.counted is None or seconds > self.counted + 1:
+            self.per_move, self.counted, self.moves, self.behind = 0.0, seconds, 0, 0.0
+            return
+        delay = self.counted - seconds - self.behind
+        if delay > _LONGEST_DELAY:
+            self.counted -= delay
+        self.behind = self.counted - seconds
+        if self.moves:
+            self.per_move = min(max(self.behind - 1, 0.0) / self.moves, _LONGEST_LAG)
+
+
+@dataclass
 class _Side:
     """One colour's clock.
 
@@ -141,10 +185,7 @@ class _Side:
         main: Seconds left of the main time.
         period: Seconds left of the running period.
         count: Stones to play in it (canadian), or periods left with it (byoyomi).
-        counted: The main time by our own count since the controller's first report, which shows the lag.
-        counted_moves: Moves charged since then.
-        behind: Seconds by which the last report was behind that count.
-        lag: Seconds per move between here and the controller.
+        lag: What lies between here and the controller.
         excesses: Seconds by which the last moves exceeded their budgets.
     """
 
@@ -152,16 +193,13 @@ class _Side:
     main: float
     period: float
     count: int
-    counted: float | None = None
-    counted_moves: int = 0
-    behind: float = 0.0
-    lag: float = 0.0
+    lag: _Lag = field(default_factory=_Lag)
     excesses: deque[float] = field(default_factory=lambda: deque(maxlen=_MEASURED_MOVES))
 
     @property
     def overhead(self) -> float:
         """Seconds that a move costs beyond its budget: in the search, and on the way to the controller."""
-        return self.lag + (median(self.excesses) if self.excesses else 0.0)
+        return self.lag.per_move + (median(self.excesses) if self.excesses else 0.0)
 
 
 def _side(settings: TimeSettings) -> _Side:
@@ -185,22 +223,19 @@ class Clock:
 
     @settings.setter
     def settings(self, settings: TimeSettings) -> None:
-        # Some controllers repeat the settings before each move: what was measured stays valid then.
-        repeated = settings == self._settings
+        if settings != self._settings:
+            for side in self._sides.values():
+                side.lag = _Lag()
         self._settings = settings
-        olds = dict(self._sides)
         self.restart()
-        if repeated:
-            for colour, old in olds.items():
-                side = self._sides[colour]
-                side.counted, side.counted_moves = old.counted, old.counted_moves
-                side.behind, side.lag = old.behind, old.lag
 
     def restart(self) -> None:
-        """Resets both colours to their full time, for a new game."""
+        """Resets both colours to their full time, for a new game.
+
+        What was measured stays valid: some controllers send the settings, or the whole game, before each move.
+        """
         for colour, old in self._sides.items():
-            self._sides[colour] = _side(self._settings)
-            self._sides[colour].excesses = old.excesses
+            self._sides[colour] = replace(_side(self._settings), lag=old.lag, excesses=old.excesses)
 
     def time_left(self, colour: int, seconds: float, count: int) -> None:
         """Sets a clock to a controller's report (GTP's `time_left`).
@@ -226,7 +261,7 @@ class Clock:
             side.main, side.period, side.count = 0.0, seconds, count
             return
         side.main, side.period, side.count = seconds, side.settings.period, side.settings.count
-        _measure_lag(side, seconds)
+        side.lag.report(seconds)
 
     def charge(self, colour: int, seconds: float, budget: float | None = None) -> None:
         """Subtracts the time of a move.
@@ -241,9 +276,7 @@ class Clock:
             return
         if budget is not None and seconds >= budget:
             side.excesses.append(seconds - budget)
-        if side.counted is not None:
-            side.counted = _after_increment(side, side.counted - seconds)
-            side.counted_moves += 1
+        side.lag.charge(seconds, side.settings)
         _spend(side, seconds)
         _end_move(side)
 
@@ -317,11 +350,6 @@ def _reserve(seconds: float) -> float:
     return min(_LONGEST_RESERVE, _RESERVE_SHARE * seconds)
 
 
-def _after_increment(side: _Side, main: float) -> float:
-    main += side.settings.increment
-    return main if side.settings.main_cap is None else min(main, side.settings.main_cap)
-
-
 def _spend(side: _Side, seconds: float) -> None:
     """Subtracts seconds of a move that is under way."""
     settings = side.settings
@@ -340,7 +368,7 @@ def _end_move(side: _Side) -> None:
     """Adds what a player gets for a move."""
     settings = side.settings
     if side.main > 0 or not settings.has_overtime:
-        side.main = _after_increment(side, side.main)
+        side.main = settings.after_increment(side.main)
     elif settings.system == "byoyomi":
         # The next move has a full period if this one was not used up.
         side.period = settings.period if side.count > 0 else 0.0
@@ -348,16 +376,3 @@ def _end_move(side: _Side) -> None:
         side.count -= 1
         if side.count <= 0:
             side.period, side.count = settings.period, settings.count
-
-
-def _measure_lag(side: _Side, reported: float) -> None:
-    """Measures the lag by a report. Reports are in whole seconds, so a difference of one second proves nothing."""
-    if side.counted is None or reported > side.counted + 1:
-        side.counted, side.counted_moves, side.behind, side.lag = reported, 0, 0.0, 0.0
-        return
-    delay = side.counted - reported - side.behind
-    if delay > _LONGEST_DELAY:
-        side.counted -= delay
-    side.behind = side.counted - reported
-    if side.counted_moves:
-        side.lag = min(max(side.behind - 1, 0.0) / side.counted_moves, _LONGEST_LAG)

@@ -136,6 +136,28 @@ def test_a_lag_that_only_the_reports_show_is_learned():
     assert play_game(Clock(time), Referee(time), 100, 81, excess=0.0, lag=0.25, reports=True) >= 0
 
 
+@pytest.mark.parametrize("again", ["settings", "game"])
+def test_a_lag_is_kept_by_controllers_that_send_everything_before_each_move(again):
+    """gtp2ogs, for one, clears the board and replays the game; a report above the count is of another game."""
+    time = TimeSettings("absolute", 600)
+    clock, left = Clock(time), 600.0
+    for number in range(20):
+        if again == "settings":
+            clock.settings = TimeSettings("absolute", 600)
+        else:
+            clock.restart()
+        clock.time_left(BLACK, left, 0)
+        learned = clock.budget(BLACK, 361, 2 * number)
+        clock.charge(BLACK, 2.0, 2.0)
+        left -= 2.5
+    fresh = Clock(time)
+    fresh.time_left(BLACK, left + 2.5, 0)
+    assert learned < fresh.budget(BLACK, 361, 38) - 0.3
+    clock.restart()
+    clock.time_left(BLACK, 600, 0)
+    assert clock.budget(BLACK, 361, 0) == Clock(time).budget(BLACK, 361, 0)
+
+
 def test_an_increment_is_used():
     time = TimeSettings("fischer", 60, increment=10)
     clock, referee = Clock(time), Referee(time)
