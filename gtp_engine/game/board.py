@@ -78,7 +78,7 @@ Board: TypeAlias = Any
 
 # A fixed seed: hashes are kept in files and compared between processes.
 ZOBRIST = np.random.default_rng(20260101).integers(1, 2**64, (MAX_POINTS, 3), np.uint64)
-# For superko keys: any two odd constants. These are multipliers of splitmix64, the first from the golden ratio.
+# For superko keys: any two odd constants. These are from splitmix64; the first is the golden ratio's.
 WHITE_TO_MOVE = np.uint64(0x9E3779B97F4A7C15)
 BUTTON_IS_LEFT = np.uint64(0xBF58476D1CE4E5B9)
 

@@ -235,14 +235,20 @@ class Game:
             return None
         return next((index for index, move in enumerate(self.moves) if move.point == PASS), None)
 
+    def _state_start(self) -> int:
+        """Returns the index of the first move since the history began and since the pass that took the button.
+
+        Passes count from there, and earlier positions may return.
+        """
+        button_pass = self._button_pass()
+        return self.history_start if button_pass is None else max(self.history_start, button_pass + 1)
+
     def _recount(self) -> None:
         """Counts the passes, and the moves to show to networks, under the present rules.
 
         They need not be those under which the moves were played, where another pass may have taken the button.
         """
-        moves, first, taker = self.moves, self.history_start, self._button_pass()
-        if taker is not None:
-            first = max(first, taker + 1)
+        moves, first = self.moves, self._state_start()
         last = len(moves)
         while last > first and moves[last - 1].point == PASS:
             last -= 1
@@ -327,11 +333,9 @@ class Game:
 
         They are those since the history began; after the pass that takes the button, those since that pass.
         """
-        start, button_pass = self.history_start, self._button_pass()
-        if button_pass is not None:
-            start = max(start, button_pass + 1)
+        start = self._state_start()
         keys = np.array([board["hash"][0] for board in self._boards[start:]], np.uint64)
-        # A move out of turn makes it that player's turn in the position before it, whoever was to move there.
+        # Before a move out of turn, the player who makes it counts as the player to move.
         turns = np.array([move.colour for move in self.moves[start:]] + [self.to_move], np.int8)
         write_superko_keys(self.board[0], turns, keys)
         return keys
