@@ -32,6 +32,17 @@ def digest_of(*commands: str) -> str:
     return digest.hexdigest()[:8]
 
 
+def results_path(benchmark: str, kind: str, *commands: str) -> Path:
+    """Returns the place of a benchmark's results in `work/`, by this state of the code and of the engines measured.
+
+    Args:
+        benchmark: The script's name.
+        kind: What is measured, for people who look for it; may contain slashes.
+        commands: The engines' command lines.
+    """
+    return WORK / f"{benchmark}-{fingerprint()} {kind.strip().replace('/', '_')} {digest_of(*commands)}"
+
+
 def fingerprint(parts: tuple[str, ...] = PLAYING) -> str:
     """Returns ten hexadecimal digits of the sources in these files and folders of the package."""
     digest = hashlib.sha256()

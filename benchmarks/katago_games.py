@@ -8,7 +8,7 @@ import argparse
 import shlex
 import sys
 
-from fingerprint import WORK, digest_of, fingerprint
+from fingerprint import results_path
 from katago_speed import katago_command
 from versus_gnugo import play
 
@@ -42,11 +42,11 @@ def main() -> None:
     )
     settings = ",".join(f"{name}={value}" for name, value in katago_limit.items())
     katago = shlex.join([*command, "-override-config", settings])
-    kind = " ".join([network_name(path), *limit, *threads, options.engine]).strip().replace("/", "_")
+    kind = " ".join([network_name(path), *limit, *threads, options.engine])
     play(
         ours,
         katago,
-        WORK / f"katago_games-{fingerprint()} {kind} {digest_of(shlex.join(ours), katago)}",
+        results_path("katago_games", kind, shlex.join(ours), katago),
         options.games,
         opening_moves=OPENING_MOVES,
         concurrency=options.concurrency,

@@ -10,7 +10,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from fingerprint import WORK, digest_of, fingerprint
+from fingerprint import results_path
 from versus_gnugo import gnugo, play
 
 from gtp_engine.network.library import find_network, network_name
@@ -37,7 +37,7 @@ def main() -> None:
     other = shlex.join(others[options.against]) if options.against in others else gnugo(10)
     size = options.board_size
     kind = f"{network_name(path)} {size}x{size} {options.visits} visits, {options.against}"
-    folder = WORK / f"network_strength-{fingerprint()} {kind} {digest_of(shlex.join(ours), other)}"
+    folder = results_path("network_strength", kind, shlex.join(ours), other)
     play(ours, other, folder, options.games, size, opening_moves=OPENING_MOVES, concurrency=2)
 
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from fingerprint import WORK, digest_of, fingerprint
+from fingerprint import results_path
 
 from gtp_engine.games.elo import elo_difference, elo_interval, score_interval
 from gtp_engine.games.match import play_match
@@ -69,9 +69,9 @@ def main() -> None:
     options = parser.parse_args()
     ours = [sys.executable, "-m", "gtp_engine", "gtp", "--network", "none", "--seconds", "1", "--threads", "2"]
     ours += shlex.split(options.engine)
-    kind = f"level {options.level} {options.engine}".strip().replace("/", "_")
-    folder = WORK / f"versus_gnugo-{fingerprint()} {kind} {digest_of(shlex.join(ours), gnugo(options.level))}"
-    play(ours, gnugo(options.level), folder, options.games)
+    other = gnugo(options.level)
+    folder = results_path("versus_gnugo", f"level {options.level} {options.engine}", shlex.join(ours), other)
+    play(ours, other, folder, options.games)
 
 
 if __name__ == "__main__":
