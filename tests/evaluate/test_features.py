@@ -244,6 +244,10 @@ def test_conservative_pass_hides_the_pass_before() -> None:
     hidden = write(features.position_of(game, WORKSPACE, conservative_pass=True))
     assert hidden[1][[0, 14]].tolist() == [0, 0]
     assert not hidden[0][9:14].any()
+    game.play(BLACK, PASS)
+    finished = write(features.root_position_of(game, WORKSPACE))
+    assert finished[1][[0, 14]].tolist() == [0, 0]
+    assert not finished[0][9:14].any()
     japanese = Game(5, rules=RULESETS["japanese"])
     japanese.play(BLACK, PASS)
     shown = write(features.position_of(japanese, WORKSPACE, conservative_pass=True))
