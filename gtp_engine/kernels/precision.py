@@ -32,8 +32,8 @@ def bfloat16_is_faster() -> bool:
 def bfloat16_gain() -> float:
     """Returns how many times as fast a product of the usual size is in bfloat16; the CPU has to have such products.
 
-    The precisions alternate, and the shortest time of each counts, so that other programs disturb little. CPU time
-    would be coarser than a piece on Windows.
+    The precisions alternate, and the shortest time of each counts, so that other programs disturb little. CPU time is
+    of no use: on Windows its ticks are longer than one measurement.
     """
     left, weight = np.ones((CHUNK, _CHANNELS), np.float32), np.ones((_CHANNELS, _CHANNELS), np.float32)
     start, out = np.zeros((1, _CHANNELS), np.float32), np.empty((CHUNK, _CHANNELS), np.float32)

@@ -139,7 +139,7 @@ def own_moves_left(area: int, move_number: int) -> float:
 
 @dataclass
 class _Lag:
-    """How much later the controller sees one colour's moves than we play them, by its reports.
+    """How much later the controller sees one colour's moves than we play them, measured by its reports.
 
     Attributes:
         per_move: Seconds of lag per move.
@@ -154,7 +154,7 @@ class _Lag:
     behind: float = 0.0
 
     def charge(self, seconds: float, settings: TimeSettings) -> None:
-        """Counts a move of so many seconds."""
+        """Takes the seconds of a move from the count."""
         if self.counted is not None:
             self.counted = settings.after_increment(self.counted - seconds)
             self.moves += 1
@@ -185,7 +185,7 @@ class _Side:
         main: Seconds left of the main time.
         period: Seconds left of the running period.
         count: Stones to play in it (canadian), or periods left with it (byoyomi).
-        lag: What lies between here and the controller.
+        lag: The lag between the engine and the controller.
         excesses: Seconds by which the last moves exceeded their budgets.
     """
 

@@ -484,8 +484,8 @@ class Engine:
             optimism: Share of the optimistic policy, if the network has one; None for that of a search's root.
 
         Raises:
-            UserError: A number is out of range. If there is no network, or the board is too large for it, the future
-                raises it.
+            UserError: A number is out of range. Other errors, such as a missing network or a board that is too large
+                for it, are raised by the future.
         """
         self._end_pondering()
         chosen = [int(parse_number("symmetry", number, Range(0, 7, whole=True))) for number in symmetries]
