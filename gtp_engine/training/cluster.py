@@ -192,10 +192,18 @@ class ClusterPool(SelfPlayPool):
 
     def pause(self) -> Iterator[FinishedGame]:
         self._order = None
+        yield from self._results(self._last_calls())
+
+    def stop(self) -> Iterator[FinishedGame]:
+        for task in self._last_calls():
+            with contextlib.suppress(ray.exceptions.RayError):
+                games, _ = ray.get(task)
+                yield from games
+
+    def _last_calls(self) -> "list[ray.ObjectRef]":
+        """Waits a while for the calls under way; returns those that have ended."""
         due = [task for task, member in self._tasks.items() if member.has_answered]  # others may still be starting
-        if due:
-            ready, _ = ray.wait(due, num_returns=len(due), timeout=_PATIENCE_SECONDS)
-            yield from self._results(ready)
+        return ray.wait(due, num_returns=len(due), timeout=_PATIENCE_SECONDS)[0] if due else []
 
     def _results(self, tasks: "list[ray.ObjectRef]") -> Iterator[FinishedGame]:
         """Yields the games of finished calls, and calls their workers again at once."""

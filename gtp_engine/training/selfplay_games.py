@@ -59,6 +59,10 @@ class SelfPlayGames:
                     if now - last_report >= interval:
                         last_report = now
                         on_progress(self._progress(workers.counts - Counts(), now - start))
+                if self.stopped:
+                    for game in workers.stop():
+                        self._collected += 1
+                        self.finished += self._writer.add(game, _CYCLE)
             finally:
                 self.finished += self._writer.flush(_CYCLE)
 

@@ -195,8 +195,7 @@ class SelfPlayRun(Run):
         before, reported, lengths = pool.counts, 0.0, []
         pool.play(str(self.network), cycle)
         try:
-            while done + writer.waiting < settings.games:
-                self.limit.check()
+            while done + writer.waiting < settings.games and not self.limit.is_over():
                 for game in pool.collect(WAIT_SECONDS):
                     lengths.append(len(game.sample.moves))
                     done += len(writer.add(game, cycle))
@@ -213,10 +212,11 @@ class SelfPlayRun(Run):
                     if rate and left is not None and (seconds > _ESTIMATE_SECONDS or left < _PROGRESS_SECONDS):
                         self.observer.message(first_estimate(self.settings, pace, counts, rate))
                         rate = None
-            for game in pool.pause():
+            for game in pool.stop() if self.limit.is_over() else pool.pause():
                 writer.add(game, cycle)
         finally:
             writer.flush(cycle)
+        self.limit.check()
         return _Played(time.monotonic() - began, pool.counts - before)
 
     def _playing_pace(self, games: int, counts: Counts) -> PlayingPace:

@@ -29,7 +29,7 @@ from .settings import RunSettings
 logger = logging.getLogger(__name__)
 
 _REPORT_SECONDS = 1.0
-_PATIENCE_SECONDS = 10.0  # for a process to end
+_PATIENCE_SECONDS = 10.0  # for a process to end, and for the last games of all
 # A terminal, torchrun and systemd send them to all processes; the main process decides what they do to the others.
 TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -101,6 +101,13 @@ class SelfPlayPool(ABC):
         """Makes the workers wait, and yields the games they had finished. The next `play` resumes the others."""
 
     @abstractmethod
+    def stop(self) -> Iterator[FinishedGame]:
+        """Yields the games that the workers had finished before `close` ends them.
+
+        It takes seconds at most: a user waits. Workers that are lost or do not answer only lack their games.
+        """
+
+    @abstractmethod
     def close(self) -> None:
         """Ends the workers; their games in progress are lost."""
 
@@ -164,6 +171,17 @@ class LocalPool(SelfPlayPool):
             while (message := self._receive(pipe)) != _PAUSED:
                 if isinstance(message, FinishedGame):
                     yield message
+
+    def stop(self) -> Iterator[FinishedGame]:
+        for pipe in self._pipes:
+            with contextlib.suppress(OSError):
+                pipe.send(_PAUSE)
+        end = time.monotonic() + _PATIENCE_SECONDS
+        for pipe in self._pipes:
+            with contextlib.suppress(EOFError, OSError):
+                while pipe.poll(max(0.0, end - time.monotonic())) and (message := pipe.recv()) != _PAUSED:
+                    if isinstance(message, FinishedGame):
+                        yield message
 
     def _receive(self, pipe: Any) -> object:
         """Returns the next message of a worker."""

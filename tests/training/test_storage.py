@@ -91,6 +91,20 @@ def test_damaged_shards_are_reported(tmp_path: Path) -> None:
     assert "000002.shard: not a shard of self-play" in str(errors[1])
 
 
+
+def test_games_that_were_finished_when_self_play_is_stopped_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(seconds: float) -> list[FinishedGame]:
+        games.stopped = True
+        return []
+
+    pool = Mock(counts=Counts(), collect=stop, stop=lambda: map(finished, range(3)))
+    monkeypatch.setattr(selfplay_games, "LocalPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
+    games = SelfPlayGames(miniature.settings(shard_games="100"), "none", 6, tmp_path, tmp_path)
+    games.play(1, Mock(), interval=60.0)
+    assert len(games.finished) == 3 and read_shard(tmp_path / "000001.shard").game_count == 3
+
 def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object) -> None:
         if (tmp_path / "000001.shard").exists():

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
+from making import random_game, sample_game
 from running import check_whole, children_of
 from tensorboard_curves import curves
 
@@ -34,7 +36,10 @@ from gtp_engine.training.limit import Limit
 from gtp_engine.training.new_run import RunConflictError, begin_self_play
 from gtp_engine.training.observer import Observer
 from gtp_engine.training.run_folder import RunFolder, RunState
+from gtp_engine.training.selfplay import Counts, FinishedGame
 from gtp_engine.training.selfplay_run import SelfPlayRun
+from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.workers import SelfPlayPool
 
 LIMIT = 600  # seconds; the first start may compile the core
 TRAIN = [sys.executable, "-m", "gtp_engine", "train"]
@@ -220,6 +225,44 @@ def _players_of(pid: int) -> list[int]:
 
 class Silent(Observer):
     pass
+
+
+class EndingPool(SelfPlayPool):
+    """A pool that stops the run once it is asked for games; three are finished only then."""
+
+    def __init__(self, settings: RunSettings, limit: Limit) -> None:
+        super().__init__(settings, 1)
+        self.limit = limit
+
+    @property
+    def counts(self) -> Counts:
+        return Counts()
+
+    def play(self, network: str, cycle: int) -> None:
+        pass
+
+    def collect(self, seconds: float) -> Iterator[FinishedGame]:
+        self.limit.stopped = True
+        return iter(())
+
+    def pause(self) -> Iterator[FinishedGame]:
+        raise AssertionError("it may take long")
+
+    def stop(self) -> Iterator[FinishedGame]:
+        for number in range(3):
+            sample = sample_game(random_game(number, 5, moves=10), number)
+            yield FinishedGame(sample, f"(;SZ[5]GN[{number}])", is_decided=False, is_checked=False, is_upset=False)
+
+    def close(self) -> None:
+        pass
+
+
+def test_games_that_were_finished_when_the_run_is_stopped_are_kept(tmp_path: Path) -> None:
+    folder, limit = RunFolder(tmp_path / "run"), Limit()
+    folder.create(miniature.settings(random_games="0", shard_games="100"))
+    run = SelfPlayRun(folder, Silent(), limit=limit, make_pool=lambda settings, seed: EndingPool(settings, limit))
+    assert not run.go()
+    assert [facts.games for facts in shard_facts(folder.shards, 1)] == [3]
 
 
 def test_a_full_disk_stops_the_run_and_it_resumes_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,14 @@
 
 import os
 import signal
+from multiprocessing import Pipe
 
 import pytest
+from making import random_game, sample_game
 
+from gtp_engine.training import workers as selfplay_workers
 from gtp_engine.training.errors import ProcessLostError
+from gtp_engine.training.selfplay import Counts, FinishedGame
 from gtp_engine.training.settings import GameSettings, MachineSettings, RunSettings
 from gtp_engine.training.workers import LocalPool
 
@@ -26,3 +30,22 @@ def test_the_end_of_a_lost_process_is_reported(number: signal.Signals, how: str)
         with pytest.raises(ProcessLostError, match=f"self-play worker lost: {how}$"):
             while True:
                 list(workers.collect(60.0))
+
+
+def test_a_stop_keeps_finished_games_although_workers_are_lost_or_do_not_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(selfplay_workers, "_PATIENCE_SECONDS", 0.1)
+    workers = LocalPool(SETTINGS, seed=1)
+    pipes, ends = zip(*(Pipe() for _ in range(3)), strict=True)
+    workers._pipes += pipes
+    lost, busy, waiting = ends
+    for number, end in enumerate(ends):
+        sample = sample_game(random_game(number, 5, moves=10), number)
+        end.send(FinishedGame(sample, "(;SZ[5])", is_decided=False, is_checked=False, is_upset=False))
+    lost.close()
+    waiting.send(Counts())
+    waiting.send("paused")
+    assert [game.sample.number for game in workers.stop()] == [0, 1, 2]
+    assert busy.recv() == waiting.recv() == "pause"
+    workers.close()
