@@ -73,7 +73,8 @@ class RecordRun(Run):
         self._validated_at, self._validation_took = time.monotonic(), 0.0
         if not self.state.lines:
             self._measure()  # what the run starts from
-        self._learn(self._samples, wanted, "learning", lambda: self._report_if_due(wanted))
+        with self._saved_if_stopped():
+            self._learn(self._samples, wanted, "learning", lambda: self._report_if_due(wanted))
         return True
 
     def _records(self) -> GameSet:

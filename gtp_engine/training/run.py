@@ -7,6 +7,7 @@ import datetime
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -113,7 +114,7 @@ class Run(ABC):
 
     @abstractmethod
     def _work(self) -> bool:
-        """Does what is left to do; returns whether everything is done, or raises Stopped."""
+        """Does what is left to do; returns whether everything is done, or saves the state and raises Stopped."""
 
     @abstractmethod
     def _measure_piece(self) -> None:
@@ -136,9 +137,22 @@ class Run(ABC):
         try:
             return self._work()
         except Stopped:
+            self._measure_piece()
+            return False
+
+    @contextmanager
+    def _saved_if_stopped(self) -> Iterator[None]:
+        """Saves the state if Stopped is raised within a `with` block.
+
+        A second Ctrl-C ends the program, so the state has to be saved before anything else that takes time.
+        """
+        try:
+            yield
+        except Stopped:
+            if self.limit.is_stopped():
+                self.observer.message("stopping: the state is being saved")
             self.save()
-        self._measure_piece()
-        return False
+            raise
 
     def _start_clock(self) -> None:
         """What was done before does not count as the run's time."""

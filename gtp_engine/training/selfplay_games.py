@@ -60,6 +60,7 @@ class SelfPlayGames:
                         last_report = now
                         on_progress(self._progress(workers.counts - Counts(), now - start))
                 if self.stopped:
+                    on_progress("stopping: the finished games are being collected")
                     for game in workers.stop():
                         self._collected += 1
                         self.finished += self._writer.add(game, _CYCLE)

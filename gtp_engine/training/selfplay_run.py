@@ -104,7 +104,7 @@ class SelfPlayRun(Run):
             self.observer.message(pace)
         self.limit.restart()
         seed = cycle.seed + sum(facts.games for facts in self._facts())
-        with self._make_pool(self.settings, seed) as pool:
+        with self._make_pool(self.settings, seed) as pool, self._saved_if_stopped():  # before the workers end
             while self.state.cycle <= cycle.cycles:
                 if self.state.cycle == 0:
                     self._make_first_network()
@@ -212,6 +212,8 @@ class SelfPlayRun(Run):
                     if rate and left is not None and (seconds > _ESTIMATE_SECONDS or left < _PROGRESS_SECONDS):
                         self.observer.message(first_estimate(self.settings, pace, counts, rate))
                         rate = None
+            if self.limit.is_stopped():
+                self.observer.message("stopping: the finished games are being collected")
             for game in pool.stop() if self.limit.is_over() else pool.pause():
                 writer.add(game, cycle)
         finally:

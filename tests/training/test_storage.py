@@ -1,7 +1,9 @@
 """Finished games on their way to disk."""
 
 import errno
+import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import MagicMock, Mock
 
@@ -99,10 +101,15 @@ def test_games_that_were_finished_when_self_play_is_stopped_are_kept(
         games.stopped = True
         return []
 
-    pool = Mock(counts=Counts(), collect=stop, stop=lambda: map(finished, range(3)))
+    def last_games() -> Iterator[FinishedGame]:
+        assert shown == ["stopping: the finished games are being collected"]
+        return map(finished, range(3))
+
+    shown: list[str] = []
+    pool = Mock(counts=Counts(), collect=stop, stop=last_games)
     monkeypatch.setattr(selfplay_games, "LocalPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
     games = SelfPlayGames(miniature.settings(shard_games="100"), "none", 6, tmp_path, tmp_path)
-    games.play(1, Mock(), interval=60.0)
+    games.play(1, shown.append, interval=math.inf)
     assert len(games.finished) == 3 and read_shard(tmp_path / "000001.shard").game_count == 3
 
 def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -257,12 +257,50 @@ class EndingPool(SelfPlayPool):
         pass
 
 
+class Heard(Observer):
+    """Keeps the messages."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def message(self, text: str) -> None:
+        self.messages.append(text)
+
+
 def test_games_that_were_finished_when_the_run_is_stopped_are_kept(tmp_path: Path) -> None:
-    folder, limit = RunFolder(tmp_path / "run"), Limit()
+    class Announced(EndingPool):
+        def stop(self) -> Iterator[FinishedGame]:
+            assert observer.messages[-1] == "stopping: the finished games are being collected"
+            return super().stop()
+
+    folder, limit, observer = RunFolder(tmp_path / "run"), Limit(), Heard()
     folder.create(miniature.settings(random_games="0", shard_games="100"))
-    run = SelfPlayRun(folder, Silent(), limit=limit, make_pool=lambda settings, seed: EndingPool(settings, limit))
+    run = SelfPlayRun(folder, observer, limit=limit, make_pool=lambda settings, seed: Announced(settings, limit))
     assert not run.go()
     assert [facts.games for facts in shard_facts(folder.shards, 1)] == [3]
+
+
+def test_what_is_learned_is_saved_before_the_workers_end(tmp_path: Path) -> None:
+    """They take seconds, in which a second Ctrl-C may come."""
+
+    class Interrupted(EndingPool):
+        def close(self) -> None:
+            raise KeyboardInterrupt
+
+    class SoonStopped(Limit):
+        asked = 0
+
+        def check(self) -> None:
+            self.asked += 1
+            self.stopped = self.asked > 5  # once for the random games
+            super().check()
+
+    folder, limit, observer = RunFolder(tmp_path / "run"), SoonStopped(), Heard()
+    folder.create(miniature.settings(random_games="20"))
+    with pytest.raises(KeyboardInterrupt):
+        SelfPlayRun(folder, observer, limit=limit, make_pool=lambda settings, seed: Interrupted(settings, limit)).go()
+    assert SelfPlayRun(folder, Silent()).learner.samples == 4 * 64
+    assert observer.messages[-1] == "stopping: the state is being saved"
 
 
 def test_a_full_disk_stops_the_run_and_it_resumes_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
