@@ -82,16 +82,17 @@ def test_temporary_files_are_not_shards(tmp_path: Path) -> None:
 
 def test_damaged_shards_are_reported(tmp_path: Path) -> None:
     writer = GameWriter(tmp_path, None, games_per_file=1)
-    for number in range(3):
+    for number in range(4):
         writer.add(finished(number), cycle=0)
     shards = sorted(tmp_path.glob("*.shard"))
     shards[0].write_bytes(shards[0].read_bytes()[:30])
     write_shard(read_shard(shards[1]), shards[1], {"author": "somebody"})
+    shards[3].write_bytes(shards[3].read_bytes()[:-1])
     errors: list[ShardError] = []
     assert [facts.path for facts in shard_facts(tmp_path, on_error=errors.append)] == [shards[2]]
     assert "000001.shard: a damaged shard" in str(errors[0])
     assert "000002.shard: not a shard of self-play" in str(errors[1])
-
+    assert "000004.shard: a damaged shard (cut short)" in str(errors[2])
 
 
 def test_games_that_were_finished_when_self_play_is_stopped_are_kept(
@@ -111,6 +112,7 @@ def test_games_that_were_finished_when_self_play_is_stopped_are_kept(
     games = SelfPlayGames(miniature.settings(shard_games="100"), "none", 6, tmp_path, tmp_path)
     games.play(1, shown.append, interval=math.inf)
     assert len(games.finished) == 3 and read_shard(tmp_path / "000001.shard").game_count == 3
+
 
 def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object) -> None:

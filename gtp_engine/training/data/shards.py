@@ -12,6 +12,7 @@ of [name, type]. Columns that a set lacks are left out. `notes` are plain data o
 
 import json
 import math
+import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -78,14 +79,17 @@ def read_shard(path: Path) -> GameSet:
 
 
 def read_notes(path: Path) -> dict[str, Any]:
-    """Reads only the notes of a shard; raises the same errors as `read_shard`."""
+    """Reads only the notes of a shard; raises the same errors as `read_shard`, except for damage within the columns."""
     with open(path, "rb") as file:
         start = file.read(_START)
         size = int.from_bytes(start[len(MAGIC) : len(MAGIC) + 4], "little")
         data = start + file.read(size)
+        length = file.seek(0, os.SEEK_END)
     try:
-        notes = _header(data)[0]["notes"]
-        return dict(notes)
+        header, columns = _header(data)
+        if length < columns + sum(entry["size"] for entry in header["columns"]):
+            raise UserError("cut short")
+        return dict(header["notes"])
     except (ValueError, KeyError, TypeError) as error:
         raise ShardError(f"{path}: a damaged shard ({error})") from error
 
