@@ -302,7 +302,8 @@ class SelfPlayRun(Run):
 
     def _measure_piece(self) -> None:
         """Measures the network on its newest games, and its Elo if that would be measured later."""
-        facts = self._facts()
+        # Shards of later cycles were copied from another run.
+        facts = [shard for shard in self._facts() if shard.cycle <= self.state.cycle]
         last = max((shard.cycle for shard in facts), default=0)
         newest = [shard for shard in facts if shard.cycle == last]
         if not newest:

@@ -30,7 +30,7 @@ from gtp_engine.games.network_match import NetworkMatchSettings, NetworkPlayer, 
 from gtp_engine.network.config import parse_config
 from gtp_engine.network.library import load_network
 from gtp_engine.network.model import Model
-from gtp_engine.training.data.storage import shard_facts
+from gtp_engine.training.data.storage import GameWriter, shard_facts
 from gtp_engine.training.learner import Learner
 from gtp_engine.training.limit import Limit
 from gtp_engine.training.new_run import RunConflictError, begin_self_play
@@ -278,6 +278,17 @@ def test_games_that_were_finished_when_the_run_is_stopped_are_kept(tmp_path: Pat
     run = SelfPlayRun(folder, observer, limit=limit, make_pool=lambda settings, seed: Announced(settings, limit))
     assert not run.go()
     assert [facts.games for facts in shard_facts(folder.shards, 1)] == [3]
+
+
+def test_a_piece_is_measured_on_its_own_games(tmp_path: Path) -> None:
+    folder, limit, observer = RunFolder(tmp_path / "run"), Limit(), Heard()
+    folder.create(miniature.settings(random_games="0"))
+    sample = sample_game(random_game(9, 5, moves=10), 9)
+    copied = FinishedGame(sample, "(;SZ[5]GN[9])", is_decided=False, is_checked=False, is_upset=False)
+    GameWriter(folder.shards, None, 1).add(copied, cycle=9)
+    run = SelfPlayRun(folder, observer, limit=limit, make_pool=lambda settings, seed: EndingPool(settings, limit))
+    assert not run.go()
+    assert "positions of the newest games of cycle 1: " in observer.messages[-1]
 
 
 def test_what_is_learned_is_saved_before_the_workers_end(tmp_path: Path) -> None:
