@@ -29,7 +29,7 @@ from gtp_engine.sgf import GameRecord
 from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.data.loader import Samples
 from gtp_engine.training.data.samples import INDEX_BITS, WHITE_BIT, GameSet, join, pack, rule_codes
-from gtp_engine.training.data.shards import read_shard, shard_files
+from gtp_engine.training.data.shards import read_shard, shard_files, write_shard
 from gtp_engine.training.distillation import labels as labelling
 from gtp_engine.training.distillation import teacher as teaching
 from gtp_engine.training.distillation import walks
@@ -302,6 +302,16 @@ def test_a_shard_that_vanishes_while_the_labels_are_read_is_left_out(
     assert len(listed) == 2
     assert labelling.read_labels(tmp_path, pytest.fail).game_count == sum(
         read_shard(path).game_count for path in listed
+    )
+
+
+def test_shards_of_games_are_no_labels(tmp_path: Path) -> None:
+    write_shard(pack([sample_game(random_game(1, 5))]), tmp_path / "000001.shard")
+    status, output = invoke("--labels", str(tmp_path), "--out", str(tmp_path / "run"), *QUICK)
+    assert status == 1
+    assert (
+        f"Error: {tmp_path}: it contains shards, but no labels.json: copy it too if they are labels of a teacher, or "
+        "choose another folder" in output
     )
 
 

@@ -208,8 +208,7 @@ def check_labels(folder: Path, settings: LabelSettings) -> None:
     """Raises UserError if the folder contains labels of other settings. The teacher's file may have another name."""
     path, data = folder / FACTS, settings.to_data()
     if not path.exists():
-        if shard_files(folder):
-            raise UserError(f"{folder}: it contains shards, but no labels of a teacher; choose another folder")
+        _refuse_other_shards(folder)
         return
     try:
         before = json.loads(path.read_text())
@@ -224,6 +223,15 @@ def check_labels(folder: Path, settings: LabelSettings) -> None:
             old = before.get(name) if isinstance(before, dict) else None
             now = data[name]
             raise UserError(f"{folder} contains labels with {name} = {old!r}, not {now!r}; choose another folder")
+
+
+def _refuse_other_shards(folder: Path) -> None:
+    """Raises UserError if a folder without FACTS contains shards, such as those of self-play."""
+    if shard_files(folder) and not (folder / FACTS).exists():
+        raise UserError(
+            f"{folder}: it contains shards, but no {FACTS}: copy it too if they are labels of a teacher, or choose "
+            "another folder"
+        )
 
 
 def make_labels(
@@ -451,8 +459,9 @@ def read_labels(folder: Path, on_error: Callable[[str], None]) -> GameSet:
         on_error: Called with a message for each damaged shard, which is skipped.
 
     Raises:
-        UserError: There are no labels.
+        UserError: There are no labels, or the shards are not those of a teacher.
     """
+    _refuse_other_shards(folder)
     sets = list(read_shards(shard_files(folder), lambda error: on_error(str(error))))
     if not sets:
         raise UserError(f"{folder}: it contains no labels; make some with --teacher")
