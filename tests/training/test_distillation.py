@@ -305,6 +305,21 @@ def test_a_shard_that_vanishes_while_the_labels_are_read_is_left_out(
     )
 
 
+def test_labels_that_are_there_already_do_not_count_as_time(records: Path, tmp_path: Path, small_tasks: None) -> None:
+    class Restarted(Limit):
+        times = 0
+
+        def restart(self) -> None:
+            self.times += 1
+            super().restart()
+
+    tasks, limit = tasks_for(120, {(5, 5): 1}), Restarted(1)
+    run(tmp_path, [records], tasks)
+    before = limit.times
+    assert run(tmp_path, [records], tasks, limit)[0]
+    assert limit.times == before + 1
+
+
 def test_shards_of_games_are_no_labels(tmp_path: Path) -> None:
     write_shard(pack([sample_game(random_game(1, 5))]), tmp_path / "000001.shard")
     status, output = invoke("--labels", str(tmp_path), "--out", str(tmp_path / "run"), *QUICK)

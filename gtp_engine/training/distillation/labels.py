@@ -250,7 +250,7 @@ def make_labels(
         tasks: The tasks whose shards are wanted.
         make_teacher: Loads the teacher; called only if a shard is missing.
         observer: Receives the progress.
-        limit: Ends the work: its minutes, which begin when the records are read and the teacher is loaded, after a
+        limit: Ends the work: its minutes, which begin when all files are read and the teacher is loaded, after a
             shard, and a stop at once.
 
     Returns:
@@ -264,6 +264,7 @@ def make_labels(
     missing = _missing(folder, tasks, known, observer.skipped)
     if not missing:
         observer.progress("labels", len(tasks), len(tasks))
+        limit.restart()  # else many labels would leave a short piece no time to learn
         return True
     games = _read_games(settings, folder, observer, limit.is_stopped)
     if games is None:
