@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..base.errors import UserError
 from ..evaluate.choices import network_on
 from .closing import end_on_signals
 from .command import command
@@ -66,7 +67,7 @@ def selfplay(**options: Any) -> None:
 
 
 def _settings(options: SelfPlayOptions) -> "RunSettings":
-    """Returns the file's settings, or the defaults, with the options applied."""
+    """Returns the file's settings, or the defaults, with the options applied; BadParameter for a wrong --set."""
     from ..search.parameters import split_setting
     from ..training.new_run import given_settings
     from ..training.settings import RunSettings
@@ -81,7 +82,10 @@ def _settings(options: SelfPlayOptions) -> "RunSettings":
         games = replace(games, komi=dict.fromkeys(games.sizes, options.komi), komi_spread=0.0, wide_komi_share=0.0)
     if options.visits:
         search = replace(search, visits={"0": options.visits})
-    search = replace(search, parameters=search.parameters | dict(map(split_setting, options.parameters)))
+    try:
+        search = replace(search, parameters=search.parameters | dict(map(split_setting, options.parameters)))
+    except UserError as error:
+        raise click.BadParameter(f"{error} of a file for --settings", param_hint="'--set'") from error
     typed = {name: getattr(options, name) for name in ("workers", "concurrency", "device", "precision")}
     machine = replace(machine, **{name: value for name, value in typed.items() if value})
     cycle = replace(settings.cycle, comments=settings.cycle.comments or options.comments)

@@ -16,11 +16,11 @@ from ..evaluate.choices import AUTO, DEVICES, LARGEST_BOARD, PRECISIONS
 from ..game.coords import MIN_SIZE
 from ..game.rules import Rules, default_komi, parse_rules
 from ..network.config import parse_config
-from ..search.parameters import SearchParameters
+from ..search.parameters import SearchParameters, find_parameter
 from .data.game_records import Filters
 from .learner import LearnerSettings
 from .losses import LossWeights
-from .setting import setting
+from .setting import setting, settings_of
 
 # How searches in self-play differ from those in play: they explore more, and omit what only pays with many visits. The
 # root uses the same policy as the tree, so that root and leaves share batches.
@@ -192,6 +192,12 @@ class SearchSettings:
     parameters: dict[str, Any] = setting(  # noqa: RUF009
         {}, "Other parameters of the searches by name, as for --set: { c_puct = 1.3 }.", names="parameters"
     )
+
+    def __post_init__(self) -> None:
+        for name in map(find_parameter, self.parameters):
+            if name in settings_of(self):
+                wanted = 'it, or root = "puct" instead of 0,' if name == "gumbel_moves" else "it"
+                raise UserError(f"{name} is a setting of self-play, not a parameter: write {wanted} in [search]")
 
     def full(self, cycle: int) -> tuple[int, SearchParameters]:
         """Returns visits and parameters of a full search in a cycle."""

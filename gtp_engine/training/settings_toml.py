@@ -12,7 +12,7 @@ import tomlkit
 
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, parse_number, parse_word, unknown
-from ..search.parameters import SearchParameters, find_parameter
+from ..search.parameters import SearchParameters
 from .setting import comment_of, settings_of
 from .settings import RunSettings, SearchSettings, parse_size, sections_of
 
@@ -140,8 +140,7 @@ def _accepted_table(name: str, value: dict[str, Any], metadata: Mapping[str, Any
         parameters = SearchParameters()
         for parameter, number in value.items():
             parameters = parameters.with_value(parameter, number)
-            if (own := find_parameter(parameter)) in settings_of(SearchSettings):
-                raise UserError(f"{own} is a setting of its own: move it from {name} to [search]")
+        SearchSettings(parameters=value)  # refuses those that are settings of self-play
         return value
     whole = metadata["names"] == "cycles"
     for key, number in value.items():

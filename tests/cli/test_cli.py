@@ -116,6 +116,15 @@ def test_help_and_completion_import_nothing_heavy() -> None:
         (["play", "--visits", "0"], "invalid number '0': expected a whole number of 1 or more"),
         (["play", "--set", "c_puct=-1"], "invalid c_puct '-1'"),
         (["play", "--set", "c_putc=1"], "unknown parameter 'c_putc': did you mean 'c_puct'"),
+        (
+            ["selfplay", "--set", "temperature=0.5"],
+            "temperature is a setting of self-play, not a parameter: write it in [search] of a file for --settings",
+        ),
+        (
+            ["selfplay", "--set", "gumbel_moves=0"],
+            "Invalid value for '--set': gumbel_moves is a setting of self-play, not a parameter: write it, or root = "
+            '"puct" instead of 0, in [search] of a file for --settings',
+        ),
         (["play", "--network", "nosuch.bin.gz"], "nosuch.bin.gz"),
         (["review", "nosuch.sgf"], "nosuch.sgf"),
         (["review", "tests/data/sgf/old.sgf", "--network", "foo"], "no network 'foo': no such file, and none in"),
