@@ -123,13 +123,18 @@ def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any])
                 f"{folder.path} contains a run with {name} = {old!r}, not {now!r}: leave the option out, or choose "
                 "another folder"
             )
-    learned = max((line["samples"] for line in folder.log()), default=0)
-    if "samples" in changed and wanted.learn.samples < learned:
+    if "samples" in changed and wanted.learn.samples < (learned := _learned_in(folder)):
         raise UserError(f"{folder.path}: {learned:,} samples are learned already; choose more --samples than that")
     if changed.keys() & {"teacher", "positions", "label_sizes"}:
         _check_labels(folder, wanted)
     if changed:
         folder.create(wanted)
+
+
+def _learned_in(folder: RunFolder) -> int:
+    """Returns the number of samples that a run has learned, by its state: the log may be older or newer."""
+    _, checkpoint = folder.load()
+    return int((checkpoint.training or {}).get("samples", 0)) if checkpoint else 0
 
 
 def _reads_others(old: RecordSettings, new: RecordSettings) -> bool:
