@@ -9,7 +9,7 @@ import click
 from .closing import end_on_signals
 from .command import command, is_given
 from .learn_options import given_settings, learn_options
-from .run_command import carry_out, in_process_group, report_end, report_options, write_report_of
+from .run_command import RESUME, carry_out, in_process_group, report_end, report_options, write_report_of
 
 if TYPE_CHECKING:
     from ..training.ddp import ProcessGroup
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 # Options that choose among the records, or among the positions that a teacher labels.
 _CHOICES = ("board_sizes", "rank", "since", "until", "least_moves", "positions", "label_sizes")
+# Options of a run, which --label-only does not make.
+_OF_RUNS = (
+    *("out", "network", "start", "samples", "batch_size", "optimizer", "learning_rate", "warm_up", "drop_share"),
+    *("validate", "precision", "report", "compare"),
+)
 
 
 @command(common=("out", "config", "from", "minutes"), exclusive=(("start", "network"),))
@@ -59,8 +64,10 @@ def learn(
     given = given_settings(options)
     if compare and not report:
         raise click.UsageError("--compare needs --report")
-    if label_only and not (given.keys() >= {"teacher", "labels"}):
-        raise click.UsageError("--label-only needs --teacher and --labels")
+    if label_only:
+        _refuse(context, _OF_RUNS, "--label-only trains no network")
+        if not given.keys() >= {"teacher", "labels"}:
+            raise click.UsageError("--label-only needs --teacher and --labels")
     if "labels" in given and "games" in given and "teacher" not in given:
         if is_given(context, "labels"):
             raise click.UsageError("without --teacher only the --labels are learned: leave the games out")
@@ -70,7 +77,7 @@ def learn(
     if "teacher" not in given:
         records = folder.settings().records if folder.state_file.exists() else settings.records
         if records.labels and not records.teacher:
-            _refuse_choices(context)
+            _refuse(context, _CHOICES, "without --teacher all the --labels are learned")
     if report:
         write_report_of(folder, report, compare)
     elif label_only:
@@ -84,22 +91,27 @@ def learn(
         in_process_group(partial(_learn, settings, typed, folder, start, limit))
 
 
-def _refuse_choices(context: click.Context) -> None:
-    """Raises UsageError for options that choose among records or positions."""
+def _refuse(context: click.Context, names: tuple[str, ...], reason: str) -> None:
+    """Raises UsageError for the first of these options that is given."""
     for option in context.command.params:
-        if option.name in _CHOICES and is_given(context, option.name):
-            raise click.UsageError(f"without --teacher all the --labels are learned: leave {option.opts[0]} out")
+        if option.name in names and is_given(context, option.name):
+            raise click.UsageError(f"{reason}: leave {option.opts[0]} out")
 
 
 def _label(settings: "RunSettings", limit: "Limit") -> None:
     """Fills the folder of labels, without training a network."""
+    from ..base.errors import error_text
     from ..training.distillation.labels import fill_labels
+    from ..training.errors import RESOURCE_ERRORS
     from .run_display import RunDisplay
 
     folder = Path(settings.records.labels)
     with RunDisplay() as display:
         end_on_signals(limit)
-        is_done = fill_labels(settings, folder, display, limit)
+        try:
+            is_done = fill_labels(settings, folder, display, limit)
+        except RESOURCE_ERRORS as error:
+            raise click.ClickException(f"{error_text(error)}; the finished labels are kept: {RESUME}") from error
     report_end(folder if is_done else None, limit)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -459,6 +460,9 @@ def test_bad_input_is_one_line(records: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels"
     code, text = invoke(str(records), "--label-only", "--teacher", str(TINY))
     assert code == 2 and "--label-only needs --teacher and --labels" in text
+    for option, value in (("--config", "b1c8"), ("--out", "run"), ("--samples", "100"), ("--report", "run.html")):
+        code, text = invoke(*command(records, labels, "--label-only"), option, value)
+        assert code == 2 and f"--label-only trains no network: leave {option} out" in text
     assert invoke("--config", "b1c8")[0] == 2
     code, text = invoke(str(records), "--labels", str(labels))
     assert code == 2 and "leave the games out" in text
@@ -569,6 +573,16 @@ def test_a_warning_names_the_sizes_that_would_only_be_held_back(
     assert "warning: all labels for 4x4 will be held back for validation; 241 or more --positions" in text
     assert {task.width for task in tasks_for(241, {(5, 5): 3.0, (4, 4): 1.0}) if not task.is_held} == {4, 5}
     assert "held back" not in CliRunner().invoke(main, ["learn", *options, *sizes, "241"]).output
+
+
+def test_a_gpu_without_memory_ends_the_labelling_in_one_line(
+    records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelling, "fill_labels", Mock(side_effect=torch.OutOfMemoryError("no memory\nfor 3 GB")))
+    code, text = invoke(*command(records, tmp_path / "labels", "--label-only"))
+    assert code == 1
+    message = "Error: no memory for 3 GB; the finished labels are kept: run the same command to resume"
+    assert text.splitlines()[-1] == message
 
 
 def test_any_beginning_of_the_tasks_is_a_mixture() -> None:
