@@ -181,7 +181,7 @@ def distances(raw: RawOutputs[Tensor], batch: Tensors, config: NetworkConfig) ->
 
     "off_policy" is the Kullback-Leibler divergence of the policy from the target, in nats; "off_winrate" the absolute
     difference of the win rates, 0 to 1, with a game without a result as half a win; "off_lead" that of the leads, in
-    points; "off_ownership" that of the ownership (-1 to 1), a mean over the points of the board.
+    points; "off_ownership" that of the ownership, 0 to 2, a mean over the points of the board.
     """
     weights = batch.weights
     entropy = -torch.special.xlogy(batch.policy, batch.policy).sum(1)
