@@ -15,7 +15,8 @@ def setting(default: Any, meaning: str, low: float | None = None, high: float | 
             understood by itself, because its neighbours may be out of sight.
         low: The lowest accepted number; None for no bound.
         high: The highest accepted number; None for no bound.
-        **more: Further metadata, such as `accepted`, the words that are accepted.
+        **more: Further metadata, such as `accepted`, the words that are accepted, or `command`, the only one whose runs
+            the setting has an effect on.
     """
     metadata = {"meaning": meaning, "low": low, "high": high, **more}
     if isinstance(default, dict | list):
@@ -36,6 +37,12 @@ def comment_of(item: "Field[Any]") -> str:
     return f"{item.metadata['meaning']}{accepted}"
 
 
-def settings_of(section: Any) -> "dict[str, Field[Any]]":
-    """Returns the settings of a section (a dataclass or an instance), by their names; other fields are left out."""
-    return {item.name: item for item in fields(section) if "meaning" in item.metadata}
+def settings_of(section: Any, command: str | None = None) -> "dict[str, Field[Any]]":
+    """Returns the settings of a section, by their names; other fields are left out.
+
+    Args:
+        section: A dataclass or an instance.
+        command: Only settings that have an effect on the runs of this command, `learn` or `train`; None for all.
+    """
+    found = {item.name: item for item in fields(section) if "meaning" in item.metadata}
+    return {name: item for name, item in found.items() if command in (None, item.metadata.get("command", command))}

@@ -233,11 +233,12 @@ class SearchSettings:
 class MachineSettings:
     """The machine. These settings may be changed at any time."""
 
-    workers: int = setting(0, "Number of self-play processes; 0 starts one for each CPU.", 0)
+    workers: int = setting(0, "Number of self-play processes; 0 starts one for each CPU.", 0, command="train")
     concurrency: int = setting(
         32,
         "Games at a time in each self-play process. More fill larger batches, which are faster, and take more memory.",
         1,
+        command="train",
     )
     threads: int = setting(0, "CPU threads for learning and matches; 0 uses all.", 0)
     device: str = setting(AUTO, "Device of the networks. auto takes a GPU if there is one.", accepted=(AUTO, *DEVICES))
@@ -245,6 +246,7 @@ class MachineSettings:
         AUTO,
         "Numeric precision of the networks that play. auto takes the fastest one that the device supports well.",
         accepted=(AUTO, *PRECISIONS),
+        command="train",
     )
 
 
@@ -347,13 +349,14 @@ class LearnSettings(LearnerSettings):
         "learning rate then does not decay.",
         0,
     )
-    random_epochs: int = setting(2, "How often each sample of random_games is learned.", 1)
+    random_epochs: int = setting(2, "How often each sample of random_games is learned.", 1, command="train")
     searched_share: float = setting(
         0.0,
         "Share of the value target that is the win rate of the search; the rest is the result of the game. The "
         "search is less noisy, the result never biased.",
         0,
         1,
+        command="train",
     )
 
 

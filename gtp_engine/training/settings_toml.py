@@ -21,7 +21,7 @@ _COMMENT_WIDTH = 100
 
 
 def to_toml(settings: RunSettings) -> str:
-    """Returns all settings as TOML, each with its meaning in a comment."""
+    """Returns all settings that have an effect as TOML, each with its meaning in a comment."""
     document = tomlkit.document()
     document.add("version", tomlkit.item(VERSION))
     for name in sections_of(settings.command):
@@ -30,7 +30,7 @@ def to_toml(settings: RunSettings) -> str:
         about = " ".join((type(values).__doc__ or "").partition("\n\n")[0].split())
         for line in textwrap.wrap(about, _COMMENT_WIDTH):
             table.add(tomlkit.comment(line))
-        for item in settings_of(values).values():
+        for item in settings_of(values, settings.command).values():
             table.add(tomlkit.nl())
             for line in textwrap.wrap(comment_of(item), _COMMENT_WIDTH):
                 table.add(tomlkit.comment(line))

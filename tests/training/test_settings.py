@@ -31,7 +31,7 @@ def test_each_comment_stands_alone_with_what_is_accepted(command: str) -> None:
     text = to_toml(settings)
     for section in sections_of(command):
         values = getattr(settings, section)
-        for name, item in settings_of(values).items():
+        for name, item in settings_of(values, command).items():
             comment = comment_of(item)
             lines = text[: text.index(f"\n{name} = ", text.index(f"[{section}]"))].split("\n")
             above = [line[2:] for line in lines if line.startswith("# ")]
@@ -49,6 +49,8 @@ def test_settings_of_records_survive_a_round_trip_without_those_of_self_play() -
     text = to_toml(settings)
     assert parse_settings(text) == settings
     assert re.findall(r"^\[(\w+)\]$", text, re.MULTILINE) == ["records", "learn", "losses", "machine"]
+    assert not re.search(r"^(workers|concurrency|random_epochs|searched_share) =", text, re.MULTILINE)
+    assert text.count("\nprecision = ") == 1  # that of the training
     assert (settings.command, settings.network, settings.seed, settings.machine.threads) == ("learn", "b6c96", 1, 2)
     assert (settings.learn.epochs, settings.learn.drop_share, settings.learn.learning_rate) == (1, 0.5, 0.05)
     assert settings.records.filters() == Filters(board_sizes=((9, 9),), rank="3d")
