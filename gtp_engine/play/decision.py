@@ -31,6 +31,7 @@ from .worker import SearchWorker
 _FIRST_SHARE = 0.75  # of the time for the move
 _SHARE_OF_EACH = (1 - _FIRST_SHARE) / 3
 _LEAST_VISITS = 64
+_SECONDS_AFTER_STOP = 0.3  # for each of the two searches that assess the end although the search was stopped
 _NO_HOPE = 0.05  # win rate
 # With so large a share of the board open, by points whose ownership is not clear, an assessment only costs time.
 _FAR_FROM_OVER, _CLEAR = 0.3, 0.5
@@ -54,8 +55,8 @@ class PlayStyle:
 def choose_move(worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> tuple[int, SearchReport]:
     """Searches and chooses the move of the player to move.
 
-    The search's choice is final if the request restricts the moves at the root, and if no time is left, unless the
-    opponent has just passed.
+    The search's choice is final if the request restricts the moves at the root, and if no time is left or the search
+    was stopped, unless the opponent has just passed and dead stones do not count as they stand.
 
     Args:
         worker: Searches.
@@ -122,6 +123,7 @@ class _Ending:
         self._request = replace(request, ownership=True)
         self._to_capture = style.cleanup or self._game.rules.stones_stand
         self._after_pass = self._game.passes > 0
+        self._needs_count = self._after_pass and not self._to_capture  # the tree does not know that of a second pass
         self._share_left = 1.0  # of the time
         self._least_visits = _LEAST_VISITS
         # A network also judges by the few visits that are allowed; of rollouts these would be a few random games, which
@@ -132,16 +134,15 @@ class _Ending:
     def choose(self) -> tuple[int, SearchReport]:
         """Returns the point to play, and the report behind it."""
         report = self._first_search()
-        if self._request.is_stopped:
+        if self._is_cut_short():
             return self._pick(report), report
         moving = self._own_view(report)
         if not self._looks_over(moving):
             report = self._rest_of_search(report)
             return self._pick(report), report
-        opponents = opponents_view(replace(self._request, limits=self._more_limits()))
-        after_pass = _look(self._worker, opponents, self._style.deterministic)
+        after_pass = self._look(opponents_view(self._request))
         assert after_pass.ownership is not None
-        if self._request.is_stopped:
+        if self._is_cut_short():
             return self._pick(report), report
         status = assess_endgame(self._game, moving, -after_pass.ownership)
         # A lost count is not accepted while the search sees a way to win, nor because of an early pass. It does not
@@ -152,13 +153,29 @@ class _Ending:
             return PASS, report
         return self._play_on(report, after_pass, status), report
 
+    def _is_cut_short(self) -> bool:
+        """Returns whether the search was stopped and its choice is final.
+
+        After a pass the tree may only answer with a move (`_no_pass`), so the end is assessed all the same.
+        """
+        return self._request.is_stopped and not self._needs_count
+
+    def _look(self, request: SearchRequest) -> SearchReport:
+        """Searches for the assessment of the end; after a stop only briefly, if the assessment is needed even then."""
+        deterministic = self._style.deterministic
+        report = _look(self._worker, replace(request, limits=self._more_limits()), deterministic)
+        if self._needs_count and request.is_stopped and report.visits < self._least_visits:
+            brief = Limits(self._least_visits, _SECONDS_AFTER_STOP)
+            report = _look(self._worker, replace(request, limits=brief, stop=None), deterministic)
+        return report
+
     def _pick(self, report: SearchReport) -> int:
         return _pick(self._worker, self._request, report, self._style)
 
     def _own_view(self, report: SearchReport) -> np.ndarray:
         """Returns the search's ownership, or that of another one with more visits if this one had too few."""
         if report.visits < self._least_visits or report.ownership is None:
-            other = self._worker.look(replace(self._request, limits=self._more_limits()))
+            other = self._look(self._request)
             report = max(other, report, key=lambda one: -1 if one.ownership is None else one.visits)
         assert report.ownership is not None
         return report.ownership
@@ -194,9 +211,7 @@ class _Ending:
         After a pass the tree would end the game with a second one and count dead stones as alive. If the rules do not
         count them so, the tree must not evaluate a pass.
         """
-        if not self._after_pass or self._to_capture:
-            return ANY_MOVE
-        return RootMoves(avoid=((self._game.to_move, PASS, 1),))
+        return RootMoves(avoid=((self._game.to_move, PASS, 1),)) if self._needs_count else ANY_MOVE
 
     def _play_on(self, report: SearchReport, after_pass: SearchReport, status: EndgameStatus) -> int:
         """Returns the search's choice, unless it passes too early or makes a needless move that rollouts miss.
@@ -218,7 +233,7 @@ class _Ending:
             return choice
         if not report.moves:  # with one visit nothing is known about a move that is not open
             return PASS
-        if self._after_pass and not self._to_capture:
+        if self._needs_count:
             gains = status.score <= 0 and is_better(report.moves[0], status.score, is_reliable=is_reliable)
         else:
             gains = not costs_nothing(report, after_pass)

@@ -108,6 +108,31 @@ def test_a_stopped_search_answers_all_the_same(worker):
     assert asked.game.is_legal(point) and report.new_visits <= 1
 
 
+@pytest.mark.parametrize("rules", ["chinese", "japanese", "aga"])
+@pytest.mark.parametrize("stopped_searches", [0, 1, 2])
+def test_a_pass_is_answered_with_a_pass_though_the_search_is_stopped(rules, stopped_searches):
+    """Before the first search, at the one for the ownership, or at that with the opponent to move."""
+    stopping = StoppingWorker("none", 1, 7)
+    game = game_of(PRISONERS, rules, to_move=WHITE)
+    game.play(WHITE, PASS)
+    asked = request(game, 10)
+    stopping.looks_until_stop = stopped_searches
+    if not stopped_searches:
+        asked.stop.set()
+    assert choose_move(stopping, asked, PlayStyle())[0] == PASS
+    assert asked.stop.is_set() and all(limits.seconds < 1 for limits in stopping.unstoppable)
+    stopping.close()
+
+
+def test_a_stopped_search_plays_on_after_a_pass_that_comes_too_early(worker):
+    game = Game(7)
+    game.play(BLACK, parse_vertex("D4", 7, 7))
+    game.play(WHITE, PASS)
+    asked = request(game)
+    asked.stop.set()
+    assert choose_move(worker, asked, PlayStyle())[0] != PASS
+
+
 @pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor"])
 @pytest.mark.parametrize("visits", [1, 60])
 def test_games_end(worker, rules, visits):
@@ -124,6 +149,25 @@ class CountingWorker(SearchWorker):
 
     def look(self, request):
         self.looks += 1
+        return super().look(request)
+
+
+class StoppingWorker(SearchWorker):
+    """Stops the request when it is looked into for the nth time; collects the limits of searches without a stop."""
+
+    looks_until_stop = 0
+
+    def __init__(self, network, threads, seed):
+        super().__init__(network, threads, seed)
+        self.unstoppable = []
+
+    def look(self, request):
+        if request.stop is None:
+            self.unstoppable.append(request.limits)
+            return super().look(request)
+        self.looks_until_stop -= 1
+        if self.looks_until_stop == 0:
+            request.stop.set()
         return super().look(request)
 
 
