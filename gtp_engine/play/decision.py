@@ -219,8 +219,13 @@ class _Ending:
         A network does: its choice stands, except after a pass, since the tree does not know the count that follows.
         """
         is_reliable = not self._worker.is_rollout(self._game)
-        if status.open and not report.moves and (self._after_pass or not is_reliable):
-            report = self._with_open_points_only(report, status)
+        if status.open and not report.moves:
+            limited = self._with_open_points_only(report, status)
+            # Among many open points each may be less probable than a pass, and all of them together more so.
+            is_split = report.priors[:-1].max() < report.priors[-1] < limited.priors.sum()
+            is_ranked = self._style.strength is not None
+            if self._after_pass or not is_reliable or (is_ranked and is_split):
+                report = limited
         choice = self._pick(report)
         if choice in status.open or (is_reliable and choice != PASS and not self._after_pass):
             return choice

@@ -15,6 +15,7 @@ from gtp_engine.game.rules import RULESETS
 from gtp_engine.game.scoring import final_score
 from gtp_engine.play.decision import PlayStyle, _Ending, choose_move
 from gtp_engine.play.endgame import EndgameStatus, capturing_moves, find_dead
+from gtp_engine.play.strength import Strength
 from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
@@ -213,6 +214,38 @@ def test_with_rollouts_and_one_visit_an_open_point_comes_before_a_pass(worker):
     status = EndgameStatus(0.0, 0.0, 0.0, frozenset(), frozenset(), frozenset({parse_vertex("E7", 7, 7)}))
     chosen = _Ending(worker, asked, PlayStyle(deterministic=True))._play_on(report, report, status)
     assert game.vertex(chosen) == "E7"
+
+
+def test_open_points_come_before_a_pass_unless_it_is_more_probable_than_all_of_them_together():
+    """A player of a rank, with a network: seven open points share what the policy gives them."""
+    game = game_of(
+        """
+        X . X . O . .
+        . X X . O O .
+        X X . . O . O
+        . X X . O O .
+        X . X . O . .
+        X X X . O O O
+        . X X . O . O
+        """,
+        "chinese",
+    )
+    sure = ReliableWorker("none", 1, 7)
+    asked = request(game, 1)
+    report = sure.glance(asked)
+    open_points = frozenset(parse_vertex(f"D{row}", 7, 7) for row in range(1, 8))
+    status = EndgameStatus(0.0, -7.0, 0.0, frozenset(), frozenset(), open_points)
+    for share, of_pass in ((0.1, 0.2), (0.05, 0.5)):
+        priors = np.full_like(report.priors, 0.001)
+        priors[[index_of_point(point, 7, 7) for point in open_points]] = share
+        priors[-1] = of_pass
+        likely = replace(report, priors=np.where(report.priors > 0, priors, 0))
+        ending = _Ending(sure, asked, PlayStyle(Strength(0.5)))
+        choices = {ending._play_on(likely, likely, status) for _ in range(20)}
+        assert choices <= open_points if of_pass < 7 * share else choices == {PASS}
+        at_full_strength = _Ending(sure, asked, PlayStyle(deterministic=True))
+        assert at_full_strength._play_on(likely, likely, status) == PASS  # the most probable choice
+    sure.close()
 
 
 def test_with_one_visit_the_policy_decides_what_is_captured():
