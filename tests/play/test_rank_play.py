@@ -18,17 +18,6 @@ from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
 
 NETWORK = "b4c32-9x9"
-FINISHED = """
-.X.XXOO.O
-XX.XO.OO.
-X.XXO..OO
-XXXXOOOO.
-.XXOO.OOO
-XXXXOOO.O
-X.XXXOOOO
-XX.XOOO.O
-.XXXO.OO.
-"""
 RANKS = ("25k", "15k", "8k", "3k")
 
 
