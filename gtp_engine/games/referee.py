@@ -218,7 +218,9 @@ class _RefereedGame:
         except CommandError as error:
             raise _ForfeitError(colour, EndReason.REFUSAL, str(error)) from error
         except _ForfeitError as fault:
-            if allowed is not None and fault.reason is EndReason.SILENCE:
+            # A stray line on stdout makes silence look like garbage.
+            is_late = allowed is not None and time.monotonic() - start > allowed + LEEWAY
+            if is_late and fault.reason in (EndReason.SILENCE, EndReason.GARBAGE):
                 fault.reason = EndReason.TIME
             raise
         finally:

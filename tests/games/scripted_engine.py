@@ -1,9 +1,9 @@
 """A GTP engine that plays what its command line says: vertices in turn, then passes.
 
 Besides vertices: `crash` ends the process, `sleep` falls silent, `garbage` answers with nonsense, `error` with an
-error, `slow` takes 0.6 s for a pass. Options before the moves: --name NAME, --score TEXT (for final_score),
---dead "D4 E5", --cleanup "A2 B1" (moves for kgs-genmove_cleanup), --refuse COMMAND, --log FILE (of the commands
-received), --once FILE (crash or sleep only while FILE does not exist, and make it then).
+error, `slow` takes 0.6 s for a pass, `mutter` falls silent after a stray line. Options before the moves: --name NAME,
+--score TEXT (for final_score), --dead "D4 E5", --cleanup "A2 B1" (moves for kgs-genmove_cleanup), --refuse COMMAND,
+--log FILE (of the commands received), --once FILE (crash or sleep only while FILE does not exist, and make it then).
 """
 
 import sys
@@ -64,7 +64,9 @@ def misbehave(answer: str, once: str | None) -> str:
         Path(once).touch()
     if answer == "crash":
         sys.exit("out of memory")
-    if answer == "sleep":
+    if answer == "mutter":
+        print("thinking", flush=True)
+    if answer in ("sleep", "mutter"):
         time.sleep(60)
     if answer == "slow":
         time.sleep(0.6)

@@ -91,6 +91,15 @@ def test_overstepping_the_time_loses(scripted: Script) -> None:
     assert re.fullmatch(r"Script \(black\) thought \d\.\d\d s and had 0\.[0-4]\d s left", outcome.notes[0])
 
 
+@pytest.mark.parametrize("word", ["sleep", "mutter"])
+def test_silence_until_the_time_is_over_is_a_loss_on_time(
+    scripted: Script, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    monkeypatch.setattr("gtp_engine.games.referee.OVERTIME_PATIENCE", 0.2)
+    outcome = play(scripted(word), scripted(), time=gtp_settings(1, 0, 0))
+    assert (outcome.winner, outcome.result, outcome.reason) == (WHITE, "W+T", "time")
+
+
 def test_engines_are_told_rules_and_time(scripted: Script, tmp_path: Path) -> None:
     log = tmp_path / "log"
     play(scripted("--log", str(log), "C3"), scripted(), time=gtp_settings(60, 5, 2), rules=RULESETS["aga"], komi=7.0)
