@@ -64,9 +64,6 @@ def _check_players(context: click.Context, options: MatchOptions) -> None:
     if len(networks or engines) != 2:
         given = f"{len(networks)} of --network" if networks else plural(len(engines), "engine")
         raise click.UsageError(f"a match needs two engines, or --network twice; given: {given}")
-    main, period, stones = options.clock
-    if period and not stones:
-        raise click.UsageError(f"--time {main} {period} 0: a period needs a number of stones, such as 1 for byo-yomi")
     kind, wrong = ("GTP engines", FOR_ENGINES) if networks else ("networks", FOR_NETWORKS)
     for param in context.command.params:
         if param.name in wrong and is_given(context, param.name):

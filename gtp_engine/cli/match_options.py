@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ..base.errors import UserError
 from . import shared_options as shared
 from .command import options
 from .name_types import NetworkName
@@ -49,6 +50,18 @@ class MatchOptions:
     sgf_dir: Path | None
     json_file: Path | None
     force: bool
+
+
+def _check_clock(ctx: click.Context, param: click.Parameter, clock: tuple[int, int, int]) -> tuple[int, int, int]:
+    """The callback of --time: a wrong clock is a bad command line."""
+    if any(clock):
+        from ..games.match import check_time
+
+        try:
+            check_time(*clock)
+        except UserError as error:
+            raise click.BadParameter(str(error), ctx, param) from error
+    return clock
 
 
 _OPTIONS = (
@@ -95,6 +108,7 @@ _OPTIONS = (
         default=(0, 0, 0),
         show_default="no clock",
         metavar="MAIN BYO STONES",
+        callback=_check_clock,
         help="Engines: time limits as in GTP's time_settings, enforced; 0 2 1 is 2 s per move.",
     ),
     click.option(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Required, TypedDict, Unpack
 
 from ..base import interrupts
+from ..base.errors import UserError
 from ..base.system import WAIT_SECONDS
 from ..game.coords import BLACK
 from ..game.rules import Rules, as_rules
@@ -31,12 +32,19 @@ class EngineMatchSettings(MatchSettings):
     Attributes:
         time: Main seconds, byo-yomi seconds and byo-yomi stones, as in GTP's `time_settings`; (0, 0, 0) for no limit.
         patience: Seconds without an answer after which an engine without a clock has lost.
+
+    Raises:
+        UserError: A number is out of range, or a byo-yomi period has no stones.
     """
 
     time: tuple[int, int, int] = (0, 0, 0)
     patience: float = 300.0
 
     kind: ClassVar[str] = "engine"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_time(*self.time)
 
     def conditions(self) -> Conditions:
         """Returns the conditions under which each game is played."""
@@ -47,6 +55,12 @@ class EngineMatchSettings(MatchSettings):
 
     def to_dict(self, commands: dict[str, str]) -> dict[str, Any]:
         return super().to_dict(commands) | {"time": list(self.time)}
+
+
+def check_time(main: int, period: int, stones: int) -> None:
+    """Raises UserError for time settings with a byo-yomi period without stones, which in GTP are no limit at all."""
+    if period and not stones:
+        raise UserError(f"invalid time {main} {period} 0: a period needs a number of stones, such as 1 for byo-yomi")
 
 
 class MatchOptions(TypedDict, total=False):

@@ -153,9 +153,10 @@ def test_result_as_json(scripted: Script) -> None:
         ({"games": 0}, "games must be 1 or more, not 0"),
         ({"concurrency": 0}, "concurrency must be 1 or more, not 0"),
         ({"opening_moves": -1}, "opening moves must be 0 or more, not -1"),
+        ({"time": (300, 10, 0)}, "invalid time 300 10 0: a period needs a number of stones, such as 1 for byo-yomi"),
     ],
 )
-def test_bad_settings_are_named(scripted: Script, option: dict[str, int], message: str) -> None:
+def test_bad_settings_are_named(scripted: Script, option: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         run(scripted(), scripted(), **{"games": 1} | option)
 
