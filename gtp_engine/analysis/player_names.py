@@ -1,5 +1,6 @@
 """Which player of a game a name, a part of a name or a colour means."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from ..base.errors import UserError
@@ -7,21 +8,38 @@ from ..game.coords import BLACK, WHITE, parse_colour
 from ..sgf import GameRecord
 
 
-def colours_of(record: GameRecord, player: str) -> list[int]:
-    """Returns the colours that a text means: an exact name, else a colour, else every name that contains it."""
-    wanted = tidy(player).casefold()
-    names = {BLACK: tidy(record.black).casefold(), WHITE: tidy(record.white).casefold()}
+def colours_of(record: GameRecord, player: str, *, parts: bool = True) -> list[int]:
+    """Returns the colours that a text means: an exact name, else a colour, else every name that contains it.
+
+    Args:
+        record: The game.
+        player: The text.
+        parts: Whether it may be a part of a name.
+    """
+    wanted = name_key(player)
+    names = {BLACK: name_key(record.black), WHITE: name_key(record.white)}
     same = [colour for colour, name in names.items() if name == wanted]
     if len(same) == 1:
         return same
     with suppress(UserError):
         return [parse_colour(wanted)]
-    return [colour for colour, name in names.items() if wanted in name]
+    return [colour for colour, name in names.items() if wanted in name] if parts else same
+
+
+def colours_in(records: Sequence[GameRecord], player: str) -> list[list[int]]:
+    """Returns the colours that a text means in each of several games: a part of a name only if it is nobody's."""
+    exact = [colours_of(record, player, parts=False) for record in records]
+    return exact if any(exact) else [colours_of(record, player) for record in records]
 
 
 def tidy(name: str) -> str:
     """Returns a name without needless spaces."""
     return " ".join(name.split())
+
+
+def name_key(name: str) -> str:
+    """Returns what two spellings of a name have in common that differ in case and needless spaces."""
+    return tidy(name).casefold()
 
 
 def player_colour(record: GameRecord, player: str) -> int:

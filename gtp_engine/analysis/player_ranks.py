@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from ..game.coords import BLACK, WHITE, colour_name
 from ..game.game import Game
 from ..network.library import find_network, network_name
 from ..sgf import GameRecord
-from .player_names import colours_of, tidy
+from .player_names import colours_in, name_key, tidy
 from .rank_estimate import RankEstimate, estimate, estimate_as_data
 from .rank_evidence import KINDS, count_kinds, why_unusable
 from .rank_models import check_network, find_model, measured_with, need_model
@@ -82,7 +82,7 @@ def choose_games(records: Iterable[GameRecord], player: str | None) -> list[Chos
 
     Args:
         records: The games.
-        player: Whom to judge, as in `review` (`player_names.colours_of`); None for everybody.
+        player: Whom to judge (`player_names.colours_in`); None for everybody.
 
     Raises:
         UserError: Nobody in the games has this name.
@@ -93,7 +93,8 @@ def choose_games(records: Iterable[GameRecord], player: str | None) -> list[Chos
     unique = list(different.values())
     if player is None:
         return [ChosenGame(record) for record in unique]
-    chosen = [ChosenGame(record, tuple(colours)) for record in unique if (colours := colours_of(record, player))]
+    found = zip(unique, colours_in(unique, player), strict=True)
+    chosen = [ChosenGame(record, tuple(colours)) for record, colours in found if colours]
     if unique and not chosen:
         names = dict.fromkeys(name for record in unique for name in map(tidy, (record.black, record.white)) if name)
         listed = ", ".join(list(names)[:_LISTED]) or "not named"
@@ -106,7 +107,7 @@ def _identity(record: GameRecord) -> Hashable:
     """Returns what tells a game from others: the players, the board, the first position and the moves."""
     root = record.nodes[0]
     stones = tuple(map(tuple, (root.black, root.white)))
-    return tidy(record.black), tidy(record.white), record.width, record.height, stones, tuple(record.moves)
+    return name_key(record.black), name_key(record.white), record.width, record.height, stones, tuple(record.moves)
 
 
 class RankEstimator:
@@ -117,7 +118,7 @@ class RankEstimator:
         threads: CPU threads; None for all.
 
     Attributes:
-        players: The players so far, in the order of their first games.
+        players: The players so far, in the order of their first games, by seats that have the names' keys.
         left_out: The numbers of games on boards, by width and height, on which ranks were not measured.
 
     Raises:
@@ -182,9 +183,11 @@ class RankEstimator:
         return None if name is None else find_network(name)
 
     def _player(self, record: GameRecord, colour: int, path: Path) -> PlayerGames:
-        name = tidy(record.black if colour == BLACK else record.white) or f"{colour_name(colour)} of {record.source}"
+        given = tidy(record.black if colour == BLACK else record.white)
+        name = given or f"{colour_name(colour)} of {record.source}"
         seat = Seat(name, record.width, record.height, network_name(path))
-        return self.players.setdefault(seat, PlayerGames(seat))
+        key = replace(seat, name=name_key(given) or name)
+        return self.players.setdefault(key, PlayerGames(seat))
 
     def _network(self, path: Path) -> "Network":
         from ..evaluate.batch import load_network  # only once a game is to be evaluated: it takes seconds

@@ -147,13 +147,21 @@ def test_a_player_is_named_as_in_review(tmp_path: Path, monkeypatch: pytest.Monk
         assert done.exit_code == 0
         return [(player["player"], player["games"]) for player in json.loads(done.stdout)["players"]]
 
-    assert players("--player", "ANN") == [("Ann Lee", 1), ("ann lee", 1)]
+    assert players("--player", "ANN") == [("Ann Lee", 2)]
     assert players("--player", "white") == [("Bob", 2), ("ann lee", 1)]
     monkeypatch.setattr("gtp_engine.analysis.player_ranks.RankEstimator.add", lambda *rest: pytest.fail("evaluated"))
     done = run(tmp_path, "--player", "Eve")
     names = "Ann Lee, Bob, ann lee, Carl, Dan"
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr == f"Error: no player 'Eve' in these games: the players are {names}\n"
+
+
+def test_a_full_name_is_not_a_part_of_other_names(tmp_path: Path) -> None:
+    write(tmp_path, a=game("PB[Ann]PW[Bob]"), b=game("PB[Bob]PW[ANN]"), c=game("PB[Joanna]PW[Annette]"))
+    for name, found in (("ann", [("Ann", 2)]), ("an", [("Ann", 2), ("Joanna", 1), ("Annette", 1)])):
+        data = json.loads(run(tmp_path, "--json", "-", "--player", name).stdout)
+        assert [(player["player"], player["games"]) for player in data["players"]] == found
+        assert data["games"] == 2 if name == "ann" else 3
 
 
 def test_each_game_counts_once(tmp_path: Path) -> None:
