@@ -211,6 +211,7 @@ def as_data(player: PlayerGames) -> dict[str, Any]:
         "height": seat.height,
         "network": seat.network,
         "games": player.games,
+        "moves": int(player.counts.sum()),
         "stated_ranks": player.stated,
         "estimate": estimate_as_data(player.estimate),
     }

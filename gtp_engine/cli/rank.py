@@ -79,7 +79,7 @@ def rank(
     stopped = done < len(games)
     players = list(estimator.players.values())
     if json is not None:
-        ranks_json(players, json, games=len(games), done=done)
+        ranks_json(players, estimator.left_out, json, games=len(games), done=done)
     if players and json != STANDARD:
         show_ranks(players)
     if estimator.left_out and (players or stopped):

@@ -66,11 +66,14 @@ def show_left_out(left_out: Mapping[tuple[int, int], int], network: str | None) 
     show_notice(f"{games} {verb} left out: ranks are measured only on {measured_boards(network)}")
 
 
-def ranks_json(players: Sequence[PlayerGames], file: Path, *, games: int, done: int) -> None:
+def ranks_json(
+    players: Sequence[PlayerGames], left_out: Mapping[tuple[int, int], int], file: Path, *, games: int, done: int
+) -> None:
     """Writes the players as JSON text.
 
     Args:
         players: The players.
+        left_out: The number of games on boards, by width and height, on which ranks were not measured.
         file: The file; `STANDARD` is standard output.
         games: The number of games.
         done: How many of them were read before Ctrl-C, if that ended the command early.
@@ -79,6 +82,7 @@ def ranks_json(players: Sequence[PlayerGames], file: Path, *, games: int, done: 
         "program": f"gtp_engine {__version__}",
         "games": games,
         "done": done,
+        "left_out": [{"width": width, "height": height, "games": count} for (width, height), count in left_out.items()],
         "players": [as_data(player) for player in players],
     }
     text = json.dumps(table, indent=1, ensure_ascii=False) + "\n"

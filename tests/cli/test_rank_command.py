@@ -121,6 +121,14 @@ def test_games_on_other_boards_are_left_out_with_one_line(tmp_path: Path) -> Non
     assert done.stderr.startswith("Error: no rank can be estimated with b4c32-9x9 on 13x13, only on 9x9 and 13x13")
 
 
+def test_json_tells_the_moves_of_everybody_and_what_was_left_out(tmp_path: Path) -> None:
+    write(tmp_path, short="(;SZ[9]PB[Ann]PW[Bob];B[aa];W[bb];B[cc])", other="(;SZ[11];B[aa];W[bb])")
+    data = json.loads(run(tmp_path, "--json", "-").stdout)
+    found = [(player["player"], player["moves"], player["estimate"]) for player in data["players"]]
+    assert found == [("Ann", 2, None), ("Bob", 1, None)]
+    assert (data["games"], data["done"], data["left_out"]) == (2, 2, [{"width": 11, "height": 11, "games": 1}])
+
+
 def test_a_game_without_moves_is_an_error(tmp_path: Path) -> None:
     write(tmp_path, empty="(;SZ[9])")
     done = run(tmp_path)
