@@ -109,7 +109,8 @@ _OPTIONS = (
         show_default="no clock",
         metavar="MAIN BYO STONES",
         callback=_check_clock,
-        help="Engines: time limits as in GTP's time_settings, enforced; 0 2 1 is 2 s per move.",
+        help="Engines: time limits as in GTP's time_settings, enforced; 0 2 1 is 2 s per move. What an engine has "
+        "to load or compile before its first move counts.",
     ),
     click.option(
         "--timeout",
