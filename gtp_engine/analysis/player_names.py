@@ -26,10 +26,9 @@ def colours_of(record: GameRecord, player: str, *, parts: bool = True) -> list[i
     return [colour for colour, name in names.items() if wanted in name] if parts else same
 
 
-def colours_in(records: Sequence[GameRecord], player: str) -> list[list[int]]:
-    """Returns the colours that a text means in each of several games: a part of a name only if it is nobody's."""
-    exact = [colours_of(record, player, parts=False) for record in records]
-    return exact if any(exact) else [colours_of(record, player) for record in records]
+def may_be_part(records: Sequence[GameRecord], player: str) -> bool:
+    """Whether a text may mean a part of a name in several games: it is nobody's name in them, and no colour."""
+    return not any(colours_of(record, player, parts=False) for record in records)
 
 
 def tidy(name: str) -> str:
@@ -42,13 +41,18 @@ def name_key(name: str) -> str:
     return tidy(name).casefold()
 
 
-def player_colour(record: GameRecord, player: str) -> int:
+def player_colour(record: GameRecord, player: str, *, parts: bool = True) -> int:
     """Returns the colour of a player who is given by name, by colour, or by a part of the name, in this order.
+
+    Args:
+        record: The game.
+        player: The text.
+        parts: Whether it may be a part of a name.
 
     Raises:
         UserError: Neither player has this name, or both do.
     """
-    found = colours_of(record, player)
+    found = colours_of(record, player, parts=parts)
     if len(found) == 1:
         return found[0]
     problem = f"{player!r} may be either player" if found else f"no player {player!r} in this game"

@@ -16,7 +16,7 @@ from ..game.coords import BLACK, WHITE, colour_name
 from ..game.game import Game
 from ..network.library import find_network, network_name
 from ..sgf import GameRecord
-from .player_names import colours_in, name_key, tidy
+from .player_names import colours_of, may_be_part, name_key, tidy
 from .rank_estimate import RankEstimate, estimate, estimate_as_data
 from .rank_evidence import KINDS, count_kinds, why_unusable
 from .rank_models import check_network, find_model, measured_with, need_model
@@ -82,7 +82,7 @@ def choose_games(records: Iterable[GameRecord], player: str | None) -> list[Chos
 
     Args:
         records: The games.
-        player: Whom to judge (`player_names.colours_in`); None for everybody.
+        player: Whom to judge (`player_names`); None for everybody.
 
     Raises:
         UserError: Nobody in the games has this name.
@@ -93,8 +93,9 @@ def choose_games(records: Iterable[GameRecord], player: str | None) -> list[Chos
     unique = list(different.values())
     if player is None:
         return [ChosenGame(record) for record in unique]
-    found = zip(unique, colours_in(unique, player), strict=True)
-    chosen = [ChosenGame(record, tuple(colours)) for record, colours in found if colours]
+    parts = may_be_part(unique, player)
+    found = [ChosenGame(record, tuple(colours_of(record, player, parts=parts))) for record in unique]
+    chosen = [game for game in found if game.colours]
     if unique and not chosen:
         names = dict.fromkeys(name for record in unique for name in map(tidy, (record.black, record.white)) if name)
         listed = ", ".join(list(names)[:_LISTED]) or "not named"

@@ -89,11 +89,12 @@ def _tasks(options: ReviewOptions) -> tuple[list[_Task], list[str]]:
     """Returns the games to review, and the errors of those that cannot be reviewed."""
     tasks = []
     records, errors = read_records(options.files)
+    player_of = options.players_of(records)
     for record in records:
         try:
             numbers = options.numbers_of(record)
             record.to_game(0, rules=options.rules)  # an unplayable position is reported before the engine starts
-            tasks.append(_Task(record, options.player_of(record), numbers))
+            tasks.append(_Task(record, player_of(record), numbers))
         except UserError as error:
             errors.append(str(error))
     return tasks, errors

@@ -1,7 +1,8 @@
 """The options of `gtp_engine review`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,11 +89,17 @@ class ReviewOptions:
             return [self.plot] if self.plot else []
         return [self.plot.with_stem(f"{self.plot.stem}-{number}") for number in range(1, games + 1)]
 
-    def player_of(self, record: "GameRecord") -> int | None:
-        """Returns the colour of --player in a game, as `player_colour` does; None if both players' moves are judged."""
-        from ..analysis.player_names import player_colour
+    def players_of(self, records: "Sequence[GameRecord]") -> "Callable[[GameRecord], int | None]":
+        """Returns a function for the colour of --player in each of the games; None if both players' moves are judged.
 
-        return None if self.player is None else player_colour(record, self.player)
+        It raises UserError if neither player of a game is meant, or both may be.
+        """
+        from ..analysis.player_names import may_be_part, player_colour
+
+        player = self.player
+        if player is None:
+            return lambda _: None
+        return partial(player_colour, player=player, parts=may_be_part(records, player))
 
     def numbers_of(self, record: "GameRecord") -> range:
         """Returns the numbers of the moves to review.

@@ -169,7 +169,7 @@ def test_a_full_name_is_not_a_part_of_other_names(tmp_path: Path) -> None:
     for name, found in (("ann", [("Ann", 2)]), ("an", [("Ann", 2), ("Joanna", 1), ("Annette", 1)])):
         data = json.loads(run(tmp_path, "--json", "-", "--player", name).stdout)
         assert [(player["player"], player["games"]) for player in data["players"]] == found
-        assert data["games"] == 2 if name == "ann" else 3
+        assert data["games"] == (2 if name == "ann" else 3)
 
 
 def test_each_game_counts_once(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ TINY = str(ROOT / "tests" / "data" / "networks" / "tiny.bin.gz")
 RECORD = b"(;SZ[5]KM[1]PB[A]PW[B]C[start](;B[cc];W[bb];B[dd];W[dd];B[aa])(;B[bb]))"
 # Whole games, in which White passes and Black fills the board's edge first.
 GOOD = b"(;SZ[5]KM[1]PB[Ann]PW[Bob]RE[B+24];B[aa];W[];B[ba];W[];B[cc])"
-OTHER = GOOD.replace(b"PB[Ann]PW[Bob]", b"PB[Carl]PW[Ann Lee]")
+OTHER = GOOD.replace(b"PB[Ann]PW[Bob]", b"PB[Carl]PW[ANN]")
 
 
 def review(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -83,7 +83,7 @@ def test_a_page_of_one_game_and_of_several(game: Path, tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.startswith("<!doctype html>") and done.stdout.endswith("</html>\n")
     assert [f'id="{name}"' in done.stdout for name in ("index", "game-1", "game-2", "game-3")] == [True] * 3 + [False]
-    assert "only the moves of Ann Lee are judged" in done.stdout
+    assert "only the moves of ANN are judged" in done.stdout
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are text")
@@ -215,6 +215,10 @@ def test_one_player_in_several_games(tmp_path: Path, game: Path) -> None:
     assert done.returncode == 0
     rows = [(row["black"], row["player"]) for row in csv.DictReader(table.open())]
     assert rows == [("Ann", "black")] * 3 + [("Carl", "white")] * 2
+    longer = tmp_path / "longer.sgf"
+    longer.write_bytes(OTHER.replace(b"PB[Carl]", b"PB[Joanna]").replace(b"PW[ANN]", b"PW[Carl]"))
+    done = review(game, longer, "--visits", "4", "--player", "ann")
+    assert done.returncode == 1 and "no player 'ann' in this game: Black is Joanna, White is Carl" in done.stderr
 
 
 def test_a_folder_is_reviewed_and_each_game_has_a_picture(tmp_path: Path) -> None:
