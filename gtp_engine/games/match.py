@@ -34,7 +34,7 @@ class EngineMatchSettings(MatchSettings):
         patience: Seconds without an answer after which an engine without a clock has lost.
 
     Raises:
-        UserError: A number is out of range, or a byo-yomi period has no stones.
+        UserError: A number is out of range, a byo-yomi period has no stones, or stones have no seconds.
     """
 
     time: tuple[int, int, int] = (0, 0, 0)
@@ -58,9 +58,14 @@ class EngineMatchSettings(MatchSettings):
 
 
 def check_time(main: int, period: int, stones: int) -> None:
-    """Raises UserError for time settings with a byo-yomi period without stones, which in GTP are no limit at all."""
+    """Raises UserError for negative time settings, and for those that are no limit in GTP, except three zeros."""
+    time = f"invalid time {main} {period} {stones}"
+    if min(main, period, stones) < 0:
+        raise UserError(f"{time}: expected numbers of 0 or more")
     if period and not stones:
-        raise UserError(f"invalid time {main} {period} 0: a period needs a number of stones, such as 1 for byo-yomi")
+        raise UserError(f"{time}: a period needs a number of stones, such as 1 for byo-yomi")
+    if stones and not main + period:
+        raise UserError(f"{time}: the stones need seconds; three zeros are no limit")
 
 
 class MatchOptions(TypedDict, total=False):

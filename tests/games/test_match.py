@@ -154,6 +154,8 @@ def test_result_as_json(scripted: Script) -> None:
         ({"concurrency": 0}, "concurrency must be 1 or more, not 0"),
         ({"opening_moves": -1}, "opening moves must be 0 or more, not -1"),
         ({"time": (300, 10, 0)}, "invalid time 300 10 0: a period needs a number of stones, such as 1 for byo-yomi"),
+        ({"time": (0, -1, 0)}, "invalid time 0 -1 0: expected numbers of 0 or more"),
+        ({"time": (0, 0, 5)}, "invalid time 0 0 5: the stones need seconds; three zeros are no limit"),
     ],
 )
 def test_bad_settings_are_named(scripted: Script, option: dict[str, object], message: str) -> None:
