@@ -55,7 +55,9 @@ def _values(settings: RunSettings, sections: Sequence[str] | Mapping[str, Any]) 
     found: dict[str, str] = {}
     for section in sections:
         values = getattr(settings, section)
-        found |= {f"{section}.{name}": value_text(getattr(values, name)) for name in settings_of(values)}
+        found |= {
+            f"{section}.{name}": value_text(getattr(values, name)) for name in settings_of(values, settings.command)
+        }
     return found
 
 
