@@ -55,8 +55,9 @@ class PlayStyle:
 def choose_move(worker: SearchWorker, request: SearchRequest, style: PlayStyle) -> tuple[int, SearchReport]:
     """Searches and chooses the move of the player to move.
 
-    The search's choice is final if the request restricts the moves at the root, and if no time is left or the search
-    was stopped, unless the opponent has just passed and dead stones do not count as they stand.
+    The search's choice is final if the request restricts the moves at the root. It is also final if no time is left,
+    unless the opponent has just passed, and if the search was stopped, unless the opponent has just passed and dead
+    stones do not count as they stand.
 
     Args:
         worker: Searches.
