@@ -16,6 +16,20 @@ from gtp_engine.web.session import Session
 _WITH_POSITION = ("play", "resign", "branch", "comment", "mark", "stone", "turn", "delete", "promote")
 LIMIT = 120  # seconds; the core may have to be compiled
 
+# A message that begins a game, and a record.
+NEW = {
+    "width": 7,
+    "height": 7,
+    "colour": "white",
+    "rank": "20k",
+    "seconds": None,
+    "visits": 4,
+    "handicap": 0,
+    "komi": None,
+    "rules": "japanese",
+}
+RECORD = "(;GM[1]SZ[9]KM[5.5]RU[Japanese]PB[Ann]PW[Ben]RE[W+R]C[the start];B[ee];W[cc]C[well played];B[gc])"
+
 
 class Desk:
     """A session whose calls wait until a test lets them run."""
