@@ -40,7 +40,7 @@ from gtp_engine.analysis.review_sgf import annotated
 from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
 from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.game.board import Board
-from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.game.coords import BLACK, EMPTY, WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.game.ladders import find_ladders
 from gtp_engine.languages.texts import DEFAULT, LANGUAGES, Phrase, texts
@@ -419,6 +419,19 @@ def test_a_stopped_search_and_an_illegal_move_explain_nothing() -> None:
     after = Explainer(*search).study(game, BLACK, 0, at["a"])
     assert after is not None and after.played.line[0] == 0
     assert Explainer(*search).with_threats(after).better.gain_if_ignored is None
+
+
+def test_a_move_of_the_record_that_superko_forbids_is_studied_too() -> None:
+    game = Game(5, rules="tromp-taylor", komi=0)
+    for colour, vertex in zip("bwbwbwb", ("A2", "pass", "B2", "pass", "C1", "A1", "pass"), strict=True):
+        game.play(colour, vertex)
+    suicide = game.point("B1")  # of two stones, which restores the position before A1
+    assert not game.is_legal(suicide, WHITE)
+    explainer = Explainer(UniformEvaluator(8), SearchParameters(), Limits(visits=8), 1)
+    about = explainer.study(game, WHITE, suicide, game.point("C4"))
+    assert about is not None and (about.move, about.best) == (suicide, game.point("C4"))
+    assert about.played.games[1].stone_at("A1") == EMPTY and game.stone_at("A1") == WHITE
+    explainer.facts(about, 1.0)
 
 
 def test_only_a_doubt_is_said_if_a_longer_search_finds_less_than_half_of_the_loss() -> None:

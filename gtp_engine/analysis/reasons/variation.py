@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...game.coords import EMPTY, point_at, xy
-from ...game.game import Game
+from ...game.game import Game, IllegalMove
 from ...game.regions import Cell, find_regions, neighbours
 from ...search.report import SearchReport
 from ..review_sgf import LONGEST_VARIATION
@@ -110,7 +110,9 @@ class Study:
 
 
 def play_line(game: Game, colour: int, line: Sequence[int]) -> tuple[Game, ...]:
-    """Returns the position before a line and after each move of it, up to the first that is not legal.
+    """Returns the position before a line and after each move of it, up to the first that the board refuses.
+
+    A move that superko forbids is played: records contain such moves.
 
     Args:
         game: The position before the line.
@@ -120,9 +122,10 @@ def play_line(game: Game, colour: int, line: Sequence[int]) -> tuple[Game, ...]:
     games = [game]
     for point in line:
         after = games[-1].copy()
-        if not after.is_legal(point, colour):
+        try:
+            after.play(colour, point)
+        except IllegalMove:
             break
-        after.play(colour, point)
         games.append(after)
         colour = after.to_move
     return tuple(games)
