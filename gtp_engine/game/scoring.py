@@ -22,7 +22,8 @@ _DIVISIBLE_EYE = 3
 class Score:
     """A result in points: Black's margin over White, komi included.
 
-    As text it is written as in SGF and GTP: B+3.5, W+12 or 0.
+    As text it is written as in SGF and GTP: B+3.5, W+12 or 0. A number that ends in .25 or .75 gets a further digit,
+    because records of Chinese servers count zi in such numbers, which are two points each: W+4.250.
     """
 
     points: float
@@ -31,6 +32,7 @@ class Score:
         if self.points == 0:
             return "0"
         points = np.format_float_positional(abs(self.points), precision=6, trim="-")
+        points += "0" if points.endswith((".25", ".75")) else ""
         return f"{'B' if self.points > 0 else 'W'}+{points}"
 
     @property

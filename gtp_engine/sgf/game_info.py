@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .values import Properties, escaped, number_text
+from .values import Properties, escaped, komi_text, number_text
 
 if TYPE_CHECKING:
     from .record import GameRecord
@@ -32,7 +32,7 @@ def info_of(record: "GameRecord") -> Properties:
     texts = {name: getattr(record, attribute) for name, attribute in TEXT_FIELDS.items()}
     texts |= {name: text for name, text in record.texts.items() if name in (*OTHER_TEXTS, *NUMBERS)}
     if record.komi is not None:
-        texts["KM"] = number_text(record.komi)
+        texts["KM"] = komi_text(record.komi)
     if record.time_limit is not None:
         texts["TM"] = number_text(record.time_limit)
     if record.handicap:

@@ -24,6 +24,10 @@ _SGF_RULES = {"chinese": "Chinese", "japanese": "Japanese", "aga": "AGA", "new-z
 # How longer texts in RU begin ("Japanese rules", "Chinese, 3.75 zi").
 _RULES_BY_START = {"jap": "japanese", "chin": "chinese", "kor": "korean", "aga": "aga", "new zealand": "new-zealand"}
 _RULES_BY_START |= {"nz": "new-zealand", "ing": "ing", "goe": "ing", "tromp": "tromp-taylor", "bga": "bga"}
+# What Chinese servers write for 7.5 points: 3.75, which are zi, or 375, hundredths of them. In our own files a komi of
+# 3.75 or 375 points and a margin of 3.75 points have a further digit: 3.750, 375.0.
+_ZI = re.compile(r"[-+]?[0-9]*[.,](25|75)")
+_HUNDREDTHS = re.compile(r"[-+]?([2-9]|[1-9][0-9]{1,3})(00|25|50|75)")
 
 Properties = dict[str, list[bytes]]
 
@@ -100,20 +104,20 @@ def read_board_size(text: str) -> tuple[int, int]:
 def read_komi(text: str) -> float | None:
     """Parses KM to points, or None if it is missing, not a number, or beyond LARGEST_KOMI.
 
-    Chinese servers write hundredths (650) and zi (3.75, or 375, for 7.5).
+    Chinese servers write hundredths (650) and zi (3.75, or 375, for 7.5); `komi_text` writes what is neither.
     """
-    komi = read_number(text)
-    if komi is None:
-        return None
-    if abs(komi) >= 200 and komi % 25 == 0:
-        komi /= 100
-    points = without_zi(komi)
-    return points if abs(points) <= LARGEST_KOMI else None
+    text = text.strip()
+    points = read_points(f"{int(text) / 100:.2f}" if _HUNDREDTHS.fullmatch(text) else text)
+    return points if points is not None and abs(points) <= LARGEST_KOMI else None
 
 
-def without_zi(count: float) -> float:
-    """Returns a count in points: Chinese servers write zi, which are two points each, and then end in quarters."""
-    return 2 * count if abs(count) % 1 in (0.25, 0.75) else count
+def read_points(text: str) -> float | None:
+    """Parses a number of points, or of zi, which are two points each; None for anything else.
+
+    A number is one of zi if it ends in .25 or .75: 3.75 is 7.5 points, and 3.750 is 3.75 points.
+    """
+    count = read_number(text)
+    return 2 * count if count is not None and _ZI.fullmatch(text.strip()) else count
 
 
 def read_number(text: str) -> float | None:
@@ -157,8 +161,16 @@ def rules_text(rules: Rules) -> str:
 
 
 def number_text(value: float) -> str:
-    """Returns the text of KM or TM."""
+    """Returns the text of TM."""
     return repr(float(value)).removesuffix(".0")
+
+
+def komi_text(komi: float) -> str:
+    """Returns the text of KM, with a further digit if `read_komi` would take it for hundredths or zi: 200.0, 7.250."""
+    text = number_text(komi)
+    if _HUNDREDTHS.fullmatch(text):
+        return f"{text}.0"
+    return f"{text}0" if _ZI.fullmatch(text) else text
 
 
 def escaped(text: str) -> bytes:

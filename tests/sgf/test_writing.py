@@ -41,7 +41,7 @@ def records(draw: st.DrawFn) -> GameRecord:
     return GameRecord(
         width,
         height,
-        komi=draw(st.none() | st.integers(-300, 300).map(lambda halves: halves / 2)),
+        komi=draw(st.none() | st.integers(-4000, 4000).map(lambda quarters: quarters / 4)),
         handicap=draw(st.integers(0, 9)),
         time_limit=draw(st.none() | st.integers(0, 10**6).map(lambda tenths: tenths / 10)),
         texts=draw(st.dictionaries(st.sampled_from(("EV", "PC", "GN")), TEXTS.filter(bool))),
@@ -56,6 +56,27 @@ def records(draw: st.DrawFn) -> GameRecord:
 @given(records())
 def test_what_is_written_reads_the_same(record: GameRecord) -> None:
     assert read_sgf(record.to_sgf().encode()) == record
+
+
+@pytest.mark.parametrize(
+    ("komi", "text"),
+    [
+        (7.5, "7.5"),
+        (-7, "-7"),
+        (150, "150"),
+        (7.25, "7.250"),
+        (-0.75, "-0.750"),
+        (200, "200.0"),
+        (-1000, "-1000.0"),
+        (210, "210"),
+        (225.25, "225.250"),
+        (0.125, "0.125"),
+    ],
+)
+def test_a_komi_is_not_mistaken_for_hundredths_or_zi(komi: float, text: str) -> None:
+    written = GameRecord.from_game(Game(9, komi=komi)).to_sgf()
+    assert f"KM[{text}]" in written
+    assert read_sgf(written.encode()).komi == komi
 
 
 def test_rules_without_a_name_are_written_by_their_parts() -> None:

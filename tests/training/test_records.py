@@ -7,6 +7,7 @@ import pytest
 
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.rules import RULESETS
+from gtp_engine.game.scoring import Score
 from gtp_engine.sgf import GameRecord, read_sgf_games
 from gtp_engine.training.data.game_records import Filters, Unusable, rank_of, read_record
 from gtp_engine.training.data.samples import DRAW, UNKNOWN, WHITE_BIT
@@ -37,6 +38,7 @@ def record(root: str = "SZ[9]KM[7]RE[B+2.5]", moves: str = MOVES) -> GameRecord:
         ("B+1.2.3", BLACK, None),
         ("W+1.75", WHITE, -3.5),  # zi
         ("B+19.25", BLACK, 38.5),
+        (str(Score(-1.75)), WHITE, -1.75),  # our own records
         ("B+1 3/4", BLACK, None),
     ],
 )

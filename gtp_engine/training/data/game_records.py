@@ -17,7 +17,7 @@ from ...game.coords import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, WHITE
 from ...game.game import Move, count_handicap, handicap_bonus
 from ...game.rules import RULESETS, default_komi
 from ...sgf import GameRecord
-from ...sgf.values import without_zi
+from ...sgf.values import read_points
 from .samples import DRAW, INDEX_BITS, MOST_MOVES, UNKNOWN, SampleGame, pack_moves
 
 LARGEST_BOARD = 19  # KataGo's networks do not support larger ones
@@ -155,11 +155,8 @@ def _parse_result(text: str) -> tuple[int, float]:
     colour, points, how = BLACK if match[1].upper() == "B" else WHITE, match[2], match[3].lower()
     if how.startswith(("t", "f")):
         return UNKNOWN, float("nan")
-    try:
-        margin = without_zi(float(points))
-    except ValueError:
-        return colour, float("nan")
-    if _FRACTION.search(how):
+    margin = read_points(points)
+    if margin is None or _FRACTION.search(how):
         return colour, float("nan")
     if margin > MAX_SIZE * MAX_SIZE:
         return UNKNOWN, float("nan")
