@@ -466,13 +466,21 @@ class Game:
         self._apply_rules()
         self._recount()
 
-    def set_up(self, black: Iterable[int | str], white: Iterable[int | str], to_move: int | str = BLACK) -> None:
+    def set_up(
+        self,
+        black: Iterable[int | str],
+        white: Iterable[int | str],
+        to_move: int | str = BLACK,
+        *,
+        keep_captures: bool = False,
+    ) -> None:
         """Begins a game from a position.
 
         Args:
             black: The points of Black's stones; several vertices may be one text, as in "D4 E5".
             white: The points of White's stones, likewise.
             to_move: The player to move.
+            keep_captures: Whether the prisoners taken so far still count.
 
         Raises:
             UserError: A point is off the board or named twice, or a chain has no liberty. The game is unchanged.
@@ -488,6 +496,8 @@ class Game:
             taken = board["stones"][0, stone.point] == EMPTY
             if taken or board["liberties"][0, board["chain"][0, stone.point]] == 0:
                 raise UserError(f"cannot set up {self._name(stone.point)}: a chain there has no liberty")
+        if keep_captures:
+            board["captures"] = self.board["captures"]
         begin_history(board[0], to_move)
         self.moves, self.setup_stones = [], stones
         self._boards, self._history_starts = [board], [0]

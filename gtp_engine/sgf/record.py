@@ -205,7 +205,8 @@ class GameRecord:
         """Replays the record.
 
         The player to move is the one who makes the next move of the record. Komi is 0 if the record does not state it.
-        Set-up after the first move begins a new game from that position: `Game.moves` has only the moves since then.
+        Set-up after the first move begins a new game from that position, in which the prisoners taken before still
+        count: `Game.moves` has only the moves since then.
 
         Args:
             moves: How many moves to replay; all if None.

@@ -56,9 +56,9 @@ def _apply(record: "GameRecord", node: "RecordNode", game: Game, played: int) ->
 
 
 def _set_up(node: "RecordNode", game: Game, to_move: int) -> None:
-    """Begins a new game from the present stones with the node's changes."""
+    """Begins a new game from the present stones with the node's changes; the prisoners stay."""
     stones = {point: game.stone_at(point) for point in all_points(game.width, game.height)}
     for points, colour in ((node.black, BLACK), (node.white, WHITE), (node.empty, EMPTY)):
         stones.update(dict.fromkeys(points, colour))
     black, white = ([point for point, stone in stones.items() if stone == colour] for colour in (BLACK, WHITE))
-    game.set_up(black, white, to_move)
+    game.set_up(black, white, to_move, keep_captures=True)

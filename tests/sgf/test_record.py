@@ -54,6 +54,15 @@ def test_setup_after_moves() -> None:
     assert end.moves == record.moves[-1:]
 
 
+def test_prisoners_stay_when_stones_are_set_up_after_moves() -> None:
+    moves = "(;SZ[7]RU[Japanese]KM[0];B[cc];W[aa];B[ba];W[ee];B[ab];W[]"
+    for more in ("", ";AE[gg]", ";AE[gg];AE[gf]PL[W]"):
+        game = read_sgf(f"{moves}{more})".encode()).to_game()
+        assert (game.captures(BLACK), game.captures(WHITE), str(game.score())) == (1, 0, "B+1")
+    game = read_sgf(f"{moves[:-4]};AB[gg]AW[gf];W[fg])".encode()).to_game()
+    assert (game.captures(BLACK), game.captures(WHITE)) == (1, 1)
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
