@@ -29,7 +29,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.languages.texts import LANGUAGES, texts
 from gtp_engine.play.ranks import Rank
 from gtp_engine.search.report import MoveReport, SearchReport
-from gtp_engine.sgf import GameRecord
+from gtp_engine.sgf import GameRecord, read_sgf
 
 FOLDER = Path(gtp_engine.analysis.page.__file__).parent
 MOVES = [
@@ -104,7 +104,7 @@ def test_hostile_names_stay_text() -> None:
         assert len(reader.all("script")) == 2 + len(reviews)
         assert "{{ 7 * 7 }}" in page and HOSTILE not in page
         assert any(HOSTILE in text for text in reader.texts["bdi"] + reader.texts["a"])
-        assert page_data(page)[0]["moves"][0]["comment"] == HOSTILE
+        assert page_data(page)[0]["comments"]["1"] == HOSTILE
 
 
 def test_only_the_name_of_the_file_is_shown() -> None:
@@ -278,10 +278,9 @@ def test_stones_that_a_record_sets_up_between_two_moves() -> None:
     assert second["step"] == "be(eabb)"
 
 
-def test_moves_have_their_cost_comment_and_reasons() -> None:
+def test_moves_have_their_cost_and_reasons() -> None:
     review = reviewed(["C3", "B2"], ["B4", "D4", ""])
     review = replace(review, reasons={1: [reason((review.moves[0].best, PASS))]})
-    review.record.nodes[2] = replace(review.record.nodes[2], comment="hane")
     first, second = script_data(review)["moves"]
     assert first == {
         "colour": BLACK,
@@ -292,9 +291,19 @@ def test_moves_have_their_cost_comment_and_reasons() -> None:
         "mistake": 1,
         "reasons": [["D4 is a neutral point: it gains no territory.", "bb.."]],
     }
-    assert (second["best"], second["comment"]) == ("D4", "hane")
+    assert second["best"] == "D4"
     page = review_page([review])
     assert "D4 is a neutral point" in page and "1 B4  2 pass" in page
+
+
+def test_comments_belong_to_positions_with_or_without_a_move() -> None:
+    nodes = "C[about the game];B[cc]C[m1];AW[dd]C[setup note];W[ee];AE[dd]C[at the end]"
+    moves = [loss(1, BLACK, E5, E5, 0.0), loss(2, WHITE, F6, F6, 0.0)]
+    review = replace(game_of(moves), record=read_sgf(f"(;SZ[9]{nodes})".encode()))
+    comments = {0: "about the game", 1: "m1\nsetup note", 2: "at the end"}
+    assert script_data(review)["comments"] == comments
+    part = replace(review, moves=(loss(2, WHITE, F6, F6, 0.0),))
+    assert script_data(part)["comments"] == {0: "m1\nsetup note", 1: "at the end"}
 
 
 def test_it_begins_at_the_most_costly_mistake_of_the_part_that_was_reviewed() -> None:

@@ -8,7 +8,8 @@
 //   positions  for each position Black's lead, Black's win rate, whose turn it is, and the candidates: Black's lead,
 //              the disc's colour, its player's win rate, visits, and the line
 //   moves      colour, step; setup: black and white stones put on the board besides; and, if the move is judged, points
-//              and winrate lost, best: the better move; mistake, comment, reasons: texts and lines
+//              and winrate lost, best: the better move; mistake, reasons: texts and lines
+//   comments   the record's comments, by position
 // Points are two letters as in SGF, a pass is "..". A step is a move and, in parentheses, the points whose stones leave
 // the board; a line is a text of steps, such as "pdqd(qcrd)..dp".
 "use strict";
@@ -266,7 +267,7 @@ class Game {
     this.slider.setAttribute("aria-valuetext", this.heading(move));
     this.find("verdict").textContent = this.verdict(move);
     this.find("worth").textContent = value;
-    this.find("comment").textContent = move && move.comment || "";
+    this.find("comment").textContent = this.data.comments[this.place] || "";
     const reasons = move ? move.reasons : [];
     this.find("reasons").replaceChildren(...reasons.map((reason) => {
       const item = htmlElement("li", "", reason.text + " ");

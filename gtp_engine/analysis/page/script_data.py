@@ -31,11 +31,9 @@ def script_data(review: GameReview, language: str = DEFAULT) -> dict[str, Any]:
     reports = [review.moves[0].before, *(move.after for move in review.moves)]
     judged = {move.number for move in review.judged()}
     missed = {mistake.worst.number for mistake in review.mistakes}
-    comments = _comments(review)
     moves = [_move(move, is_judged=move.number in judged) for move in review.moves]
     for fields, move in zip(moves, review.moves, strict=True):
         fields |= {"mistake": 1} if move.number in missed else {}
-        fields |= {"comment": comments[move.number]} if move.number in comments else {}
         if reasons := review.reasons.get(move.number):
             game = _game_at(move.before)
             fields["reasons"] = [[reason.text_in(language), _line(game, reason.line)] for reason in reasons]
@@ -49,6 +47,7 @@ def script_data(review: GameReview, language: str = DEFAULT) -> dict[str, Any]:
         "white": _names(stones_of(reports[0]) == WHITE),
         "positions": [_position(report) for report in reports],
         "moves": moves,
+        "comments": {place: text for place, text in _comments(review, before).items() if 0 <= place <= len(moves)},
     }
 
 
@@ -67,10 +66,20 @@ def _names(mask: np.ndarray) -> str:
     return "".join(_name(column, row) for row, column in np.argwhere(mask).tolist())
 
 
-def _comments(review: GameReview) -> dict[int, str]:
-    """Returns the record's own comments by the number of the move."""
-    played = (node for node in review.record.nodes if node.move is not None)
-    return {number: node.comment for number, node in enumerate(played, start=1) if node.comment}
+def _comments(review: GameReview, before: int) -> dict[int, str]:
+    """Returns the record's own comments by position; the nodes of one position may have several, which are joined.
+
+    Args:
+        review: The review.
+        before: The number of moves before the first position.
+    """
+    comments: dict[int, str] = {}
+    place = -before
+    for node in review.record.nodes:
+        place += node.move is not None
+        if node.comment:
+            comments[place] = f"{comments[place]}\n{node.comment}" if place in comments else node.comment
+    return comments
 
 
 def _move(review: MoveReview, *, is_judged: bool) -> dict[str, Any]:
