@@ -435,20 +435,28 @@ def _tree_of(coarse: sgf_grammar.Coarse_game_tree, source: str) -> RecordTree:
         node, sequence, branch, is_main = waiting.popleft()
         for properties in sequence:
             for part in _split(properties, is_root=False):
-                node = tree._append(node, part, _move_of(part, tree, is_main=is_main))
+                node = tree._append(node, part, _move_after(node, part, tree, is_main=is_main))
         waiting.extend(
             (node, child.sequence, child, is_main and child is branch.children[0]) for child in branch.children
         )
     return tree
 
 
-def _move_of(properties: Properties, tree: RecordTree, *, is_main: bool) -> Move | None:
-    """Returns the move of a node; None for a node of a variation that cannot be read, which `position` refuses."""
+def _move_after(before: TreeNode, properties: Properties, tree: RecordTree, *, is_main: bool) -> Move | None:
+    """Returns the move of a node that follows another one.
+
+    Returns:
+        The move, if it has one; None too for a node of a variation that cannot be read, which `position` refuses.
+
+    Raises:
+        UserError: A node of the main line cannot be read; the message says after which move.
+    """
     try:
         (read,) = read_nodes(properties, tree.width, tree.height, is_root=False)
-    except UserError:
+    except UserError as error:
         if is_main:
-            raise
+            number = sum(node.move is not None for node in before.path)
+            raise UserError(f"after move {number}: {error}") from error
         return None
     return read.move
 

@@ -94,6 +94,13 @@ def test_what_is_no_game_is_refused(sgf: bytes) -> None:
         read_tree(sgf)
 
 
+@pytest.mark.parametrize("sgf", [b"(;SZ[9];B[aa];W[bb];C[x]AB[zz])", b"(;SZ[9]B[aa];W[bb](;B[zz])(;B[cc]))"])
+def test_the_error_of_the_main_line_says_after_which_move(sgf: bytes) -> None:
+    with pytest.raises(SgfError) as error:
+        read_tree(sgf)
+    assert str(error.value) == "SGF data: after move 2: invalid SGF point 'zz' on a 9x9 board"
+
+
 def test_a_root_with_a_move_and_a_node_with_two() -> None:
     read = read_tree(b"(;SZ[9]B[ee];W[cc]B[gg]C[both])")
     assert vertices(read, read.main_line) == ["E5", "C7", "G3"]
