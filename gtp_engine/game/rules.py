@@ -89,6 +89,7 @@ RULESETS: dict[str, Rules] = {
     "aga-button": replace(AGA, has_button=True),
     "new-zealand": Rules("SITUATIONAL", friendly_pass_ok=True),
     "stone-scoring": Rules("SIMPLE", "AREA", "ALL", suicide=False, friendly_pass_ok=True),
+    "ancient-territory": Rules("SIMPLE", "TERRITORY", "ALL", suicide=False),
     "ing": Rules(friendly_pass_ok=True),
 }
 # Other names in use (KataGo's own aliases; SGF's RU property writes GOE and NZ), spelt as `_key` leaves them.

@@ -22,6 +22,7 @@ from gtp_engine.game.rules import RULESETS, Rules, default_komi, parse_rules, ru
         ("aga-button", "SITUATIONAL", "AREA", "NONE", False, True, "N-1", True),
         ("new-zealand", "SITUATIONAL", "AREA", "NONE", True, False, "0", True),
         ("stone-scoring", "SIMPLE", "AREA", "ALL", False, False, "0", True),
+        ("ancient-territory", "SIMPLE", "TERRITORY", "ALL", False, False, "0", False),
         ("ing", "POSITIONAL", "AREA", "NONE", True, False, "0", True),
     ],
 )
@@ -44,6 +45,7 @@ def test_each_ruleset_has_katagos_parts(
         ("tromp_taylor", "tromp-taylor"),
         ("Chinese-OGS", "chinese-ogs"),
         ("ancient-area", "stone-scoring"),
+        ("Ancient Territory", "ancient-territory"),
         ("French", "aga"),
     ],
 )

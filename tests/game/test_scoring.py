@@ -278,6 +278,7 @@ def test_group_tax_takes_two_points_a_group() -> None:
         O . O . O . O"""
     assert final_score(drawn(two_groups)) == 12 - 16
     assert final_score(drawn(two_groups, stone_scoring)) == (12 - 4) - (16 - 2)
+    assert final_score(drawn(two_groups, RULESETS["ancient-territory"])) == (4 - 4) - (3 - 2)
 
 
 def test_groups_in_atari_have_no_territory_and_pay_no_tax() -> None:
