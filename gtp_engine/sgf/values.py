@@ -88,12 +88,13 @@ def _plain(value: bytes) -> str:
 
 
 def read_text(properties: Properties, name: str, *, lines: bool = False) -> str:
-    """Returns the first value of a property as SimpleText, or as Text if `lines`; "" if there is none."""
-    values = properties.get(name)
-    if not values:
-        return ""
-    value: bytes = (sgf_grammar.text_value if lines else sgf_grammar.simpletext_value)(values[0])
-    return value.decode("utf-8", "replace")
+    """Returns the first value of a property as SimpleText, or all of them as Text if `lines`; "" if there is none.
+
+    Several values of Text, which FF[4] does not allow, are joined with line breaks, so that nothing is lost.
+    """
+    values = properties.get(name, [])
+    texts = map(sgf_grammar.text_value, values) if lines else map(sgf_grammar.simpletext_value, values[:1])
+    return b"\n".join(filter(None, texts)).decode("utf-8", "replace")
 
 
 def read_board_size(text: str) -> tuple[int, int]:

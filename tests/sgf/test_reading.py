@@ -167,6 +167,14 @@ def test_texts() -> None:
     assert record.nodes[0].comment == "one\n two: [3]"
 
 
+def test_comments_and_game_comments_have_all_their_values() -> None:
+    data = b"(;SZ[9]GC[a][b]EV[c][d];B[aa]C[one]C[two\\]];W[bb]C[][three])"
+    record = read_sgf(data)
+    assert [node.comment for node in record.nodes] == ["", "one\ntwo]", "three"]
+    assert record.texts == {"GC": "a\nb", "EV": "c"}
+    assert read_tree(data).main_line[1].comment == "one\ntwo]"
+
+
 def test_texts_of_the_root_are_written_as_they_were_read() -> None:
     record = read_sgf(b"(;SZ[9]GC[one\ntwo]EV[a\nb]TM[2h]KM[six]HA[two];B[ee])")
     assert (record.komi, record.handicap, record.time_limit) == (None, 0, None)
