@@ -23,6 +23,8 @@ TEXT_FIELDS = {
 OTHER_TEXTS = ("AN", "BT", "CP", "EV", "GC", "GN", "ON", "PC", "RO", "SO", "US", "WT")
 # Properties for which a record has a field with a number; one that cannot be read is kept as a text.
 NUMBERS = ("KM", "HA", "TM")
+# The names in `GameRecord.texts`.
+TEXT_NAMES = (*OTHER_TEXTS, *NUMBERS)
 # The properties that `info_of` sets anew or not at all; further texts stay as they are.
 INFO_NAMES = frozenset({*TEXT_FIELDS, *NUMBERS})
 
@@ -30,7 +32,7 @@ INFO_NAMES = frozenset({*TEXT_FIELDS, *NUMBERS})
 def info_of(record: "GameRecord") -> Properties:
     """Returns the information about the game as raw properties of the root."""
     texts = {name: getattr(record, attribute) for name, attribute in TEXT_FIELDS.items()}
-    texts |= {name: text for name, text in record.texts.items() if name in (*OTHER_TEXTS, *NUMBERS)}
+    texts |= record.texts
     if record.komi is not None:
         texts["KM"] = komi_text(record.komi)
     if record.time_limit is not None:

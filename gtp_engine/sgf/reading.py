@@ -139,12 +139,19 @@ def record_of(line: Iterable[Properties], source: str) -> GameRecord:
     Raises:
         UserError: It cannot be read; the message has the reason, but not the source's name.
     """
-    nodes = iter(line)
-    root = next(nodes)
+    following = iter(line)
+    root = next(following)
     kind = read_text(root, "GM").strip()
     if kind not in ("", "1"):
         raise UserError(f"not a game of Go: GM[{kind[:20]}]")
     width, height = read_board_size(read_text(root, "SZ"))
+    nodes: list[RecordNode] = []
+    for properties in itertools.chain([root], following):
+        try:
+            nodes += read_nodes(properties, width, height, is_root=not nodes)
+        except UserError as error:
+            played = sum(node.move is not None for node in nodes)
+            raise UserError(f"after move {played}: {error}") from error
     record = GameRecord(
         width=width,
         height=height,
@@ -152,16 +159,11 @@ def record_of(line: Iterable[Properties], source: str) -> GameRecord:
         handicap=read_handicap(read_text(root, "HA")),
         time_limit=read_number(read_text(root, "TM")),
         texts={name: text for name in OTHER_TEXTS if (text := read_text(root, name, lines=name == "GC"))},
-        nodes=[],
+        nodes=nodes,
         source=source,
         **{attribute: read_text(root, name) for name, attribute in TEXT_FIELDS.items()},
     )
     record.texts |= _unread_numbers(root, record)
-    for properties in itertools.chain([root], nodes):
-        try:
-            record.nodes += read_nodes(properties, width, height, is_root=not record.nodes)
-        except UserError as error:
-            raise UserError(f"after move {len(record.moves)}: {error}") from error
     return record
 
 

@@ -18,7 +18,7 @@ from ..game.drawing import DrawingOptions
 from ..game.game import Game, Move, count_handicap
 from ..game.rules import Rules
 from .errors import SgfError
-from .game_info import TEXT_FIELDS
+from .game_info import TEXT_FIELDS, TEXT_NAMES
 from .replay import replay
 from .values import read_rules, rules_text
 from .writing import sgf_text
@@ -81,13 +81,14 @@ class GameRecord:
         time_limit: The main time in seconds, or None.
         overtime: The overtime.
         application: The program that wrote the record.
-        texts: Other information by SGF's property ("EV", "PC", ...); also KM, HA or TM if their value cannot be
-            read.
-        nodes: The nodes; the first is the root and has no move.
+        texts: Other information by SGF's property, one of `game_info.TEXT_NAMES` ("EV", "PC", ...); KM, HA or TM are
+            for values that cannot be read.
+        nodes: The nodes, one at least; the first is the root and has no move.
         source: The name used in error messages.
 
     Raises:
-        UserError: A size, a number or a text is of another type; fields that were set later are checked by `to_sgf`.
+        UserError: A size, a number or a text is of another type, a text has an unknown name, or there is no node;
+            fields that were set later are checked by `to_sgf`.
     """
 
     width: int = 19
@@ -122,6 +123,13 @@ class GameRecord:
         for name in TEXT_FIELDS.values():
             if not isinstance(text := getattr(self, name), str):
                 raise invalid(name, text, "text")
+        for name, text in self.texts.items():
+            if name not in TEXT_NAMES:
+                raise invalid("name in texts", name, f"one of {', '.join(TEXT_NAMES)}")
+            if not isinstance(text, str):
+                raise invalid(f"{name} in texts", text, "text")
+        if not self.nodes:
+            raise invalid("nodes", self.nodes, "the root at least, RecordNode()")
 
     @classmethod
     def from_game(
@@ -245,7 +253,7 @@ class GameRecord:
         """Returns the record as SGF text, FF[4].
 
         Raises:
-            UserError: A field was set to a value of another type.
+            UserError: A field was set to a value that SGF cannot hold.
         """
         self._check()
         return sgf_text(self)

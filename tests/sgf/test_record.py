@@ -160,6 +160,27 @@ def test_fields_of_other_types_are_refused(name: str, value: object) -> None:
         record.to_sgf()
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        (
+            "texts",
+            {"EV": "a", "XY": "lost"},
+            "invalid name in texts 'XY': expected one of AN, BT, .*, WT, KM, HA, TM",
+        ),
+        ("texts", {"GC": 5}, "invalid GC in texts 5: expected text"),
+        ("nodes", [], r"invalid nodes \[\]: expected the root at least"),
+    ],
+)
+def test_texts_without_a_place_and_records_without_nodes_are_refused(name: str, value: object, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        GameRecord(**{name: value})  # type: ignore[arg-type]
+    record = GameRecord()
+    setattr(record, name, value)
+    with pytest.raises(UserError, match=message):
+        record.to_sgf()
+
+
 def test_the_result_of_a_game_is_a_text() -> None:
     with pytest.raises(UserError, match="invalid result 3: expected text"):
         GameRecord.from_game(Game(5), result=3)  # type: ignore[arg-type]
