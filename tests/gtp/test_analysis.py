@@ -126,6 +126,12 @@ def test_minmoves_shows_moves_without_visits(engine: Conversation) -> None:
     assert line.count("info move") >= 60
 
 
+def test_maxmoves_0_shows_nothing(engine: Conversation) -> None:
+    engine.send("kata-genmove_analyze b 1 maxmoves 0 rootInfo true")
+    lines = engine.response().split("\n")
+    assert lines[0] == "=" and [line.split()[0] for line in lines[1:]] == ["play"]
+
+
 def test_allowed_and_avoided_moves(engine: Conversation) -> None:
     engine.ask("clear_cache")
     for arguments, allowed in (("allow b E5,D4,pass 1", {"E5", "D4", "pass"}), ("allow w E5 1 interval 5", None)):
@@ -133,6 +139,12 @@ def test_allowed_and_avoided_moves(engine: Conversation) -> None:
         engine.response()
         moves = {move for move, *_ in MOVE.findall(line)}
         assert moves and (allowed is None or moves <= allowed)
+    engine.ask("clear_cache")
+    # As LizzieYzy asks for one point only, with KataGo's empty parts of a list.
+    for arguments in ("allow b D4 1 allow w D4 1", "allow b D4, 1 avoid w C3 1"):
+        line = stream(engine, f"kata-analyze b 5 {arguments}", 3)[-1]
+        engine.response()
+        assert {move for move, *_ in MOVE.findall(line)} == {"D4"}
     engine.ask("clear_cache")
     line = stream(engine, "kata-analyze b 5 avoid b E5,D4 99999 avoid w C3 1", 3)[-1]
     engine.response()

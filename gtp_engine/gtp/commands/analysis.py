@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...game.coords import BLACK
+from ...game.coords import BLACK, PASS, WHITE, all_points
 from ...game.symmetry import COUNT
 from ...search.request import RootMoves, SearchRequest
 from ..arguments import SYNTAX_ERROR, colour, expect, integer, is_colour, number, point
@@ -58,7 +58,7 @@ def parse_request(session: Session, words: list[str], *, kata: bool) -> tuple[Se
             interval = _interval(_next(rest))
         else:
             fields = _with_option(fields, key, _next(rest), kata)
-    return _request(session, player, fields, interval=interval, root_moves=_root_moves(restrictions)), fields
+    return _request(session, player, fields, interval=interval, root_moves=_root_moves(session, restrictions)), fields
 
 
 def _request(session: Session, player: int | None, fields: Fields, **options: Any) -> SearchRequest:
@@ -86,7 +86,7 @@ def _with_option(fields: Fields, key: str, value: str, kata: bool) -> Fields:
     if key == "minmoves":
         return replace(fields, least_moves=integer(value, 0))
     if key == "maxmoves":
-        return replace(fields, most_moves=integer(value, 1))
+        return replace(fields, most_moves=integer(value, 0))
     if not (kata and key in _FLAGS):
         raise GtpError(SYNTAX_ERROR, f"unknown key {key!r}")
     if value.lower() not in ("true", "false"):
@@ -95,21 +95,24 @@ def _with_option(fields: Fields, key: str, value: str, kata: bool) -> Fields:
 
 
 def _restriction(session: Session, key: str, rest: deque[str]) -> tuple[str, int, list[int], int]:
-    """Parses the rest of `avoid|allow COLOUR VERTEX,VERTEX,... DEPTH`."""
+    """Parses the rest of `avoid|allow COLOUR VERTEX,VERTEX,... DEPTH`; as in KataGo parts of the list may be empty."""
     player = colour(_next(rest))
-    points = [point(session, word, SYNTAX_ERROR) for word in _next(rest).split(",")]
+    points = [point(session, word, SYNTAX_ERROR) for word in _next(rest).split(",") if word]
     return key, player, points, integer(_next(rest), 1)
 
 
-def _root_moves(restrictions: list[tuple[str, int, list[int], int]]) -> RootMoves:
+def _root_moves(session: Session, restrictions: list[tuple[str, int, list[int], int]]) -> RootMoves:
     """Returns the restrictions as those of the root's moves."""
-    if not restrictions:
-        return RootMoves()
-    if len(restrictions) > 1 and any(key == "allow" for key, *_ in restrictions):
-        raise GtpError(SYNTAX_ERROR, "allow can be given once only, and not together with avoid")
-    key, *_ = restrictions[0]
-    listed = tuple((player, place, depth) for _, player, points, depth in restrictions for place in points)
-    return RootMoves(allow=listed) if key == "allow" else RootMoves(avoid=listed)
+    for player in (BLACK, WHITE):
+        keys = [key for key, restricted, *_ in restrictions if restricted == player]
+        if len(keys) > 1 and "allow" in keys:
+            raise GtpError(SYNTAX_ERROR, "allow can be given once only for a colour, and not together with avoid")
+    listed: dict[str, list[tuple[int, int, int]]] = {"avoid": [], "allow": []}
+    for key, player, points, depth in restrictions:
+        if key == "allow" and not points:  # which allows nothing at all, not even a pass
+            key, points = "avoid", [*all_points(session.engine.width, session.engine.height), PASS]
+        listed[key] += [(player, place, depth) for place in points]
+    return RootMoves(avoid=tuple(listed["avoid"]), allow=tuple(listed["allow"]))
 
 
 @command("lz-analyze")
@@ -171,9 +174,9 @@ class Stream:
             self.send(self._newest.popleft())
 
     def send(self, report: "SearchReport") -> None:
-        """Sends one line; none if nothing has been searched, as an empty one would end the response."""
+        """Sends one line; none if it would have no moves, as an empty one would end the response."""
         self._session.last_report = report
-        if report.moves:
+        if report.moves and self._fields.most_moves != 0:
             self._session.stream(self._form(with_unvisited(report, self._fields.least_moves), self._fields))
 
 
