@@ -62,7 +62,7 @@ def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: boo
     for path in outputs:
         if path == STANDARD:
             continue
-        if not _is_stream(path):
+        if not is_stream(path):
             if are_read(path, inputs):
                 raise UserError(f"{path} is one of the files to read; choose another name")
             if path.exists() and not force:
@@ -70,7 +70,7 @@ def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path], *, force: boo
         check_place(path)
 
 
-def _is_stream(path: Path) -> bool:
+def is_stream(path: Path) -> bool:
     """Whether it is written without replacing it: a pipe, a device, or what standard output or error goes to."""
     return standard_stream(path) is not None or is_device(path)
 

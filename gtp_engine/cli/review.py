@@ -16,7 +16,7 @@ from .engine_settings import engine_settings
 from .game_files import STANDARD, read_records, show_errors
 from .options import SearchOptions, search_options
 from .review_options import ReviewOptions, review_options
-from .review_outputs import print_output, report_files, save_files
+from .review_outputs import print_output, report_files, save_files, save_streams
 
 if TYPE_CHECKING:
     from ..analysis.game_review import GameReview
@@ -118,24 +118,28 @@ def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOpt
     reviews: list[GameReview] = []
     results: dict[Path, str] = {}
     shown = STANDARD not in options.outputs(1)
-    for number, task in enumerate(tasks, 1):
-        name = printable(Path(task.record.source).name) if len(tasks) == 1 else f"game {number} of {len(tasks)}"
-        try:
-            review, error = _review_game(reviewer, task, options, name)
-        except SgfError as refusal:
-            errors.append(str(refusal))
-            continue
-        errors += [error] if error else []
-        if review.moves:
-            reviews.append(review)
-            # First, as the reader of standard output may be gone.
-            results |= save_files(reviews, options, number, len(tasks))
-        if shown and reviewer.stopped:
-            click.echo(_where_stopped(review, task, error))
-        if shown and review.moves:
-            show_game(review, all_moves=options.all_moves)
-        if reviewer.stopped:
-            break
+    try:
+        for number, task in enumerate(tasks, 1):
+            name = printable(Path(task.record.source).name) if len(tasks) == 1 else f"game {number} of {len(tasks)}"
+            try:
+                review, error = _review_game(reviewer, task, options, name)
+            except SgfError as refusal:
+                errors.append(str(refusal))
+                continue
+            errors += [error] if error else []
+            if review.moves:
+                reviews.append(review)
+                # First, as the reader of standard output may be gone.
+                results |= save_files(reviews, options, number, len(tasks))
+            if shown and reviewer.stopped:
+                click.echo(_where_stopped(review, task, error))
+            if shown and review.moves:
+                show_game(review, all_moves=options.all_moves)
+            if reviewer.stopped:
+                break
+    finally:  # an error such as a closed standard output must not lose them
+        if reviews:
+            results |= save_streams(reviews, options)
     errors += filter(None, results.values())
     if len(reviews) > 1 and shown:
         show_total(reviews, options.player)

@@ -8,15 +8,17 @@ import click
 
 from ..base.errors import error_text
 from .game_files import STANDARD
-from .outputs import report_written
+from .outputs import is_stream, report_written
 from .review_options import ReviewOptions
 
 if TYPE_CHECKING:
     from ..analysis.game_review import GameReview
 
+    _Writer = Callable[[Path, Sequence[GameReview]], None]
+
 
 def save_files(reviews: "Sequence[GameReview]", options: ReviewOptions, number: int, games: int) -> dict[Path, str]:
-    """Writes the requested files, each of them even if another one fails.
+    """Writes the requested files, each of them even if another one fails; `save_streams` writes pipes and devices.
 
     Args:
         reviews: The reviews so far. The last one is new: its picture is drawn.
@@ -29,10 +31,24 @@ def save_files(reviews: "Sequence[GameReview]", options: ReviewOptions, number: 
     """
     from ..analysis.curve import plot_curve
 
-    results = {}
-    files = _files(options)
+    files = [(path, write) for path, write in _files(options) if not is_stream(path)]
     if pictures := options.pictures(games):
         files.append((pictures[number - 1], lambda path, reviews: plot_curve(reviews[-1], path)))
+    return _written(files, reviews)
+
+
+def save_streams(reviews: "Sequence[GameReview]", options: ReviewOptions) -> dict[Path, str]:
+    """Writes to the requested pipes and devices, once for all reviews, as they keep what is written to them.
+
+    Returns:
+        The error of each, "" if it was written.
+    """
+    return _written([(path, write) for path, write in _files(options) if is_stream(path)], reviews)
+
+
+def _written(files: "Sequence[tuple[Path, _Writer]]", reviews: "Sequence[GameReview]") -> dict[Path, str]:
+    """Writes the files; returns the error of each, "" if it was written."""
+    results = {}
     for path, write in files:
         try:
             write(path, reviews)
@@ -43,7 +59,7 @@ def save_files(reviews: "Sequence[GameReview]", options: ReviewOptions, number: 
 
 
 def report_files(results: Mapping[Path, str], options: ReviewOptions) -> None:
-    """Tells which of the files were written, by the results of `save_files`."""
+    """Tells which of the files were written, by the results of `save_files` and `save_streams`."""
     has_output = STANDARD in options.outputs(1)
     for path, error in results.items():
         if not error:
@@ -57,11 +73,11 @@ def print_output(reviews: "Sequence[GameReview]", options: ReviewOptions) -> Non
             click.echo(make_text(reviews).encode(), nl=False)
 
 
-def _files(options: ReviewOptions) -> "list[tuple[Path, Callable[[Path, Sequence[GameReview]], None]]]":
+def _files(options: ReviewOptions) -> "list[tuple[Path, _Writer]]":
     """Returns the files to write except for pictures, each with the function that writes it."""
     from ..base.files import write_text
 
-    def writer(make_text: "Callable[[Sequence[GameReview]], str]") -> "Callable[[Path, Sequence[GameReview]], None]":
+    def writer(make_text: "Callable[[Sequence[GameReview]], str]") -> "_Writer":
         return lambda path, reviews: write_text(path, make_text(reviews))
 
     return [(path, writer(make_text)) for path, make_text in _texts(options) if path != STANDARD]

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -206,6 +207,18 @@ def test_several_files_and_collections(tmp_path: Path, game: Path) -> None:
     assert [record.black for record in read_sgf_games(out)] == ["Ann", "Carl", "A"]
     assert done.stdout.count("accuracy") == 3 + 1
     assert "3 games in all" in done.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_pipe_gets_all_games_once(tmp_path: Path, game: Path) -> None:
+    other, pipe = tmp_path / "other.sgf", tmp_path / "pipe"
+    other.write_bytes(OTHER)
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        reading = pool.submit(pipe.read_text)
+        done = review(game, other, "--visits", "2", "--json", pipe, "--moves", "1")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, f"wrote {pipe}")
+    assert [game["black"]["name"] for game in json.loads(reading.result())["games"]] == ["Ann", "Carl"]
 
 
 def test_one_player_in_several_games(tmp_path: Path, game: Path) -> None:
