@@ -77,8 +77,9 @@ class ReviewOptions:
 
             check_picture(self.plot)
         outputs = self.outputs(games)
-        for path in outputs:
-            if outputs.count(path) > 1:
+        files = [path.resolve() for path in outputs]  # also spelt differently, or through links
+        for path, file in zip(outputs, files, strict=True):
+            if files.count(file) > 1:
                 place = "standard output" if path == STANDARD else path
                 raise click.UsageError(f"only one output can go to {place}")
         check_outputs(outputs, self.files, force=self.force)
