@@ -74,8 +74,8 @@ def _check_output(file: Path, options: MatchOptions) -> None:
     """Checks the file for the result as `check_outputs` does; a match that resumes may replace its own."""
     from ..games.results import RESULTS_FILE, SETTINGS_FILE, is_result_of
 
-    if options.sgf_dir is not None and file.absolute() in [
-        options.sgf_dir.absolute() / name for name in (SETTINGS_FILE, RESULTS_FILE)
+    if options.sgf_dir is not None and file.resolve() in [
+        (options.sgf_dir / name).resolve() for name in (SETTINGS_FILE, RESULTS_FILE)
     ]:
         raise UserError(f"{file} is a file of the match itself; choose another name for --json")
     replaces = options.force or (options.sgf_dir is not None and is_result_of(file, options.sgf_dir))

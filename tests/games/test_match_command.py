@@ -74,7 +74,7 @@ def test_the_openings_are_not_overwritten(scripted: Script, tmp_path: Path) -> N
 
 
 def test_the_files_of_the_match_are_not_overwritten(scripted: Script, tmp_path: Path) -> None:
-    for name in ("match.json", "results.jsonl"):
+    for name in ("match.json", "results.jsonl", "other/../results.jsonl"):
         file = tmp_path / name
         done = run(scripted("resign"), scripted(), "--sgf-dir", str(tmp_path), "--json", str(file), "--force")
         assert done.stderr == f"Error: {file} is a file of the match itself; choose another name for --json\n"
