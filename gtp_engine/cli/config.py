@@ -1,5 +1,7 @@
 """`gtp_engine config`: the user's configuration file."""
 
+from pathlib import Path
+
 import click
 
 from ..base.errors import UserError
@@ -84,12 +86,23 @@ def config(create: bool, template: bool) -> None:
     elif path is None:
         raise UserError("this user has no home folder: set HOME, or GTP_ENGINE_CONFIG to the name of a file")
     elif create:
-        if path.exists():
+        if _exists(path):
             raise UserError(f"{path} already exists: edit it")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, TEMPLATE)
         click.echo(f"wrote {path}")
-    elif path.exists():
+    elif _exists(path):
         click.echo(printable(f"# {path}\n{path.read_text('utf-8', 'replace').expandtabs(4)}"), nl=False)
     else:
         click.echo(f"{path} does not exist; create it with `gtp_engine config --create`")
+
+
+def _exists(path: Path) -> bool:
+    """Returns whether the file exists; raises UserError if its folder cannot be read, such as another user's home."""
+    try:
+        path.stat()
+    except PermissionError as error:
+        raise UserError(f"{path} cannot be read: set HOME, or GTP_ENGINE_CONFIG to the name of a file") from error
+    except OSError:
+        return False
+    return True

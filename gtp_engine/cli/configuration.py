@@ -36,13 +36,13 @@ def use_configuration(ctx: click.Context) -> None:
     Raises:
         ClickException: A setting is unknown or has an invalid value, the file is not TOML, or the environment variable
             names a file that does not exist.
-        OSError: The file cannot be read.
+        OSError: The file, or the folder of the file that the variable names, cannot be read.
     """
     path, command = configuration_file(), ctx.command
-    if path is not None and not path.exists() and os.environ.get(CONFIGURATION):
+    if path is not None and os.environ.get(CONFIGURATION) and not path.exists():
         remedy = "create it with `gtp_engine config --create`"
         raise click.ClickException(f"{CONFIGURATION} names {path}, which does not exist; {remedy}")
-    if path is None or not path.is_file():
+    if path is None or not os.path.isfile(path):  # unlike Path's, False in another user's home
         return
     with errors_in(path):
         common, tables = _parts(read_table(path))

@@ -21,6 +21,7 @@ from .engine_settings import network_file
 from .machine import bfloat16_gain, cpu, gpu
 from .self_test import checks_of, run_check
 
+_NOT_READABLE = "  (not readable)"
 LIBRARIES = ("numpy", "numba", "torch", "click", "sgfmill", "rich", "matplotlib", "tomlkit")
 
 
@@ -83,23 +84,31 @@ def _version(name: str) -> str:
 
 def _folders() -> list[tuple[str, str]]:
     rows = [("cache", folders.cache_dir()), ("data", folders.data_dir()), ("games", folders.games_dir())]
-    found = [(name, f"{path}{_writable(path)}") for name, path in rows]
+    found = [(name, f"{path}{_obstacle(path)}") for name, path in rows]
     return [*found, ("config", _configuration())]
 
 
 def _configuration() -> str:
     """Returns the name of the file with the user's defaults, and the environment variables that override it."""
     path = folders.configuration_file()
-    state = "" if path is None or path.exists() else "  (does not exist; create it with `gtp_engine config --create`)"
+    state = "" if path is None else _state(path)
     given = [variable(name) for name in COMMON_SETTINGS if os.environ.get(variable(name))]
     return f"{path or 'none: this user has no home folder'}{state}" + (f"; {', '.join(given)} set" if given else "")
+
+
+def _state(configuration: Path) -> str:
+    """Returns a remark if the file does not exist or cannot be read, otherwise an empty text."""
+    if not os.path.exists(configuration):
+        missing = "  (does not exist; create it with `gtp_engine config --create`)"
+        return _obstacle(configuration.parent) or missing
+    return "" if os.access(configuration, os.R_OK) else _NOT_READABLE
 
 
 def _networks() -> list[tuple[str, str]]:
     """Returns the user's folder, where to download networks, and the networks that are found by name."""
     folder = folders.networks_dir()
     rows = [
-        ("folder", f"{folder}{_writable(folder)}: put downloaded networks here, or pass their paths"),
+        ("folder", f"{folder}{_obstacle(folder)}: put downloaded networks here, or pass their paths"),
         ("download", "KataGo's networks, .bin.gz: https://katagotraining.org/networks/"),
     ]
     defaults = default_networks()
@@ -125,7 +134,9 @@ def network_options(network: str, profile: str = "") -> list[str]:
     return ["--network", str(Path(file).absolute()), *(["--profile", profile] if profile else [])]
 
 
-def _writable(path: Path) -> str:
-    """Returns a remark if the folder can be neither written nor created, otherwise an empty text."""
-    existing = next(folder for folder in (path, *path.parents) if folder.exists())
+def _obstacle(path: Path) -> str:
+    """Returns a remark if the folder cannot be read, or can be neither written nor created; otherwise an empty text."""
+    existing = next(folder for folder in (path, *path.parents) if os.path.exists(folder))
+    if existing.is_dir() and not os.access(existing, os.X_OK):  # another user's home, for example
+        return _NOT_READABLE
     return "" if existing.is_dir() and os.access(existing, os.W_OK) else "  (not writable)"

@@ -7,6 +7,7 @@ Nothing here imports torch, except for reading a checkpoint (`.pt`).
 """
 
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,11 +96,12 @@ def find_card(path: Path) -> Path | None:
 
 
 def list_networks() -> list[Path]:
-    """Returns the network files of all folders; the first found if several have the same name."""
+    """Returns the network files of all folders that can be read; the first found if several have the same name."""
     found: dict[str, Path] = {}
     for folder in network_folders():
-        for path in files_with(SUFFIXES, folder):
-            found.setdefault(path.name, path)
+        with suppress(PermissionError):  # of another user's home
+            for path in files_with(SUFFIXES, folder):
+                found.setdefault(path.name, path)
     return list(found.values())
 
 

@@ -1,6 +1,8 @@
 """The user's configuration file, environment variables and the command line, in their order."""
 
+import errno
 import logging
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from gtp_engine.cli.katago_options import KataGoOptions, katago_options
 from gtp_engine.cli.options import GameOptions, SearchOptions, game_options, search_options
 from gtp_engine.cli.play_options import PlayOptions, play_options
 from gtp_engine.cli.saved_game import saved_game
+from gtp_engine.network.library import bundled_folder, list_networks
 from gtp_engine.play.ranks import Rank
 from gtp_engine.training.run_folder import RunFolder
 from gtp_engine.training.settings import RunSettings
@@ -363,6 +366,38 @@ def test_the_file_is_in_the_users_folder(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert configuration_file() == tmp_path / ".config" / "gtp_engine" / "config.toml"
+
+
+def test_a_home_that_cannot_be_read_has_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the home were another user's; root may read everything."""
+    home = tmp_path / "home"
+    home.mkdir()
+    stat, access = os.stat, os.access
+
+    def stat_outside(path: Any, **options: Any) -> os.stat_result:
+        if home in Path(os.fsdecode(path) if isinstance(path, bytes) else str(path)).parents:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return stat(path, **options)
+
+    monkeypatch.setattr(os, "stat", stat_outside)
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != home and access(path, mode))
+    monkeypatch.setattr("gtp_engine.cli.doctor.checks_of", lambda *_: [])
+    monkeypatch.setattr("sys.platform", "linux")
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "GTP_ENGINE_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    assert parse()[0].width == 9
+    assert [path.parent for path in list_networks()] == [bundled_folder()] * len(list_networks())
+    file = home / ".config" / "gtp_engine" / "config.toml"
+    for words in (["config"], ["config", "--create"]):
+        refused = run(*words)
+        message = f"Error: {file} cannot be read: set HOME, or GTP_ENGINE_CONFIG to the name of a file\n"
+        assert (refused.exit_code, refused.stderr) == (1, message)
+    report = run("doctor", "--network", "none").stdout
+    assert f"  config       {file}  (not readable)\n" in report
+    assert f"  folder       {home / '.local/share/gtp_engine/networks'}  (not readable): put" in report
+    monkeypatch.setenv("GTP_ENGINE_CONFIG", str(file))
+    assert run("gtp").stderr == f"Error: {file}: Permission denied\n"
 
 
 def test_a_variable_that_names_no_file(file: Path) -> None:
