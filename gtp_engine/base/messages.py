@@ -1,9 +1,21 @@
 """Wording that several parts of the program share."""
 
+import unicodedata
+
 
 def printable(text: str) -> str:
-    """Returns a text with `?` for characters that a terminal would interpret, such as those of an escape sequence."""
-    return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in text)
+    """Returns a text with `?` for characters that a terminal would interpret, such as those of an escape sequence.
+
+    Line feeds stay; unusual line separators do not.
+    """
+    if text.replace("\n", "").isprintable():  # most are, and the lines of an analysis are long
+        return text
+    return "".join(letter if letter == "\n" or is_printable(letter) else "?" for letter in text)
+
+
+def is_printable(letter: str) -> bool:
+    """Whether a character can be printed. So can all spaces, such as the wide one in East Asian names."""
+    return letter.isprintable() or unicodedata.category(letter) == "Zs"
 
 
 def plural(count: int, noun: str) -> str:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from ..base.errors import UserError
+from ..base.messages import printable
 
 MAX_ID = 2**31 - 1  # section 2.3: an unsigned integer that fits 31 bits
 INTERRUPT = "# interrupt"  # GoGui's comment line that stops the running command
@@ -72,10 +73,3 @@ def response(number: int | None, text: str = "", *, failed: bool = False) -> str
 def opening(number: int | None, *, failed: bool = False) -> str:
     """Returns the sign and the id that a response begins with."""
     return ("?" if failed else "=") + ("" if number is None else str(number))
-
-
-def printable(text: str) -> str:
-    """Returns `text` with control characters and unusual line separators replaced by question marks."""
-    if text.isascii() and text.replace("\n", "").isprintable():
-        return text
-    return "".join(letter if letter == "\n" or letter.isprintable() else "?" for letter in text)

@@ -10,6 +10,8 @@ try:
 except ImportError:  # on Windows the console itself edits lines
     termios = None  # type: ignore[assignment]
 
+from ..base.messages import is_printable
+
 
 def is_interactive() -> bool:
     """Returns whether both standard input and output are a terminal."""
@@ -56,6 +58,6 @@ def read_line(prompt: str) -> str | None:
     line = sys.stdin.readline()
     if not line:
         return None
-    words = "".join(character if character.isprintable() else " " for character in line).strip()
+    words = "".join(character if is_printable(character) else " " for character in line).strip()
     print(f"{prompt}{words[:200]}", flush=True)
     return words

@@ -87,14 +87,15 @@ def parse_line(line: str, width: int, height: int, advice: str = CHOICES) -> tup
         return "rank", typed
     if typed in _COMMAND_OF:
         return _COMMAND_OF[typed], ""
-    word, _, argument = line.partition(" ")
+    word = line.split()[0]  # before any space, such as the wide one of a Japanese keyboard
+    argument = line[len(word) :].strip()
     command = _COMMAND_OF.get(word.lower(), word.lower())
     usage = command if command in RANK_STEPS else _USAGES.get(command)
     if usage is None:
         raise _not_understood(line, width, height, advice)
     if argument and " " not in usage:
-        raise UserError(f"{usage!r} accepts no argument: {argument.strip()[:_SHOWN]!r}")
-    return command, argument.strip()
+        raise UserError(f"{usage!r} accepts no argument: {argument[:_SHOWN]!r}")
+    return command, argument
 
 
 def _with_count(line: str) -> tuple[str, str] | None:

@@ -65,6 +65,7 @@ def test_endless_digits_are_no_id() -> None:
         (None, "\nA B\n1 2", False, "=\nA B\n1 2\n\n"),
         (None, "one\x00\x85\u2028two", True, "? one???two\n\n"),
         (None, "caf\u00e9", False, "= caf\u00e9\n\n"),
+        (None, "山田\u3000太郎", False, "= 山田\u3000太郎\n\n"),
     ],
 )
 def test_response(number: int | None, text: str, failed: bool, expected: str) -> None:

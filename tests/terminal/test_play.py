@@ -1,12 +1,15 @@
 """A game at the prompt, in a process of its own with piped input."""
 
+import io
 import re
 import subprocess
 from pathlib import Path
 
+import pytest
 from piped_game import LIMIT, PLAY, QUICK, only_game, play
 
 from gtp_engine.sgf import read_sgf
+from gtp_engine.terminal.prompt import read_line
 
 LEAD = r"((black|white) leads by about \d+\.\d points|the game is (about )?even( \([BW]\+\d\.\d\))?)"
 
@@ -56,6 +59,11 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     ran = subprocess.run(command, input=lines, capture_output=True, timeout=LIMIT)
     assert ran.returncode == 0
     assert ran.stdout.count(b"unknown command") == 2
+
+
+def test_piped_control_characters_are_spaces_and_wide_spaces_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("save 山田\u3000太郎\t\x1b.sgf\r\n"))
+    assert read_line("> ") == "save 山田\u3000太郎  .sgf"
 
 
 def test_undo_takes_the_answer_back_too(tmp_path: Path) -> None:

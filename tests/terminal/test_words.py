@@ -32,6 +32,7 @@ from gtp_engine.terminal.words import ALIASES, COMMANDS, parse_line
         ("rank 3d", ("rank", "3d")),
         ("weaker", ("rank", "weaker")),
         ("undo 3", ("undo", "3")),
+        ("undo\u30003", ("undo", "3")),
         ("u 3", ("undo", "3")),
         ("U  3", ("undo", "3")),
         ("take back 3", ("undo", "3")),
