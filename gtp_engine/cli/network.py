@@ -58,7 +58,7 @@ def network(files: tuple[str, ...], enlarge: str | None, out: Path | None, force
         for title, text in _description(path, _config(path)):
             click.echo(f"{title:<12} {printable(text)}")
         if card := find_card(path):
-            click.echo(f"\n{card.read_text('utf-8').strip()}")
+            click.echo(f"\n{printable(card.read_text('utf-8-sig', 'replace').expandtabs(4).strip())}")
         return
     bad = sum(not _print_row(name) for name in names)
     if bad:

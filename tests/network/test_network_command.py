@@ -34,6 +34,14 @@ def test_one_network_is_described(folder: Path) -> None:
     assert lines["errors"] == "short-term errors of value and score"
 
 
+def test_a_card_is_shown_whatever_is_in_it(folder: Path) -> None:
+    write_katago_file(Model(parse_config("b1c8")).initialise().stored(), folder / "mine.bin.gz")
+    (folder / "mine.md").write_bytes(b"\xef\xbb\xbf# Mine\r\n\tcaf\xe9 \x1b[31mred\r\n\r\n")
+    done = run("mine")
+    assert done.exit_code == 0
+    assert done.stdout.endswith("\n\n# Mine\n    caf\ufffd ?[31mred\n")
+
+
 def test_several_make_a_table_and_bad_ones_are_reported(folder: Path) -> None:
     for name in ("b1c8", "b2c16"):
         write_katago_file(Model(parse_config(name)).initialise().stored(), folder / f"{name}.bin.gz")
