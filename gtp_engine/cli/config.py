@@ -92,7 +92,7 @@ def config(create: bool, template: bool) -> None:
         write_text(path, TEMPLATE)
         click.echo(f"wrote {path}")
     elif _exists(path):
-        click.echo(printable(f"# {path}\n{path.read_text('utf-8', 'replace').expandtabs(4)}"), nl=False)
+        click.echo(printable(f"# {path}\n{path.read_text('utf-8-sig', 'replace').expandtabs(4)}"), nl=False)
     else:
         click.echo(f"{path} does not exist; create it with `gtp_engine config --create`")
 

@@ -54,7 +54,7 @@ def errors_in(path: Path, place: str = "") -> Iterator[None]:
 
 def read_table(path: Path) -> dict[str, Any]:
     """Returns the content of a TOML file."""
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    return tomllib.loads(path.read_text(encoding="utf-8-sig"))
 
 
 def use_table(ctx: click.Context, table: dict[str, Any], folder: Path) -> None:

@@ -1,5 +1,6 @@
 """GTP version 2 at the level of lines: parsing commands and formatting responses (sections 2.1 to 2.6)."""
 
+import codecs
 from typing import NamedTuple
 
 from ..base.errors import UserError
@@ -30,8 +31,10 @@ class Command(NamedTuple):
 def clean(line: bytes) -> str:
     """Returns the text of a line without control characters (TAB becomes a space); comments are kept.
 
-    Bytes that are not UTF-8 are kept (surrogateescape), because a file name may contain them.
+    Bytes that are not UTF-8 are kept (surrogateescape), because a file name may contain them. The byte order mark with
+    which Windows begins files and pipes is removed.
     """
+    line = line.removeprefix(codecs.BOM_UTF8)
     return line.translate(None, _CONTROL).replace(b"\t", b" ").decode("utf-8", "surrogateescape").strip(" ")
 
 

@@ -352,6 +352,12 @@ def test_config_creates_the_file_once(file: Path) -> None:
     assert (again.exit_code, again.stderr) == (1, f"Error: {file} already exists: edit it\n")
 
 
+def test_a_byte_order_mark_is_no_part_of_the_file(file: Path) -> None:
+    file.write_bytes(b"\xef\xbb\xbfthreads = 2\r\n")
+    assert parse()[1].threads == 2
+    assert run("config").stdout == f"# {file}\nthreads = 2\n"
+
+
 def test_config_shows_a_file_that_is_wrong(file: Path) -> None:
     file.write_bytes(b"vists = 1\xff\x1b")
     assert run("gtp").stderr == f"Error: {file}: not a text file in UTF-8\n"

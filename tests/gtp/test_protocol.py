@@ -22,6 +22,7 @@ def parsed(line: bytes) -> Command | None:
         (b"-1 name", Command(None, "-1", ["name"])),
         (b"5", Command(5, "", [])),
         (b"name\r", Command(None, "name", [])),
+        (b"\xef\xbb\xbf1 name", Command(1, "name", [])),
         (b"play\tb\t\tD4\t", Command(None, "play", ["b", "D4"])),
         (b"na\x00me\x07 \x7f", Command(None, "name", [])),
         (b"play b D4 # good move", Command(None, "play", ["b", "D4"])),

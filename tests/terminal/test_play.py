@@ -62,7 +62,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
 
 
 def test_piped_control_characters_are_spaces_and_wide_spaces_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("save 山田\u3000太郎\t\x1b.sgf\r\n"))
+    monkeypatch.setattr("sys.stdin", io.StringIO("\ufeffsave 山田\u3000太郎\t\x1b.sgf\r\n"))
     assert read_line("> ") == "save 山田\u3000太郎  .sgf"
 
 
