@@ -244,9 +244,10 @@ class TerminalGame:
         count = int(parse_number("number of moves", text or "1", Range(1, whole=True)))
         was_only_resignation = self._change(self._played.undo)
         for _ in range(count - 1):
-            if self._played.can_undo:
-                self._change(self._played.undo)
-                was_only_resignation = False
+            if not self._played.can_undo:
+                break
+            self._change(self._played.undo)
+            was_only_resignation = False
         self._is_saved = None
         self._show()
         if was_only_resignation:

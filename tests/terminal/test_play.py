@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from piped_game import LIMIT, PLAY, QUICK, only_game, play
 
+from gtp_engine.game.coords import parse_vertex
 from gtp_engine.sgf import read_sgf
 from gtp_engine.terminal.prompt import read_line
 
@@ -157,6 +158,8 @@ def test_a_new_game_can_be_another_one(tmp_path: Path) -> None:
 def test_several_moves_are_taken_back_at_once(tmp_path: Path) -> None:
     play("C3\nB2\nD4\nundo 2\n", tmp_path, "--colour", "both")
     assert len(read_sgf(only_game(tmp_path)).moves) == 1
+    play("undo 99999999999\nE5\n", tmp_path, "--resume")
+    assert [move.point for move in read_sgf(only_game(tmp_path)).to_game().moves] == [parse_vertex("E5", 5, 5)]
 
 
 def test_the_network_for_large_boards_counts_handicap_stones_as_a_lead(tmp_path: Path) -> None:
