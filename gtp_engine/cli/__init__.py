@@ -9,6 +9,7 @@ import sys
 import traceback
 from contextlib import suppress
 from importlib import import_module
+from itertools import dropwhile
 from typing import Any
 
 import click
@@ -61,7 +62,7 @@ class LazyGroup(click.Group):
         if not args:
             args = ["--help"]
         elif args[0] == "help":
-            args = [*args[1:], "--help"]
+            args = [*dropwhile(lambda word: word == "help", args), "--help"]
         elif args[0] in _AFTER_THE_COMMAND and len(args) > 1:
             raise click.UsageError(f"{args[0]} goes after the command: gtp_engine {args[1]} {args[0]}", ctx)
         return super().parse_args(ctx, args)

@@ -43,7 +43,7 @@ def test_settings_name_options_as_the_command_line_does(tmp_path: Path) -> None:
 
 
 def test_help_lists_the_commands() -> None:
-    pages = [run(*arguments) for arguments in ([], ["--help"], ["-h"], ["help"])]
+    pages = [run(*arguments) for arguments in ([], ["--help"], ["-h"], ["help"], ["help", "help"])]
     assert {page.exit_code for page in pages} == {0} and len({page.stdout for page in pages}) == 1
     assert all(f"  {name} " in pages[0].stdout for name in COMMANDS)
     assert "Examples:" in pages[0].stdout
