@@ -14,10 +14,14 @@ from .options import GameOptions, SearchOptions, game_options, search_options
 @search_options(seconds="5", rank=True)
 @options(
     "Behaviour",
-    click.option("--ponder", is_flag=True, help="Think on the opponent's time."),
+    click.option("--ponder/--no-ponder", default=False, help="Think on the opponent's time."),
     click.option("--resign/--no-resign", default=True, help="Resign lost games."),
     "Client",
-    click.option("--live-graphics", is_flag=True, help="Draw on GoGui's board while thinking, through stderr."),
+    click.option(
+        "--live-graphics/--no-live-graphics",
+        default=False,
+        help="Draw on GoGui's board while thinking, through stderr.",
+    ),
     click.option("--name", metavar="NAME", default="gtp_engine", help="Response to the GTP command `name`."),
     click.option(
         "--version-as",

@@ -24,6 +24,8 @@ def description(option: click.Option, ctx: click.Context) -> tuple[str, str]:
     """Returns an option's names, and its text with default, range and environment variable."""
     extra = option.get_help_extra(ctx)
     default = extra.get("default")
+    if option.default is False and str(default).startswith("no-"):
+        default = None  # the name of the option says enough
     if isinstance(option.show_default, str):  # a description of the default, which click puts in parentheses
         own = (ctx.default_map or {}).get(option.name or "", option.show_default)
         default = ", ".join(own) if isinstance(own, list) else str(own)

@@ -52,6 +52,18 @@ class WholeNumber(click.IntRange):
             self.fail(str(error), param, ctx)
 
 
+class Stones(WholeNumber):
+    """A number of handicap stones in a range, or 0 for none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if str(value).strip() == "0":
+            return 0
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            self.fail(f"{error.message}, or 0", param, ctx)
+
+
 class Number(click.FloatRange):
     """A finite number in a range: click's own lets nan pass."""
 

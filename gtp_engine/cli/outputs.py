@@ -13,7 +13,7 @@ from ..base.messages import printable
 from .game_files import STANDARD, are_read
 from .shared_options import Decorator
 
-FORCE = click.option("--force", is_flag=True, help="Overwrite existing files.")
+FORCE = click.option("--force/--no-force", default=False, help="Overwrite existing files.")
 
 
 def output_option(*names: str, text: str, allow_dash: bool = False) -> Decorator:

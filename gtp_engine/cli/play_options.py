@@ -12,7 +12,7 @@ from ..terminal.words import SHOWN_VALUES
 from . import shared_options as shared
 from .command import options
 from .name_types import SavedGameName
-from .option_types import WholeNumber
+from .option_types import Stones, WholeNumber
 from .options import game_options, search_options
 
 # A first game takes ten minutes on 9x9, and two hours on 19x19.
@@ -66,7 +66,7 @@ GAME_ENTRIES: tuple[str | Callable[..., Any], ...] = (
         help="Your colour; both: for two human players.",
     ),
     game_options,
-    click.option("--handicap", type=WholeNumber(2, 9), help="Handicap stones for Black; komi becomes 0.5."),
+    click.option("--handicap", type=Stones(2, 9), help="Handicap stones for Black; komi becomes 0.5. 0: none."),
     "Saved games",
     click.option(
         "--resume/--new",
@@ -75,7 +75,11 @@ GAME_ENTRIES: tuple[str | Callable[..., Any], ...] = (
     ),
     click.option("--move", type=WholeNumber(0), help="Continue the saved game after its move N."),
     shared.games_folder_option("Folder for saved games."),
-    click.option("--comments", is_flag=True, help="Save the engine's win rate, score and main line with its moves."),
+    click.option(
+        "--comments/--no-comments",
+        default=False,
+        help="Save the engine's win rate, score and main line with its moves.",
+    ),
 )
 _DISPLAY: tuple[str | Callable[..., Any], ...] = (
     "Display",

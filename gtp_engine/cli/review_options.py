@@ -135,7 +135,10 @@ _OPTIONS = (
     ),
     "Output",
     click.option(
-        "--all", "all_moves", is_flag=True, help="List every move after the summary; comment on all in the SGF."
+        "--all/--no-all",
+        "all_moves",
+        default=False,
+        help="List every move after the summary; comment on all in the SGF.",
     ),
     output_option(
         "--sgf",

@@ -79,7 +79,11 @@ _OPTIONS: tuple[str | Callable[..., Any], ...] = (
         show_default="that of the games",
         help="Folder for the samples.",
     ),
-    click.option("--comments", is_flag=True, help="Save each move's win rate, score and main line as a comment."),
+    click.option(
+        "--comments/--no-comments",
+        default=False,
+        help="Save each move's win rate, score and main line as a comment.",
+    ),
 )
 
 

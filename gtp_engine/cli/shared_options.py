@@ -63,7 +63,9 @@ PROFILE = click.option(
     help="Human style to imitate, for human-trained networks: rank_5k, rank_1d_3k, preaz_9d, proyear_1990, ...",
 )
 STRICT = click.option(
-    "--strict", is_flag=True, help="Fail if the board is too large for the network, instead of using rollouts."
+    "--strict/--no-strict",
+    default=False,
+    help="Fail if the board is too large for the network, instead of using rollouts.",
 )
 SETTINGS = click.option(
     "--settings",

@@ -22,6 +22,7 @@ from gtp_engine.cli.katago_options import KataGoOptions, katago_options
 from gtp_engine.cli.options import GameOptions, SearchOptions, game_options, search_options
 from gtp_engine.cli.play_options import PlayOptions, play_options
 from gtp_engine.cli.saved_game import saved_game
+from gtp_engine.cli.settings_file import settings_of
 from gtp_engine.network.library import bundled_folder, list_networks
 from gtp_engine.play.ranks import Rank
 from gtp_engine.training.run_folder import RunFolder
@@ -225,6 +226,44 @@ def test_an_option_switches_off_a_default_that_it_excludes(
     (alone, _), (started, _) = seen
     assert (alone[0].network, alone[0].records.labels) == ("b2c16", "")
     assert started[0].network == RunSettings().records.network and started[3] == "any"
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("gtp", "ponder"),
+        ("gtp", "live_graphics"),
+        ("gtp", "strict"),
+        ("play", "comments"),
+        ("selfplay", "comments"),
+        ("review", "all"),
+        ("review", "force"),
+    ],
+)
+def test_the_command_line_switches_off_a_flag(file: Path, name: str, setting: str) -> None:
+    file.write_text(f"[{name}]\n{setting} = true\n")
+    found = main.get_command(click.Context(main), name)  # type: ignore[attr-defined]
+    parameter = settings_of(found)[setting].name
+    games = [str(file)] if name == "review" else []
+
+    def value(*words: str) -> object:
+        return found.make_context(name, [*words, *games]).params[parameter]
+
+    option = setting.replace("_", "-")
+    assert (value(), value(f"--no-{option}"), value(f"--{option}")) == (True, False, True)
+    assert f"[default: {option}]" in " ".join(run(name, "--help").stdout.split())
+
+
+def test_the_command_line_switches_off_the_handicap(file: Path) -> None:
+    file.write_text("[play]\nhandicap = 4\n")
+    found = main.get_command(click.Context(main), "play")  # type: ignore[attr-defined]
+
+    def stones(*words: str) -> object:
+        return found.make_context("play", list(words)).params["handicap"]
+
+    assert (stones(), stones("--handicap", "0"), stones("--handicap", "2")) == (4, 0, 2)
+    refused = run("play", "--handicap", "1")
+    assert "invalid number '1': expected a whole number from 2 to 9, or 0" in refused.stderr
 
 
 def test_values_may_be_dates_and_lists(file: Path) -> None:
