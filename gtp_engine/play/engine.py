@@ -463,7 +463,7 @@ class Engine:
         self.clock.charge(decision.colour, time.monotonic() - decision.started, decision.budget)
 
     def analyze(self, request: SearchRequest | None = None) -> "Future[SearchReport]":
-        """Searches up to the request's limits.
+        """Searches up to the request's limits, with the settings' `analysis_wide_root_noise`.
 
         Args:
             request: What to search, from `Engine.request`. If it has no limits, as `engine.request()`, the search runs
@@ -471,6 +471,9 @@ class Engine:
         """
         self._end_pondering()
         search_request = self._with_stop(_checked(request) or self._limited_request())
+        if noise := self.settings.analysis_wide_root_noise:
+            parameters = search_request.parameters or self.parameters
+            search_request = replace(search_request, parameters=parameters.widened(noise))
         return self._thread.submit(lambda worker: worker.search(search_request), search_request.stop)
 
     def raw_evaluations(

@@ -19,8 +19,16 @@ if TYPE_CHECKING:
 
 DEFAULT_SECONDS = 5.0
 RANK = "rank"  # the name of the parameter
-# Our names and KataGo's of the limits, which are settings of the engine and not of the search.
-_LIMIT_NAMES = {"visits": "visits", "maxVisits": "visits", "seconds": "seconds", "maxTime": "seconds"}
+_NOISE = "analysis_wide_root_noise"
+# Our names and KataGo's of numbers that clients change and that are settings of the engine, not of the search.
+_OWN_NAMES = {
+    "visits": "visits",
+    "maxVisits": "visits",
+    "seconds": "seconds",
+    "maxTime": "seconds",
+    _NOISE: _NOISE,
+    "analysisWideRootNoise": _NOISE,
+}
 # The numbers among the settings, and those that may be None.
 _RANGES = {
     "threads": Range(1, whole=True),
@@ -29,6 +37,7 @@ _RANGES = {
     "seed": Range(0, whole=True),
     "visits": Range(1, whole=True),
     "seconds": Range(0),
+    _NOISE: Range(0, 5),  # as in KataGo
 }
 _OPTIONAL = ("seed", "visits", "seconds")
 
@@ -56,6 +65,8 @@ class EngineSettings:
         resign_threshold: The win rate below which a position counts as hopeless.
         resign_moves: The number of hopeless positions in a row at which the engine resigns.
         parameters: Search parameters, by name, that differ from the network's defaults.
+        analysis_wide_root_noise: How much more evenly `Engine.analyze` looks at the root's moves than a move's search
+            does, KataGo's analysisWideRootNoise (`SearchParameters.widened`).
 
     Raises:
         UserError: The network is not found, or another setting or a parameter is invalid.
@@ -75,6 +86,7 @@ class EngineSettings:
     resign_threshold: float = 0.05
     resign_moves: int = 3
     parameters: Mapping[str, str | float | bool] = field(default_factory=dict)
+    analysis_wide_root_noise: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, str | os.PathLike):
@@ -161,12 +173,12 @@ class EngineSettings:
         seconds = [limit for limit in (self.seconds, budget) if limit is not None]
         return Limits(self.visits, min(seconds, default=None))
 
-    # Settings that clients change by name: the limits of a move and the search parameters.
+    # Settings that clients change by name: those of `_OWN_NAMES`, the rank and the search parameters.
 
     @staticmethod
     def parameter_names() -> list[str]:
         """Returns the names that `parameter` and `with_parameter` accept: limits, the rank and search parameters."""
-        return ["visits", "seconds", RANK, *parameter_names()]
+        return ["visits", "seconds", RANK, *parameter_names(), _NOISE]
 
     def parameter(self, name: str, network: str) -> Any:
         """Returns a parameter by its name or KataGo's, for this network; None for a limit or a rank that is not set.
@@ -175,8 +187,8 @@ class EngineSettings:
             UserError: The name is unknown.
         """
         _check_parameter(name)
-        if name in _LIMIT_NAMES:
-            return getattr(self, _LIMIT_NAMES[name])
+        if name in _OWN_NAMES:
+            return getattr(self, _OWN_NAMES[name])
         if name == RANK:
             return None if self.rank is None else str(self.rank)
         return getattr(self.search_parameters(network), find_parameter(name))
@@ -188,8 +200,8 @@ class EngineSettings:
             UserError: The name is unknown or the value invalid.
         """
         _check_parameter(name)
-        if name in _LIMIT_NAMES:
-            change: dict[str, Any] = {_LIMIT_NAMES[name]: _limit(name, value)}
+        if name in _OWN_NAMES:
+            change: dict[str, Any] = {_OWN_NAMES[name]: _own_value(name, value)}
         elif name == RANK:
             change = {RANK: value}
         else:
@@ -198,14 +210,15 @@ class EngineSettings:
 
 
 def _check_parameter(name: str) -> None:
-    """Raises UserError if a name is not that of a limit, of the rank or of a search parameter."""
-    known = (*_LIMIT_NAMES, RANK, *KNOWN_NAMES)
+    """Raises UserError if a name is not one of `_OWN_NAMES`, that of the rank or that of a search parameter."""
+    known = (*_OWN_NAMES, RANK, *KNOWN_NAMES)
     if name not in known:
         raise unknown("parameter", name, known, accepted=EngineSettings.parameter_names())
 
 
-def _limit(name: str, value: str | float | bool) -> int | float | None:
-    """Returns a limit from a client's text, in the range of the settings; None for "none" or ""."""
-    if str(value).strip().lower() in ("", "none"):
+def _own_value(name: str, value: str | float | bool) -> int | float | None:
+    """Returns a number from a client's text, in the range of the settings; None for a limit "none" or ""."""
+    setting = _OWN_NAMES[name]
+    if setting in _OPTIONAL and str(value).strip().lower() in ("", "none"):
         return None
-    return parse_number(name, value, _RANGES[_LIMIT_NAMES[name]])
+    return parse_number(name, value, _RANGES[setting])

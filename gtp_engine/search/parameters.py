@@ -168,6 +168,16 @@ class SearchParameters:
         found = find_parameter(name)
         return replace(self, **{found: _checked(_FIELDS[found], value, from_text=True)})
 
+    def widened(self, noise: float) -> "SearchParameters":
+        """Returns a copy that looks more evenly at the root's moves, as KataGo does with this wideRootNoise.
+
+        It raises the root's policy to the power of 1 / (4 noise + 1). KataGo's random part of it is not implemented.
+
+        Raises:
+            UserError: The root's temperature becomes too high.
+        """
+        return replace(self, root_policy_temperature=self.root_policy_temperature * (4 * noise + 1))
+
     def temperature_after(self, moves: int) -> float:
         """Returns the temperature at which the next move is drawn, after `moves` moves of the game."""
         return self.temperature if moves < self.temperature_moves else 0.0

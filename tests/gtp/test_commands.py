@@ -378,6 +378,9 @@ def test_parameters(engine: Conversation) -> None:
     engine.ask('kata-set-params {"rank": "3d"}')
     assert json.loads(engine.ask("kata-get-params"))["rank"] == "3d"
     engine.ask("kata-set-param rank none")
+    engine.ask("kata-set-param analysisWideRootNoise 0.04")  # as LizzieYzy does
+    assert engine.ask("kata-get-param analysisWideRootNoise") == "0.04"
+    engine.ask("kata-set-param analysisWideRootNoise 0")
     now = engine.ask("kata-get-params")
     engine.ask("kata-set-param visits 7")
     engine.ask(f"kata-set-params {now}")

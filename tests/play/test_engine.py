@@ -289,6 +289,23 @@ def test_parameters_by_both_names(engine):
     assert {"visits", "seconds", "rank", "c_puct"} <= set(engine.parameter_names())
 
 
+def test_only_analysis_looks_more_widely(engine, monkeypatch):
+    seen = []
+    search = SearchWorker.search
+    monkeypatch.setattr(
+        SearchWorker, "search", lambda self, request: seen.append(request.parameters) or search(self, request)
+    )
+    engine.set_parameter("analysisWideRootNoise", "0.25")
+    assert engine.parameter("analysis_wide_root_noise") == 0.25
+    engine.analyze(engine.request(limits=Limits(visits=5))).result(PATIENCE)
+    engine.genmove().result(PATIENCE)
+    widened, *others = [parameters.root_policy_temperature for parameters in seen]
+    assert widened == 2 and set(others) == {1}
+    for wrong in ("6", "-1", "none"):
+        with pytest.raises(UserError, match=f"invalid analysisWideRootNoise '{wrong}': expected a number from 0 to 5"):
+            engine.set_parameter("analysisWideRootNoise", wrong)
+
+
 @pytest.mark.parametrize(
     "name, value",
     [("visits", "0"), ("visits", "1.5"), ("maxTime", "-1"), ("seconds", "soon"), ("c_puct", "x"), ("?", 1)],
