@@ -22,7 +22,7 @@ from gtp_engine.cli.configuration import COMMON_SETTINGS, variable
 from gtp_engine.gtp.commands import COMMANDS as GTP_COMMANDS
 from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.training.setting import settings_of
-from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.settings import RunSettings, SearchSettings
 
 DOCS = Path(__file__).parent
 PACKAGE = DOCS.parent / "gtp_engine"
@@ -93,13 +93,15 @@ def outdated_pages() -> dict[Path, str]:
 def search_parameters() -> str:
     """Returns a table of the search parameters, in the order of the class."""
     rollouts, network = SearchParameters(), default_parameters("a network's file")
+    _, self_play = SearchSettings().full(cycle=0)
     meanings = field_meanings(SearchParameters)
     rows = []
     for item in dataclasses.fields(SearchParameters):
         name, katago = item.name, item.metadata.get("katago")
-        defaults = [code(plain(getattr(parameters, name))) for parameters in (network, rollouts)]
+        defaults = [code(plain(getattr(parameters, name))) for parameters in (network, rollouts, self_play)]
         rows.append([code(name), code(katago or ""), *defaults, accepted(item), meanings[name]])
-    return table(["parameter", "KataGo's name", "with a network", "without", "accepts", "meaning"], rows)
+    heads = ["parameter", "KataGo's name", "with a network", "without", "in self-play", "accepts", "meaning"]
+    return table(heads, rows)
 
 
 def gtp_commands() -> str:
