@@ -65,7 +65,7 @@ def train(
       gtp_engine train run --cluster auto       plays on a Ray cluster
       gtp_engine train run --report curves.html  the progress so far
       gtp_engine train run --report both.html --compare other
-      gtp_engine train other --preset mini      plain AlphaGo Zero
+      gtp_engine train other --preset mini      searches as AlphaGo Zero did
       gtp_engine gtp --network run/networks/0030.bin.gz
       torchrun --nproc-per-node=4 -m gtp_engine train run      trains on four GPUs
     """
