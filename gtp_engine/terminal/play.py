@@ -52,6 +52,7 @@ T = TypeVar("T")
 _LISTED = 5  # saved games that `load` without a file lists
 _COMPILING = "the first start prepares the engine for this computer: its first answer may take a minute or two"
 _CHOICES_AFTER_GAME = "type review, new, undo or quit"
+_FULL_STRENGTH = "the engine plays at full strength until you type a rank, as in rank 15k"
 _WEAKEST = "this is the lowest rank; a better chance still: new black handicap 4"
 _SHOWN_IN_WORDS = {
     "winrate": "the win rate is shown",
@@ -102,7 +103,13 @@ class TerminalGame:
     def _begin(self, saved: SavedGame | None) -> None:
         """Prepares for showing a new game, or a saved one."""
         self._is_saved: bool | None = None  # of a finished game
-        self._opening = CHOICES if saved is None else self._continuing(saved)
+        self._opening = self._greeting() if saved is None else self._continuing(saved)
+
+    def _greeting(self) -> str:
+        """Returns what to type; before it, that the opponent is as strong as can be if nobody has chosen a strength."""
+        settings = self._engine.settings
+        is_chosen = settings.rank is not None or settings.search_parameters(settings.network).profile
+        return CHOICES if is_chosen or len(self._played.humans) == 2 else f"{_FULL_STRENGTH}\n{CHOICES}"
 
     def _continuing(self, saved: SavedGame) -> str:
         """Returns a line about the saved game, with the engine's limits, which the file may have changed."""

@@ -2,13 +2,14 @@
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 
 from gtp_engine.base.warm_up import Step
-from gtp_engine.game.coords import BLACK
+from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.play import worker
 from gtp_engine.play.engine import Engine
 from gtp_engine.play.settings import EngineSettings
@@ -61,3 +62,19 @@ def test_a_warm_start_waits_for_the_engine(
     threading.Timer(0.3, rest.set).start()
     game._get_ready()
     assert engine.ready.done() and play._COMPILING not in game._opening
+
+
+@pytest.mark.parametrize(
+    ("humans", "rank", "lines"),
+    [
+        ((BLACK,), None, [play._FULL_STRENGTH, play.CHOICES]),
+        ((BLACK,), "15k", [play.CHOICES]),
+        ((BLACK, WHITE), None, [play.CHOICES]),
+    ],
+)
+def test_a_new_game_says_that_the_engine_plays_at_full_strength(
+    engine: Engine, humans: tuple[int, ...], rank: str | None, lines: list[str], tmp_path: Path
+) -> None:
+    engine.settings = replace(engine.settings, rank=rank)
+    game = TerminalGame(engine, Mock(), humans=frozenset(humans), folder=tmp_path)
+    assert game._opening.splitlines() == lines
