@@ -19,6 +19,7 @@ from gtp_engine.cli import COMMANDS as PROGRAM_COMMANDS
 from gtp_engine.cli import main as program
 from gtp_engine.cli.command import Command
 from gtp_engine.cli.configuration import COMMON_SETTINGS, variable
+from gtp_engine.game.rules import RULESETS, Rules
 from gtp_engine.gtp.commands import COMMANDS as GTP_COMMANDS
 from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.training.setting import settings_of
@@ -104,6 +105,25 @@ def search_parameters() -> str:
     return table(heads, rows)
 
 
+def rulesets() -> str:
+    """Returns a table of the rulesets; those with equal rules share a row."""
+    names: dict[Rules, list[str]] = {}
+    for name, rules in RULESETS.items():
+        names.setdefault(rules, []).append(code(name))
+    rows = []
+    for rules, equal in names.items():
+        ko = "simple" if rules.ko == "SIMPLE" else f"{rules.ko.lower()} superko"
+        tax = {"NONE": "none", "SEKI": "in seki", "ALL": "all groups"}[rules.tax]
+        other = ["all stones stand at the end"] if rules.stones_stand else []
+        if rules.white_handicap_bonus != "0":
+            other.append(f"{rules.white_handicap_bonus} points for N handicap stones")
+        if rules.has_button:
+            other.append("a button: the first pass is worth half a point")
+        suicide = "allowed" if rules.suicide else "no"
+        rows.append([", ".join(equal), ko, rules.scoring.lower(), tax, suicide, "; ".join(other)])
+    return table(["name", "ko", "scoring", "tax", "suicide", "other"], rows)
+
+
 def gtp_commands() -> str:
     """Returns a table of the GTP commands."""
     names = list(GTP_COMMANDS)
@@ -173,6 +193,7 @@ def modules() -> str:
 
 GENERATORS: dict[str, Callable[[], str]] = {
     "search_parameters": search_parameters,
+    "rulesets": rulesets,
     "gtp_commands": gtp_commands,
     "run_settings": run_settings,
     "program_options": program_options,
