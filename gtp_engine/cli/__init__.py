@@ -34,7 +34,7 @@ COMMANDS = {
     "train": "Train a network on its own games.",
     "match": "Play two engines or networks against each other and report the score.",
     "network": "Describe network files.",
-    "benchmark": "Measure visits and rollouts per second.",
+    "benchmark": "Measure visits per second.",
     "doctor": "Check the installation and print the lines to enter in GUIs.",
     "config": "Show or create the file with your own defaults for all commands.",
 }

@@ -27,25 +27,25 @@ SECONDS, NETWORK_SECONDS = 3.0, 2.0
         "sizes",
         type=BoardSize(),
         multiple=True,
-        show_default="9, 13 and 19; 19 with --network",
+        show_default="9, 13 and 19; 19 for a network that is named",
         help="N or WIDTHxHEIGHT, 2 to 25 (repeatable).",
     ),
 )
-@search_options(seconds="3; 2 with a network")
+@search_options(seconds="2; 3 with --network none")
 def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None:
     """Measure visits per second, and find the best number of threads and batch size for a network.
 
-    Every search starts with an empty tree and runs for 3 s (2 s with a network), or as long as --seconds or --visits
-    allow. Without a network, the empty board and a board that is a third full are searched; the number of random
-    rollouts per second is shown next to the visits.
-
-    With a network, an opening position is searched with each number of threads up to --threads and each batch size. The
+    Every search starts with an empty tree and runs for 2 s (3 s with --network none), or as long as --seconds or
+    --visits allow. An opening position is searched with each number of threads up to --threads and each batch size. The
     table also shows the positions per second of the network alone on the same threads, measured before and after the
     search. The last line recommends what to set.
 
+    With --network none, and on boards that the default network does not play on, the empty board and a board that is a
+    third full are searched; the number of random rollouts per second is shown next to the visits.
+
     \b
     Examples:
-      gtp_engine benchmark                    the default networks
+      gtp_engine benchmark                    the default network on 9, 13 and 19
       gtp_engine benchmark --network kata1-b18c384 --board-size 9 --board-size 19
       gtp_engine benchmark --network none --board-size 9 --threads 1 --visits 20000
       gtp_engine benchmark --network uniform  the tree alone
