@@ -20,7 +20,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.game.rules import default_komi
 from gtp_engine.games.gtp_client import GtpClient
 from gtp_engine.games.openings import random_openings
-from gtp_engine.network.library import find_network, network_name
+from gtp_engine.network.library import default_network, find_network, network_name
 from gtp_engine.play.decision import PlayStyle, choose_move
 from gtp_engine.play.endgame import is_hopeless
 from gtp_engine.play.settings import EngineSettings
@@ -42,6 +42,16 @@ MOVES_PER_POINT = 3
 OPENING_MOVES = 2
 
 Kept = TypeVar("Kept")  # the dataclass of a game
+
+
+def network_or_default(network: str | None, size: int) -> str:
+    """Returns the network that an option names, or without one the name of the default network for a board size."""
+    if network is not None:
+        return network
+    path = default_network(size, size)
+    if path is None:
+        raise UserError(f"no network comes with the program for {size}x{size}: choose one with --network")
+    return network_name(path)
 
 
 def opened_games(size: int, seed: int) -> Iterator[Game]:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from rank_curve import Curve, Pairing, fit
-from rank_games import GNUGO, PACHI, PROGRAMS, GameFile, RankGames, opened_games
+from rank_games import GNUGO, PACHI, PROGRAMS, GameFile, RankGames, network_or_default, opened_games
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.game.game import Game
@@ -286,7 +286,7 @@ def _anchor(text: str) -> tuple[float, Rank]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", choices=("calibrate", "path", "gnugo", "pachi", "table", "verify", "handicap"))
-    parser.add_argument("--network", default="b4c32-9x9", help="a file or a name (default: b4c32-9x9)")
+    parser.add_argument("--network", help="a file or a name (default: the bundled one for the board size)")
     parser.add_argument("--board-size", type=int, default=9, help="default: 9")
     parser.add_argument(
         "--games",
@@ -303,7 +303,8 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    ladder = Ladder(options.network, options.board_size, options.seed)
+    network = network_or_default(options.network, options.board_size)
+    ladder = Ladder(network, options.board_size, options.seed)
     try:
         if options.step == "calibrate":
             calibrate(ladder, options.most_visits, options.anchor)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from rank_games import network_or_default
 from rank_moves import FITTED, Games, records_of, stated_rank
 
 from gtp_engine.analysis.rank_evidence import why_unusable
@@ -34,7 +35,11 @@ Losses = dict[Rank, np.ndarray]
 
 
 def losses_of_network(judge: Network, network: str, size: int, count: int) -> Losses:
-    """Returns what each move of a network's ranks has lost, in up to `count` games of each rank."""
+    """Returns what each move of a network's ranks has lost, in up to `count` games of each rank.
+
+    Raises:
+        UserError: There are no games.
+    """
     found: dict[Rank, list[np.ndarray]] = defaultdict(list)
     games = Games(network, size, FITTED[0])
     for game in games.games:
@@ -42,6 +47,9 @@ def losses_of_network(judge: Network, network: str, size: int, count: int) -> Lo
         if ranks and all(len(found[rank]) < count for rank in ranks.values()):
             for colour, lost in _points_lost(judge, games.positions_of(game)).items():
                 found[ranks[colour]].append(lost)
+    if not found:
+        step = f"rank_moves.py play --network {network} --board-size {size} --seed {FITTED[0]}"
+        raise UserError(f"no games of the ranks of {games.name} on {size}x{size} yet: run {step} first")
     return {rank: np.concatenate(parts) for rank, parts in sorted(found.items())}
 
 
@@ -106,7 +114,7 @@ def _show_line(name: str, lost: np.ndarray, limit: np.ndarray | None) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--network", default="b6c64-19x19", help="a file or a name (default: b6c64-19x19)")
+    parser.add_argument("--network", help="a file or a name (default: the bundled one for the board size)")
     parser.add_argument("--judge", required=True, help="the stronger network, a file or a name")
     parser.add_argument("--board-size", type=int, default=19, help="default: 19")
     parser.add_argument("--games", type=int, default=12, help="of each rank (default: 12)")
@@ -115,8 +123,9 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=60, help="records to read (default: 60)")
     options = parser.parse_args()
     try:
+        network = network_or_default(options.network, options.board_size)
         with load_network(options.judge, threads=1) as judge:
-            players = losses_of_network(judge, options.network, options.board_size, options.games)
+            players = losses_of_network(judge, network, options.board_size, options.games)
             people = {}
             if options.records is not None:
                 people = losses_of_people(judge, options.records, options.member, options.board_size, options.count)

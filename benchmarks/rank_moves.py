@@ -1,4 +1,4 @@
-"""Measures how moves depend on the rank of who plays them, for `weights/rank_moves.toml` and docs/ranks.md.
+"""Measures how moves depend on the player's rank, for `weights/rank_moves.toml` and docs/ranks.md.
 
 Games of a network's ranks (`weights/ranks.toml`) are played in this process: of each rank against itself and against
 the next one, and for the step `uneven` against the one four ranks above. They are appended to files of JSON lines in
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from rank_games import OPENING_MOVES, GameFile, RankGames, opened_games
+from rank_games import OPENING_MOVES, GameFile, RankGames, network_or_default, opened_games
 
 from gtp_engine.analysis.rank_estimate import RankEstimate, RankModel, estimate, fit
 from gtp_engine.analysis.rank_evidence import count_kinds, why_unusable
@@ -252,7 +252,7 @@ def records_of(file: Path, member: str) -> Iterator[GameRecord]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", choices=("play", "table", "check", "uneven", "people"))
-    parser.add_argument("--network", default="b4c32-9x9", help="a file or a name (default: b4c32-9x9)")
+    parser.add_argument("--network", help="a file or a name (default: the bundled one for the board size)")
     parser.add_argument("--board-size", type=int, default=9, help="default: 9")
     parser.add_argument("--games", type=int, default=20, help="of each pairing, or records to read (default: 20)")
     parser.add_argument("--seed", type=int, default=FITTED[0], help=f"of the step play (default: {FITTED[0]})")
@@ -260,6 +260,7 @@ def main() -> None:
     parser.add_argument("--member", default="", help="part of the names of the archive's members to read")
     options = parser.parse_args()
     try:
+        options.network = network_or_default(options.network, options.board_size)
         if options.step == "play":
             Games(options.network, options.board_size, options.seed).play_up_to(options.games, (0, 1))
             return

@@ -1,6 +1,6 @@
 """How often each rank of the engine plays the move that a person of known rank played, for docs/ranks.md.
 
-    python benchmarks/rank_people.py dan19.zip [--member kgs6d-handicap] [--network b6c64-19x19] [--each 2] [--seed 1]
+    python benchmarks/rank_people.py dan19.zip [--member kgs6d-handicap] [--network NAME] [--each 2] [--seed 1]
 
 The games are those that `gtp_engine learn` holds back, in which both players have a rank; a few random positions of
 each are used. Passes are left out. In every position each rank of the table chooses once, as in a game
@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from rank_games import network_or_default
 
 from gtp_engine.game.coords import BLACK, PASS
 from gtp_engine.game.game import Game
@@ -69,11 +70,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("records", type=Path, help="zip archive of .sgfs files")
     parser.add_argument("--member", default="kgs6d-handicap", help="start of names (default: kgs6d-handicap)")
-    parser.add_argument("--network", default="b6c64-19x19", help="a file or a name (default: b6c64-19x19)")
+    parser.add_argument("--network", help="a file or a name (default: the bundled one for 19x19)")
     parser.add_argument("--each", type=int, default=2, help="positions of each game (default: 2)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    path = find_network(options.network)
+    path = find_network(network_or_default(options.network, 19))
     worker, parameters = SearchWorker(str(path), 1, options.seed), default_parameters(str(path))
     tables = read_ranks(bundled_folder() / RANKS_FILE)[network_name(path)]
     agreement = Agreement()
