@@ -5,7 +5,7 @@ import sysconfig
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-# CGOS plays Tromp-Taylor rules without suicide; parts missing from the JSON are Tromp-Taylor's.
+# CGOS plays Tromp-Taylor rules without suicide; the parts that this JSON does not name are Tromp-Taylor's.
 CGOS_RULES = '{"suicide":false}'
 
 # KaTrain runs its line in a shell and ends only that: `exec` replaces the shell by the engine.
