@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=500, help="games to count (default: 500)")
     parser.add_argument("--skip", type=int, default=0, help="games to skip first (default: 0)")
     parser.add_argument("--seed", type=int, default=1, help="of the order (default: 1)")
-    parser.add_argument("--network", help="a file or a name (default: the one in the box for 19x19)")
+    parser.add_argument("--network", help="a file or a name (default: the bundled one for 19x19)")
     options = parser.parse_args()
     network = options.network or str(default_network(19, 19))
     worker = SearchWorker(network, 1, options.seed)

@@ -114,7 +114,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("records", type=Path, help="a zip archive with one SGF a line in its members")
     parser.add_argument("--judge", required=True, help="the stronger network, a file or a name")
-    parser.add_argument("--network", help="of the review, a file or a name (default: the one in the box for 19x19)")
+    parser.add_argument("--network", help="of the review, a file or a name (default: the bundled one for 19x19)")
     parser.add_argument("--member", default="", help="only members whose names begin so (default: all)")
     parser.add_argument("--mistakes", type=int, default=200, help="mistakes to check (default: 200)")
     parser.add_argument("--visits", type=int, default=100, help="of each search of the review (default: 100)")

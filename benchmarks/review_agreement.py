@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--visits", type=int, default=100, help="per position in the first look (default: 100)")
     parser.add_argument("--deep", type=int, default=1600, help="visits per position for the true costs (default: 1600)")
     parser.add_argument("--seeds", type=int, default=4, help="reviews of each game (default: 4)")
-    parser.add_argument("--network", default=AUTO, help="a file or a name (default: the one in the box)")
+    parser.add_argument("--network", default=AUTO, help="a file or a name (default: the bundled one)")
     options = parser.parse_args()
     print("game                      look  mistakes  error  false  shared  seconds")
     for path in options.games:

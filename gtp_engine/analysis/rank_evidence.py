@@ -1,4 +1,4 @@
-"""What moves say about the rank of who plays them: the points that each loses, and how likely a network finds it."""
+"""What moves say about the player's rank: the points that each loses, and how likely a network finds it."""
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence

@@ -295,7 +295,7 @@ def test_a_driver_shows_that_there_may_be_a_gpu(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.skipif(jit.config.DISABLE_JIT or not HAS_FLOAT32, reason="the kernels do not run here")
 def test_no_network_on_a_cpu_needs_torch() -> None:
-    """A move by a network in the box, and every kind of question to it."""
+    """A move by a bundled network, and every kind of question to it."""
     script = (
         "import sys\n"
         "from gtp_engine import Engine, EngineSettings, Game, load_network\n"
