@@ -54,7 +54,7 @@ def rank(
 
     Each move is judged by a network: how many points it gains or loses, and how likely the network thinks it is. This
     is compared with games that the engine played at its own ranks. The interval holds the rank with a probability of
-    95 % for players who play like the engine, and less often at the strongest ranks. People and other programs are
+    95% for players who play like the engine, and less often at the strongest ranks. People and other programs are
     rated too low; docs/ranks.md tells how far. At the ends of the measured range the estimate says "or weaker" or "or
     stronger". One game tells little, ten games make the interval narrow. Each board size has an estimate of its own.
     Several files, folders and collections are read one after the other, and a game that occurs twice counts once; - is

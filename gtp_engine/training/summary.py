@@ -59,7 +59,7 @@ def _strength(rated: Sequence[Mapping[str, Any]]) -> str:
     text = f"network {last['cycle']} has {last['elo']:+,.0f} Elo over network 0"
     if "elo_low" not in last:
         return text
-    text += f" (95 % interval {last['elo_low']:+,.0f} to {last['elo_high']:+,.0f})"
+    text += f" (95% interval {last['elo_low']:+,.0f} to {last['elo_high']:+,.0f})"
     if last["elo_low"] <= 0 <= last["elo_high"]:
         return f"{text}, which may be chance"
     low, high = wilson_interval(last["score"], last["match_games"])

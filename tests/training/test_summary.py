@@ -139,7 +139,7 @@ def test_a_summary_says_how_strong_the_network_is_and_where_the_run_is(tmp_path:
     folder = folder_with(tmp_path / "run", lines)
     folder.network(0).touch()
     assert summary(folder) == (
-        "1 cycle, 1,200 games, 640 samples, 1.5 minutes: network 1 has +364 Elo over network 0 (95 % interval +200 to "
+        "1 cycle, 1,200 games, 640 samples, 1.5 minutes: network 1 has +364 Elo over network 0 (95% interval +200 to "
         "+528); cycle 2 of 3 is under way, 0 of 48 games are saved"
     )
     lines.append(CYCLE | {"cycle": 2} | elo_fields(lines, 1, EVEN))
@@ -153,7 +153,7 @@ def test_a_summary_says_how_strong_the_network_is_and_where_the_run_is(tmp_path:
     chance = [CYCLE | {"cycle": 1} | elo_fields([], 0, EVEN)]
     assert "which may be chance" in summary(folder_with(tmp_path / "chance", chance))
     lost = [CYCLE | {"cycle": 1} | elo_fields([], 0, Tally(4, 0, 36))]
-    assert "network 1 has -364 Elo over network 0 (95 % interval -528 to -200); " in summary(
+    assert "network 1 has -364 Elo over network 0 (95% interval -528 to -200); " in summary(
         folder_with(tmp_path / "lost", lost)
     )
     assert "not measured yet" in summary(folder_with(tmp_path / "unknown", [CYCLE | {"cycle": 1}]))
@@ -196,7 +196,7 @@ def test_a_report_has_one_colour_for_a_run_and_names_what_differs(tmp_path: Path
     assert cells == ["learn.learning_rate", "0.005", "0.0025", "learn.samples", "6400", "12800"]
     plots = [plot for plot in re.findall(r"<svg.*?</svg>", text, re.DOTALL) if "matplotlib.axis_1" in plot]
     titles = re.findall(r"<figcaption>(.*?)</figcaption>", text)
-    assert len(plots) == len(titles) == 4 * len(set(titles)) and "Strength, with 95 % interval" in titles
+    assert len(plots) == len(titles) == 4 * len(set(titles)) and "Strength, with 95% interval" in titles
     for plot in plots:
         assert set(re.findall(r"#[0-9a-f]{6}(?=[;\"])", plot)) <= set(COLOURS[:2]), "colours belong to runs"
         assert not re.match(r"<svg[^>]* (width|height)=", plot), "the page decides how large it is"

@@ -39,7 +39,7 @@ class Plot(NamedTuple):
 
 
 _PLOTS = (
-    Plot("Strength, with 95 % interval", "Elo over network 0", ("elo",)),
+    Plot("Strength, with 95% interval", "Elo over network 0", ("elo",)),
     Plot("Policy loss", "nats", ("losses.policy", "losses.opponent")),
     Plot("Value loss", "nats", ("losses.value",)),
     Plot("Score loss", "points, squared up to 12", ("losses.score",)),
