@@ -26,6 +26,7 @@ class MatchDisplay:
     def __init__(self, folder: Path) -> None:
         self.result: MatchResult | None = None
         self._folder = folder
+        self._any_played = False
         self._under_way = ""
         self._console = Console(highlight=False)
         self._live = Live(console=self._console, auto_refresh=False) if can_redraw(self._console) else None
@@ -45,6 +46,7 @@ class MatchDisplay:
     def on_game(self, result: MatchResult, game: GameResult | None = None) -> None:
         """Shows the games so far; beside the table, the last one gets a line only if something went wrong in it."""
         self.result = result
+        self._any_played = self._any_played or game is not None
         if game and (game.notes or not self._live):
             self._console.print(game_line(game), markup=False, soft_wrap=True)
         self._draw()
@@ -60,7 +62,11 @@ class MatchDisplay:
     def show_end(self) -> None:
         """Shows the whole match and its folder, after the display has been closed."""
         self.show_summary()
-        click.echo(f"games and results: {self._folder}")
+        if self._any_played or not self.result:
+            click.echo(f"games and results: {self._folder}")
+        else:  # the players may have changed behind the same command lines
+            games = plural(len(self.result.games), "game")
+            click.echo(f"nothing was played: the results are those of {games} already in {self._folder}")
 
     def show_summary(self) -> None:
         """Prints the summary, unless the table shows it already."""

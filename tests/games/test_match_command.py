@@ -38,6 +38,15 @@ def test_lines_and_files(scripted: Script, tmp_path: Path) -> None:
     assert sorted(file.name for file in (tmp_path / "games").glob("*.sgf")) == ["game-0001.sgf", "game-0002.sgf"]
 
 
+def test_a_match_that_is_over_already_is_told(scripted: Script, tmp_path: Path) -> None:
+    words = scripted("resign"), scripted(), "--sgf-dir", str(tmp_path), "--games"
+    assert run(*words, "2").stdout.splitlines()[-1] == f"games and results: {tmp_path}"
+    *_, summary, last = run(*words, "2").stdout.splitlines()
+    assert summary.startswith("2 of 2 games: A won 0, lost 2")
+    assert last == f"nothing was played: the results are those of 2 games already in {tmp_path}"
+    assert run(*words, "3").stdout.splitlines()[-1] == f"games and results: {tmp_path}"
+
+
 def test_an_existing_file_is_kept_unless_the_match_resumes(scripted: Script, tmp_path: Path) -> None:
     players, file = (scripted("resign"), scripted()), tmp_path / "result.json"
     words = *players, "--games", "2", "--json", str(file), "--sgf-dir"

@@ -176,6 +176,8 @@ def test_the_command(tmp_path: Path) -> None:
     report = json.loads((tmp_path / "result.json").read_text())
     assert (report["losses"], report["engines"]["A"]["name"]) == (2, "uniform")
     assert len(list((tmp_path / "games").glob("*.sgf"))) == 2
+    again = run(*words, "--sgf-dir", str(tmp_path / "games")).stdout.splitlines()
+    assert again[-1] == f"nothing was played: the results are those of 2 games already in {tmp_path / 'games'}"
 
 
 @pytest.mark.parametrize(
