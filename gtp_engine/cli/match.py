@@ -118,7 +118,7 @@ def _run(options: MatchOptions) -> None:
 
 def _common(options: MatchOptions) -> dict[str, Any]:
     """Returns the settings that matches of engines and of networks share."""
-    from ..games.sprt import Sprt
+    from ..games.sprt import as_sprt
 
     return {
         "games": options.games,
@@ -126,7 +126,7 @@ def _common(options: MatchOptions) -> dict[str, Any]:
         "openings": options.openings,
         "opening_moves": options.opening_moves,
         "seed": options.seed,
-        "sprt": Sprt(*options.sprt) if options.sprt else None,
+        "sprt": as_sprt(options.sprt),
         "folder": options.sgf_dir,
     }
 

@@ -58,7 +58,7 @@ def _check_clock(ctx: click.Context, param: click.Parameter, clock: tuple[int, i
         from ..games.match import check_time
 
         try:
-            check_time(*clock)
+            check_time(clock)
         except UserError as error:
             raise click.BadParameter(str(error), ctx, param) from error
     return clock

@@ -1,5 +1,6 @@
 """A match between two GTP engines: several games at a time if asked for, resumed after an interruption."""
 
+import os
 import queue
 import threading
 from dataclasses import dataclass
@@ -8,8 +9,9 @@ from typing import Any, ClassVar, Required, TypedDict, Unpack
 
 from ..base import interrupts
 from ..base.errors import UserError
+from ..base.fields import Range, invalid, parse_number
 from ..base.system import WAIT_SECONDS
-from ..game.coords import BLACK
+from ..game.coords import BLACK, is_whole
 from ..game.rules import Rules, as_rules
 from ..play.clock import NO_LIMIT, gtp_settings
 from ..sgf import GameRecord
@@ -19,7 +21,7 @@ from .openings import Openings
 from .referee import Conditions, Outcome, play_game
 from .results import FAULTS, GameResult, MatchResult
 from .settings import MOVES_PER_POINT, MatchSettings, players_by_colour
-from .sprt import Sprt
+from .sprt import Sprt, as_sprt
 
 # How long the threads may take to end their engines.
 JOIN_SECONDS = 10.0
@@ -34,7 +36,7 @@ class EngineMatchSettings(MatchSettings):
         patience: Seconds without an answer after which an engine without a clock has lost.
 
     Raises:
-        UserError: A number is out of range, a byo-yomi period has no stones, or stones have no seconds.
+        UserError: A number is not one, or out of range; a byo-yomi period has no stones, or stones have no seconds.
     """
 
     time: tuple[int, int, int] = (0, 0, 0)
@@ -44,7 +46,8 @@ class EngineMatchSettings(MatchSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_time(*self.time)
+        check_time(self.time)
+        parse_number("patience", self.patience, Range(0, above=True, noun="number of seconds"), from_text=False)
 
     def conditions(self) -> Conditions:
         """Returns the conditions under which each game is played."""
@@ -57,15 +60,16 @@ class EngineMatchSettings(MatchSettings):
         return super().to_dict(commands) | {"time": list(self.time)}
 
 
-def check_time(main: int, period: int, stones: int) -> None:
-    """Raises UserError for negative time settings, and for those that are no limit in GTP, except three zeros."""
-    time = f"invalid time {main} {period} {stones}"
-    if min(main, period, stones) < 0:
-        raise UserError(f"{time}: expected numbers of 0 or more")
+def check_time(time: tuple[int, int, int]) -> None:
+    """Raises UserError unless these are time settings of GTP, and for those that are no limit, except three zeros."""
+    if not isinstance(time, tuple | list) or len(time) != 3 or not all(is_whole(part) and part >= 0 for part in time):
+        raise invalid("time", time, "whole numbers of main seconds, byo-yomi seconds and stones, such as (300, 10, 5)")
+    main, period, stones = time
+    words = f"invalid time {main} {period} {stones}"
     if period and not stones:
-        raise UserError(f"{time}: a period needs a number of stones, such as 1 for byo-yomi")
+        raise UserError(f"{words}: a period needs a number of stones, such as 1 for byo-yomi")
     if stones and not main + period:
-        raise UserError(f"{time}: the stones need seconds; three zeros are no limit")
+        raise UserError(f"{words}: the stones need seconds; three zeros are no limit")
 
 
 class MatchOptions(TypedDict, total=False):
@@ -80,7 +84,7 @@ class MatchOptions(TypedDict, total=False):
     opening_moves: int
     seed: int
     concurrency: int
-    sprt: Sprt | None
+    sprt: Sprt | tuple[float, float] | None
     folder: Path | str | None
     time: tuple[int, int, int]
     patience: float
@@ -97,8 +101,9 @@ def play_match(
         on_game: Called after each game with all results so far and that game's.
         **settings: The number of `games`, which is required; the board (`width`, `height`, `komi`, `rules`); `time`, as
             main seconds, byo-yomi seconds and byo-yomi stones; `concurrency`, the number of games at a time; the
-            `folder` in which games and results are saved; `openings`, `opening_moves`, `seed`, `sprt` and `patience`,
-            which `EngineMatchSettings` describes. How an engine searches belongs in its command line.
+            `folder` in which games and results are saved; `sprt`, such as (0, 20), to stop as soon as the games decide
+            whether "A" is 20 Elo stronger or no stronger; `openings`, `opening_moves`, `seed` and `patience`, which
+            `EngineMatchSettings` describes. How an engine searches belongs in its command line.
 
     Returns:
         The results, including those of games that the folder of the match held already.
@@ -112,8 +117,15 @@ def play_match(
     converted: dict[str, Any] = dict(settings)
     if "rules" in settings:
         converted["rules"] = as_rules(settings["rules"])
-    converted |= {name: Path(path) for name in ("openings", "folder") if (path := converted.get(name)) is not None}
+    converted["sprt"] = as_sprt(settings.get("sprt"))
+    converted |= {name: _as_path(name, settings.get(name)) for name in ("openings", "folder")}
     return play_engines(engine_a, engine_b, EngineMatchSettings(**converted), on_game)
+
+
+def _as_path(name: str, value: object) -> Path | None:
+    if value is not None and not isinstance(value, str | os.PathLike):
+        raise invalid(name, value, "a path")
+    return None if value is None else Path(value)
 
 
 def play_engines(

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..base import interrupts
 from ..base.errors import UserError
+from ..base.fields import Range
 from ..evaluate.choices import AUTO, WITHOUT_NETWORK, too_large
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.factory import make_evaluator
@@ -92,7 +93,7 @@ class NetworkMatchSettings(MatchSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_positive("visits")
+        self._check_numbers(Range(1, whole=True), "visits")
 
     def to_dict(self, commands: dict[str, str]) -> dict[str, Any]:
         return super().to_dict(commands) | {"visits": self.visits}

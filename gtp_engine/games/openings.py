@@ -134,10 +134,8 @@ def choose_openings(source: Path | None, width: int, height: int, moves: int, se
         pairs: Number of openings that the match needs.
 
     Raises:
-        UserError: `moves` is negative, or no game in `source` is suitable.
+        UserError: No game in `source` is suitable.
     """
-    if moves < 0:
-        raise UserError(f"opening moves must be 0 or more, not {moves}")
     if source is None:
         return Openings(random_openings(width, height, moves, seed))
     found = sgf_openings(source, width, height, moves)

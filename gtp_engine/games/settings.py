@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ..base.errors import UserError
+from ..base.fields import Range, parse_number
 from ..game.coords import BLACK, WHITE
 from ..game.game import Game
 from ..game.rules import RULESETS, Rules, default_komi, rules_name
@@ -37,7 +37,7 @@ class MatchSettings:
             apart from the number of games, resumes there. None to save nothing.
 
     Raises:
-        UserError: A number is out of range.
+        UserError: A number is not one, or out of range.
     """
 
     games: int
@@ -56,12 +56,13 @@ class MatchSettings:
     """What a player of the match is called in messages and in the results."""
 
     def __post_init__(self) -> None:
-        self._check_positive("games", "concurrency")
+        self._check_numbers(Range(1, whole=True), "games", "concurrency")
+        self._check_numbers(Range(0, whole=True), "opening_moves", "seed")
 
-    def _check_positive(self, *names: str) -> None:
+    def _check_numbers(self, accepted: Range, *names: str) -> None:
         for name in names:
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} must be 1 or more, not {getattr(self, name)}")
+            number = parse_number(name.replace("_", " "), getattr(self, name), accepted, from_text=False)
+            object.__setattr__(self, name, number)
 
     def empty_game(self) -> Game:
         """Returns a game on the empty board. Raises ValueError for an impossible board size."""

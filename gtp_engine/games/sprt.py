@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..base.errors import UserError
+from ..base.fields import Range, invalid, parse_number
 from .elo import Tally, expected_score
 
 # fishtest's count for results that have not occurred yet, to avoid the logarithm of zero.
@@ -63,6 +64,20 @@ class Sprt:
         if ratio >= upper:
             return "H1"
         return "H0" if ratio <= lower else None
+
+
+def as_sprt(value: Sprt | tuple[float, float] | None) -> Sprt | None:
+    """Returns the test that a caller gives as Sprt or as the Elo differences of H0 and H1.
+
+    Raises:
+        UserError: It is neither, or `Sprt` refuses the differences.
+    """
+    if value is None or isinstance(value, Sprt):
+        return value
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise invalid("sprt", value, "two Elo differences, such as (0, 20)")
+    elo0, elo1 = (parse_number("Elo difference", elo, Range(), from_text=False) for elo in value)
+    return Sprt(elo0, elo1)
 
 
 def log_likelihood_ratio(counts: Sequence[float], elo0: float, elo1: float) -> float:

@@ -119,8 +119,8 @@ def test_an_engine_that_refuses_the_conditions_ends_the_match(scripted: Script) 
 
 
 def test_the_sequential_test_ends_the_match(scripted: Script) -> None:
-    result = run(scripted("resign"), scripted(), 50, sprt=Sprt(0, 400))
-    assert result.verdict == "H0"
+    result = run(scripted("resign"), scripted(), 50, sprt=(0, 400))
+    assert (result.sprt, result.verdict) == (Sprt(0, 400), "H0")
     assert len(result.games) < 20
     assert result.is_over
 
@@ -150,17 +150,33 @@ def test_result_as_json(scripted: Script) -> None:
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"games": 0}, "games must be 1 or more, not 0"),
-        ({"concurrency": 0}, "concurrency must be 1 or more, not 0"),
-        ({"opening_moves": -1}, "opening moves must be 0 or more, not -1"),
+        ({"games": 0}, "invalid games 0: expected a whole number of 1 or more"),
+        ({"games": "2"}, "invalid games '2': expected a whole number of 1 or more"),
+        ({"games": 2.5}, "invalid games 2.5: expected a whole number of 1 or more"),
+        ({"concurrency": 0}, "invalid concurrency 0: expected a whole number of 1 or more"),
+        ({"opening_moves": -1}, "invalid opening moves -1: expected a whole number of 0 or more"),
+        ({"opening_moves": "2"}, "invalid opening moves '2': expected a whole number of 0 or more"),
+        ({"seed": "a"}, "invalid seed 'a': expected a whole number of 0 or more"),
+        ({"patience": "x"}, "invalid patience 'x': expected a number of seconds above 0"),
+        ({"patience": 0}, "invalid patience 0: expected a number of seconds above 0"),
+        ({"sprt": 20}, "invalid sprt 20: expected two Elo differences, such as (0, 20)"),
+        ({"sprt": (0, "20")}, "invalid Elo difference '20': expected a number"),
+        ({"sprt": (20, 0)}, "sprt needs elo0 < elo1, got 20 and 0"),
+        ({"folder": 5}, "invalid folder 5: expected a path"),
+        ({"openings": 5}, "invalid openings 5: expected a path"),
+        ({"time": 300}, "invalid time 300: expected whole numbers of main seconds, byo-yomi seconds and stones, such"),
+        ({"time": (300, 10)}, "invalid time (300, 10): expected whole numbers of main seconds"),
+        ({"time": (1.5, 0, 0)}, "invalid time (1.5, 0, 0): expected whole numbers of main seconds"),
         ({"time": (300, 10, 0)}, "invalid time 300 10 0: a period needs a number of stones, such as 1 for byo-yomi"),
-        ({"time": (0, -1, 0)}, "invalid time 0 -1 0: expected numbers of 0 or more"),
+        ({"time": (0, -1, 0)}, "invalid time (0, -1, 0): expected whole numbers of main seconds"),
         ({"time": (0, 0, 5)}, "invalid time 0 0 5: the stones need seconds; three zeros are no limit"),
     ],
 )
 def test_bad_settings_are_named(scripted: Script, option: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        run(scripted(), scripted(), **{"games": 1} | option)
+    given: dict[str, object] = {"games": 1, "width": 5, "patience": 20.0} | option
+    with pytest.raises(ValueError) as error:
+        play_match(scripted(), scripted(), **given)  # type: ignore[arg-type]
+    assert str(error.value).startswith(message)
 
 
 @pytest.mark.peer

@@ -144,9 +144,9 @@ def test_a_won_game_is_not_played_to_its_end() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"games": 0}, "games must be 1 or more, not 0"),
-        ({"visits": 0}, "visits must be 1 or more, not 0"),
-        ({"opening_moves": -1}, "opening moves must be 0 or more, not -1"),
+        ({"games": 0}, "invalid games 0: expected a whole number of 1 or more"),
+        ({"visits": 0}, "invalid visits 0: expected a whole number of 1 or more"),
+        ({"opening_moves": -1}, "invalid opening moves -1: expected a whole number of 0 or more"),
         ({"a": "nowhere"}, "no network 'nowhere'"),
     ],
 )
