@@ -152,6 +152,8 @@ class MatchResult:
 def open_folder(folder: Path, settings: dict[str, Any], states: Mapping[str, str]) -> list[GameResult]:
     """Creates the folder of a match, or reads the games already played there.
 
+    A folder without a finished game becomes that of this match: a mistyped command line is to be corrected there.
+
     Args:
         folder: The folder.
         settings: What makes two matches the same match.
@@ -165,21 +167,25 @@ def open_folder(folder: Path, settings: dict[str, Any], states: Mapping[str, str
         OSError: The folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / SETTINGS_FILE
-    if not file.exists():
-        if (folder / RESULTS_FILE).exists():
-            raise UserError(f"{folder} holds the games of a match without its {SETTINGS_FILE}; choose another folder")
+    file, results = folder / SETTINGS_FILE, folder / RESULTS_FILE
+    if results.exists() and not file.exists():
+        raise UserError(f"{folder} holds the games of a match without its {SETTINGS_FILE}; choose another folder")
+    known = _read_settings(file) if file.exists() else {}
+    if not results.exists() or b"\n" not in results.read_bytes():
         write_text(file, json.dumps({**settings, **states}, indent=2) + "\n")
-        return []
-    try:
-        known = dict(json.loads(file.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
-        raise UserError(f"{file} is damaged: {error}") from error
+        return _read_results(results)
     for key, here in {**settings, **{key: state for key, state in states.items() if key in known}}.items():
         if known.get(key) != here:
             there = known.get(key)
             raise UserError(f"{folder} holds another match: its {key} is {there}, not {here}; choose another folder")
-    return _read_results(folder / RESULTS_FILE)
+    return _read_results(results)
+
+
+def _read_settings(file: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise UserError(f"{file} is damaged: {error}") from error
 
 
 def append_result(folder: Path, result: GameResult) -> None:

@@ -68,6 +68,17 @@ def test_a_folder_belongs_to_one_match(scripted: Script, tmp_path: Path) -> None
         run(*engines, 1, tmp_path, opening_moves=4)
 
 
+@pytest.mark.parametrize("cut_off", ["", '{"number": 0, "bla'])
+def test_a_mistyped_engine_is_corrected_in_the_same_folder(scripted: Script, tmp_path: Path, cut_off: str) -> None:
+    with pytest.raises(EngineStartError):
+        run("/nonexistent", scripted(), 1, tmp_path)
+    if cut_off:
+        (tmp_path / "results.jsonl").write_text(cut_off)
+    run(scripted("resign"), scripted(), 1, tmp_path)
+    assert json.loads((tmp_path / "match.json").read_text())["engine A"] == scripted("resign")
+    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 1
+
+
 def test_games_without_their_settings_are_left_alone(scripted: Script, tmp_path: Path) -> None:
     engines = scripted("resign"), scripted()
     run(*engines, 1, tmp_path)
