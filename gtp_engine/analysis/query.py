@@ -27,16 +27,20 @@ _MOST_VISITS = 2**50
 _HIGHEST_PRIORITY = 2**62 - 1
 _PV_LENGTH = 15
 _COORDINATE_DIGITS = 4  # of a column and a row together
-_NOT_COMPUTED = "includeMovesOwnershipStdev"
 _FLAGS = (
     "includeOwnership",
     "includeOwnershipStdev",
     "includeMovesOwnership",
-    _NOT_COMPUTED,
+    "includeMovesOwnershipStdev",
     "includePolicy",
     "includePVVisits",
     "includeNoResultValue",
 )
+_FLAG_WARNINGS = {
+    "includeOwnershipStdev": "The deviation between the moves at the root only, not over the whole tree",
+    "includeMovesOwnershipStdev": "Not computed: the tree keeps no spread for each move",
+    "includeNoResultValue": "Always 0: the tree does not keep it",
+}
 _FIELDS = {
     *("id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize"),
     *("boardYSize", "analyzeTurns", "maxVisits", "rootPolicyTemperature", "rootFpuReductionMax", "analysisPVLen"),
@@ -155,8 +159,7 @@ class _Parser:
         self._override_settings()
         self._search_fields()
         wanted = frozenset(name for name in _FLAGS if self._flag(name))
-        if _NOT_COMPUTED in wanted:
-            self.warnings.append((_NOT_COMPUTED, "Not computed: the tree keeps no spread for each move"))
+        self.warnings += [(name, text) for name, text in _FLAG_WARNINGS.items() if name in wanted]
         interval, first_report = (
             self._number(name, 0.001, 1e6, "Must be a number of seconds from 0.001 to 1e6")
             for name in ("reportDuringSearchEvery", "firstReportDuringSearchAfter")

@@ -73,7 +73,8 @@ def test_boards_without_a_network_that_can_be_read_leave_the_others_theirs() -> 
 def test_an_answer_has_katagos_fields() -> None:
     moves = [["B", "C3"], ["W", "B2"], ["B", "D2"]]
     evaluator = RolloutEvaluator(threads=1, seed=1)
-    (answer,) = converse(BASE | ALL | {"id": "a", "moves": moves, "maxVisits": 60}, evaluator=evaluator)
+    *warnings, answer = converse(BASE | ALL | {"id": "a", "moves": moves, "maxVisits": 60}, evaluator=evaluator)
+    assert [line["field"] for line in warnings] == ["includeOwnershipStdev", "includeNoResultValue"]
     assert set(answer) == {
         *("id", "isDuringSearch", "moveInfos", "rootInfo", "turnNumber", "ownership", "ownershipStdev", "policy"),
     }
@@ -103,7 +104,7 @@ def test_an_answer_has_katagos_fields() -> None:
 def test_values_are_from_the_side_that_is_asked_for(view: str | None, sign: int) -> None:
     # Black has won by far, and white is to move.
     settings = {"overrideSettings": {"reportAnalysisWinratesAs": view}} if view else {}
-    query = BASE | ALL | {"id": "a", "initialPlayer": "W", "komi": -100, "maxVisits": 40} | settings
+    query = BASE | {"id": "a", "includeOwnership": True, "initialPlayer": "W", "komi": -100, "maxVisits": 40} | settings
     (answer,) = converse(query, evaluator=RolloutEvaluator(threads=1, seed=1))
     best, root = answer["moveInfos"][0], answer["rootInfo"]
     for value in (best["winrate"], root["winrate"], root["rawWinrate"]):

@@ -126,6 +126,15 @@ def test_unknown_fields_are_warned_of() -> None:
     )
 
 
+def test_values_that_differ_from_katagos_are_warned_of() -> None:
+    names = ["includeOwnershipStdev", "includeMovesOwnershipStdev", "includeNoResultValue"]
+    texts = ["The deviation between the moves at the root only", "Not computed", "Always 0"]
+    warnings = parsed(**dict.fromkeys(names, True)).warnings
+    assert [name for name, _ in warnings] == names
+    assert all(given.startswith(text) for (_, given), text in zip(warnings, texts, strict=True))
+    assert parsed(**dict.fromkeys(names, False)).warnings == ()
+
+
 @pytest.mark.parametrize(
     ("fields", "field", "text"),
     [
