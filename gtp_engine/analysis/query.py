@@ -21,7 +21,7 @@ from ..search.request import Limits, RootMoves, SearchRequest
 # 1 / (4 noise + 1); KataGo's random part of it is not implemented.
 WIDE_ROOT_NOISE = 0.04
 _NOISE_TO_TEMPERATURE = 4.0
-PERSPECTIVES = {"BLACK": BLACK, "WHITE": WHITE, "SIDETOMOVE": None}
+PERSPECTIVES = {"BLACK": BLACK, "B": BLACK, "WHITE": WHITE, "W": WHITE, "SIDETOMOVE": None}
 _LARGEST_KOMI = 400.0
 _MOST_VISITS = 2**50
 _HIGHEST_PRIORITY = 2**62 - 1

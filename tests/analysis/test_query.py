@@ -92,6 +92,14 @@ def test_settings() -> None:
     assert (query.request.parameters.root_policy_temperature, query.request.parameters.root_fpu_reduction) == (2, 0)
 
 
+@pytest.mark.parametrize(
+    ("word", "player"),
+    [("BLACK", BLACK), ("b", BLACK), ("White", WHITE), ("W", WHITE), ("w", WHITE), ("SideToMove", None)],
+)
+def test_the_perspective_has_katagos_names(word: str, player: int | None) -> None:
+    assert parsed(overrideSettings={"reportAnalysisWinratesAs": word}).perspective == player
+
+
 def test_root_moves() -> None:
     avoided = [{"player": "B", "moves": ["D4", "pass"], "untilDepth": 3}, {"player": "W", "moves": [], "untilDepth": 1}]
     moves = parsed(avoidMoves=avoided).request.root_moves
