@@ -119,9 +119,12 @@ class Query:
             self.play(game, number)
 
     def play(self, game: Game, number: int) -> None:
-        """Plays the move with this number, from 0; raises QueryError if it is illegal."""
+        """Plays the move with this number, from 0; raises QueryError if KataGo refuses it too.
+
+        KataGo replays games by its makeBoardMoveTolerant, since the rules of a query need not be those of the game.
+        """
         try:
-            game.play(*self.moves[number])
+            game.play(*self.moves[number], tolerant=True)
         except IllegalMove:
             name = game.vertex(self.moves[number].point)
             raise QueryError("moves", f"Illegal move {number}: {name}") from None

@@ -340,11 +340,17 @@ class Game:
         write_superko_keys(self.board[0], turns, keys)
         return keys
 
-    def play(self, colour: int | str, point: int | str) -> None:
+    def play(self, colour: int | str, point: int | str, *, tolerant: bool = False) -> None:
         """Plays a move or a pass.
 
         A player who moves out of turn begins a new history: ko, superko and passes before it are forgotten, as in
         KataGo's GTP; `undo` can still take back the moves before it.
+
+        Args:
+            colour: The player.
+            point: The point.
+            tolerant: Whether a simple ko may be retaken, and several stones may be a suicide under any rules, as in
+                games that were played by other rules.
 
         Raises:
             IllegalMove: The point is occupied or off the board, retakes a simple ko, or is a forbidden suicide; or the
@@ -359,6 +365,9 @@ class Game:
         if colour != self.to_move:
             begin_history(board[0], colour)
             history_start = len(self._boards) - 1
+        if tolerant:
+            board["ko_point"] = PASS
+            board["suicide"] = True  # until `_apply_rules` below
         reason = self._refusal(board, point)
         if reason:
             raise IllegalMove(f"illegal move: {self._name(point)} {reason}")

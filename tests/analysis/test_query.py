@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gtp_engine.analysis.query import Defaults, Query, QueryError, parse_query
-from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
+from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import ANY_MOVE, Limits
 
@@ -199,6 +199,20 @@ def test_wrong_fields_are_named(fields: dict[str, Any], field: str, text: str) -
     with pytest.raises(QueryError) as caught:
         parsed(**fields)
     assert (caught.value.field, str(caught.value)[: len(text)]) == (field, text)
+
+
+def test_games_are_replayed_as_tolerantly_as_by_katago() -> None:
+    black, white = ["C5", "D6", "D4", "A9", "B9"], ["D5", "E6", "E4", "F5", "D9", "A8", "B8", "C8"]
+    stones = [["B", vertex] for vertex in black] + [["W", vertex] for vertex in white]
+    moves = [["B", "E5"], ["W", "D5"], ["B", "C9"]]  # White retakes the ko at once; three stones are a suicide
+    query = parsed(initialStones=stones, initialPlayer="B", moves=moves)
+    game = query.request.game.copy()
+    for number in range(3):
+        query.play(game, number)
+    assert [game.stone_at(vertex) for vertex in ("D5", "E5", "A9", "C9")] == [WHITE, EMPTY, EMPTY, EMPTY]
+    single = [["W", "A8"], ["W", "B9"]]
+    with pytest.raises(QueryError, match="Illegal move 0: A9"):
+        parsed(initialStones=single, moves=[["B", "A9"]])
 
 
 @pytest.mark.parametrize("name", ["moves", "rules", "boardXSize", "boardYSize"])

@@ -230,6 +230,37 @@ def test_suicide_of_several_stones_is_for_the_rules_to_allow() -> None:
     assert game.board["ko_point"][0] == PASS
 
 
+def test_tolerant_play_retakes_a_ko() -> None:
+    game, at = drawn(KO)
+    taken = parse_vertex("B3", 4, 4)
+    game.play(BLACK, at["a"])
+    game.play(WHITE, taken, tolerant=True)
+    assert (game.stone_at(taken), game.stone_at(at["a"])) == (WHITE, EMPTY)
+    assert not game.is_legal(at["a"])
+    game.undo()
+    assert not game.is_legal(taken)
+    with pytest.raises(IllegalMove, match=r"^illegal move: C3 is occupied$"):
+        game.play(WHITE, at["a"], tolerant=True)
+
+
+def test_tolerant_play_lets_several_stones_die_under_any_rules() -> None:
+    game, at = drawn("""
+        X X a O
+        O O O O
+        . . . .""")
+    game.play(BLACK, at["a"], tolerant=True)
+    assert diagram(game) == lines("""
+        . . . O
+        O O O O
+        . . . .""")
+    assert not game.board["suicide"][0]
+    game.undo()
+    assert not game.is_legal(at["a"])
+    game, at = drawn(SUICIDE)
+    with pytest.raises(IllegalMove, match=r"^illegal move: A4 is suicide$"):
+        game.play(BLACK, at["a"], tolerant=True)
+
+
 def test_suicide_may_not_repeat_a_position_under_superko() -> None:
     """Two stones that die at once leave the position before the first of them, with white to move again."""
     game, at = drawn(
