@@ -17,10 +17,8 @@ from ..game.rules import PART_VALUES, Rules, parse_rules, with_part
 from ..search.parameters import SearchParameters, find_parameter
 from ..search.request import Limits, RootMoves, SearchRequest
 
-# KataGo's default in analysis (its configs/analysis_example.cfg). It raises the root's policy to the power of
-# 1 / (4 noise + 1); KataGo's random part of it is not implemented.
+# KataGo's default in analysis (its configs/analysis_example.cfg).
 WIDE_ROOT_NOISE = 0.04
-_NOISE_TO_TEMPERATURE = 4.0
 PERSPECTIVES = {"BLACK": BLACK, "B": BLACK, "WHITE": WHITE, "W": WHITE, "SIDETOMOVE": None}
 _LARGEST_KOMI = 400.0
 _MOST_VISITS = 2**50
@@ -362,13 +360,11 @@ class _Parser:
 
     def _widen_root(self) -> None:
         """Adds KataGo's wide root noise to the root's temperature."""
-        temperature, factor = self.parameters.root_policy_temperature, 1 + _NOISE_TO_TEMPERATURE * self.wide_root_noise
         try:
-            self.parameters = replace(self.parameters, root_policy_temperature=temperature * factor)
-        except UserError:
+            self.parameters = self.parameters.widened(self.wide_root_noise)
+        except UserError as error:
             name = "rootPolicyTemperature" if "rootPolicyTemperature" in self.fields else "overrideSettings"
-            text = f"Must be less: wideRootNoise {self.wide_root_noise:g} multiplies {temperature:g} by {factor:g}"
-            raise QueryError(name, f"{text}, and the product must be at most 100") from None
+            raise QueryError(name, f"Must be less with wideRootNoise {self.wide_root_noise:g}: {error}") from None
 
     def _root_moves(self) -> RootMoves:
         given = [name for name in ("avoidMoves", "allowMoves") if name in self.fields]

@@ -187,11 +187,15 @@ def test_values_that_differ_from_katagos_are_warned_of() -> None:
         ({"reportDuringSearchEvery": 0}, "reportDuringSearchEvery", "Must be a number of seconds"),
         ({"firstReportDuringSearchAfter": "soon"}, "firstReportDuringSearchAfter", "Must be a number of seconds"),
         ({"rootPolicyTemperature": "1"}, "rootPolicyTemperature", "Must be a number from 0.01 to 100.0"),
-        ({"rootPolicyTemperature": 100}, "rootPolicyTemperature", "Must be less: wideRootNoise 0.04 multiplies 100 by"),
+        (
+            {"rootPolicyTemperature": 100},
+            "rootPolicyTemperature",
+            "Must be less with wideRootNoise 0.04: invalid root_policy_temperature",
+        ),
         (
             {"overrideSettings": {"rootPolicyTemperature": 50, "wideRootNoise": 1}},
             "overrideSettings",
-            "Must be less: wideRootNoise 1 multiplies 50 by 5",
+            "Must be less with wideRootNoise 1: invalid root_policy_temperature 250",
         ),
     ],
 )
