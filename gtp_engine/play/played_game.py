@@ -130,7 +130,7 @@ class PlayedGame:
     def _run_clock(self) -> None:
         """Has the clock of the player to move run, from the first move to the end of the game, at its last position."""
         self.clock.follow()
-        is_playing = self.node is self.clock.last and self.node.parent is not None
+        is_playing = self.node is self.clock.last and any(node.move for node in self.node.path)
         is_running = is_playing and not (self.result or self.game.is_over or self.is_record or self._is_paused)
         self.clock.switch(self.game.to_move if is_running else None)
 

@@ -89,13 +89,13 @@ class Edit:
 
     Attributes:
         node: The node to show once it is undone.
-        revert: Undoes it.
+        revert: Undoes it; may return another node to show.
         move: The move that it added, if it added one.
         is_annotation: Whether it changed a comment or a mark, and neither moves nor stones.
     """
 
     node: TreeNode
-    revert: Callable[[], object]
+    revert: Callable[[], TreeNode | None]
     move: Move | None = None
     is_annotation: bool = False
 
@@ -346,15 +346,28 @@ class RecordTree:
         if not self.edits:
             raise UserError("there is nothing to undo")
         edit = self.edits.pop(place)
-        edit.revert()
+        shown = edit.revert()
         self.version += 1
-        return edit.node
+        return shown or edit.node
 
     def allow_undo(self, node: TreeNode) -> None:
         """Lets `undo` take back the moves up to a node, as if they had been made here; what is set up first stays."""
         for before, after in pairwise(node.path):
             if after.move is not None:
-                self.edits.append(Edit(before, partial(before.children.remove, after), after.move))
+                self.edits.append(Edit(before, partial(self._take_back, before, after), after.move))
+
+    def _take_back(self, before: TreeNode, after: TreeNode) -> TreeNode:
+        """Removes a move of the main line that was made before variations beside it; returns the end of the main line.
+
+        Where there are such variations an empty node takes the move's place, or the first of them would become the
+        main line, here and in the file.
+        """
+        before.children.remove(after)
+        if not before.children:
+            return before
+        end = self._append(before, {}, None)
+        before.children.insert(0, before.children.pop())
+        return end
 
     def _set(self, node: TreeNode, values: Properties, *, is_annotation: bool = False) -> None:
         """Changes properties of a node; those without values are removed."""
@@ -365,7 +378,12 @@ class RecordTree:
             self._note(node, lambda: setattr(node, "properties", before), is_annotation=is_annotation)
 
     def _note(
-        self, node: TreeNode, revert: Callable[[], object], move: Move | None = None, *, is_annotation: bool = False
+        self,
+        node: TreeNode,
+        revert: Callable[[], TreeNode | None],
+        move: Move | None = None,
+        *,
+        is_annotation: bool = False,
     ) -> None:
         self.edits.append(Edit(node, revert, move, is_annotation))
         self.version += 1

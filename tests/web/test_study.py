@@ -404,10 +404,10 @@ def test_undo_against_the_engine_stays_in_the_game(engine: Engine, tmp_path: Pat
     desk.send("undo")
     assert desk.vertices == ["C3", "B4"]
     desk.send("undo")
-    assert desk.vertices == [] and desk.played.node is desk.played.tree.root
+    assert desk.vertices == [] and read_sgf(path).moves == [] and desk.published[-1]["clock"]["running"] is None
     desk.play("D2")  # the move of the other variation begins the main line
     desk.wait()
-    assert desk.vertices[0] == "D2" and len(desk.vertices) == 2
+    assert desk.vertices[0] == "D2" and len(desk.vertices) == 2 and len(read_tree(path).root.children) == 2
     assert [move.point for move in read_sgf(path).moves] == [move.point for move in desk.played.game.moves]
 
 

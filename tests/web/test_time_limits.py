@@ -393,6 +393,36 @@ def test_variations_of_two_people_take_no_time(engine: Engine, tmp_path: Path, h
     assert desk.published[-1]["clock"]["running"] == "white"
 
 
+def test_undo_after_resume_leaves_a_variation_beside_the_game(engine: Engine, tmp_path: Path, hands: Hands) -> None:
+    desk = Desk(engine, tmp_path, frozenset((BLACK, WHITE)))
+    begin(desk, "absolute 600", colour="both")
+    for point in ("C3", "B4", "C4"):
+        desk.play(point)
+    desk.send("go", move=2)
+    for point in ("D2", "D3"):
+        desk.play(point)
+    (file,) = tmp_path.glob("*.sgf")
+
+    def resume() -> None:
+        desk.send("open", sgf="(;GM[1]SZ[5])")
+        desk.send("resume", game=file.stem)
+
+    resume()
+    desk.send("undo")
+    for _ in range(2):  # likewise if the program ends here
+        assert desk.vertices == ["C3", "B4"] and desk.published[-1]["clock"]["running"] == "black"
+        resume()
+    hands.move(10)
+    desk.play("B3")
+    hands.move(20)
+    desk.play("A1")
+    assert (left(desk), left(desk, "white")) == ((590.0, 0), (580.0, 0))
+    resume()
+    assert desk.vertices == ["C3", "B4", "B3", "A1"] and left(desk) == (590.0, 0)
+    variation = read_tree(file).main_line[2].children[1]
+    assert len(variation.children) == 1  # D2 and D3
+
+
 def test_time_lost_by_one_of_two_people_is_undone(engine: Engine, tmp_path: Path, hands: Hands) -> None:
     desk = Desk(engine, tmp_path, frozenset((BLACK, WHITE)))
     begin(desk, "absolute 100", colour="both")
