@@ -47,6 +47,8 @@ class Job:
         done: How many moves, or reasons, have been found in this stage.
         total: How many there are; 0 if that is not known.
         review: What has been found so far.
+        mistakes: The worst moves found so far.
+        problem: Why it has failed, in one line; None if it has not.
     """
 
     reviewer: "Reviewer"
@@ -58,6 +60,7 @@ class Job:
     total: int = 0
     review: "GameReview | None" = None
     mistakes: "list[Mistake]" = field(default_factory=list)
+    problem: str | None = None
 
     @property
     def is_running(self) -> bool:
@@ -83,6 +86,11 @@ class Reviewing(Part):
     def is_running(self) -> bool:
         """Whether a review goes on."""
         return self.job is not None and self.job.is_running
+
+    @property
+    def problem(self) -> str | None:
+        """Why the review has failed, in one line; None if it has not."""
+        return None if self.job is None else self.job.problem
 
     def _begin(self, message: Message) -> None:
         from ..analysis.reviewer import Reviewer  # later than the first board
@@ -164,8 +172,7 @@ class Reviewing(Part):
     def _fail(self, job: Job, error: Exception) -> None:
         from .session import in_words  # which imports this module
 
-        text = in_words(error)
-        self._tell(job, lambda: setattr(self.session, "problem", text), stage="stopped")
+        self._tell(job, stage="stopped", problem=in_words(error))
 
     def _tell(self, job: Job, note: Callable[[], object] | None = None, **changes: Any) -> None:
         def change() -> None:

@@ -253,7 +253,7 @@ class Session:
             self.searches.forget_judgement()
         self.played.tree.follow(node)
         self.node = node
-        self.report, self.shown = None, ""
+        self.report, self.shown, self.problem = None, "", None
         self.go_on()
 
     def changed(self) -> None:

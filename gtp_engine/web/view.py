@@ -85,7 +85,7 @@ def state_of(session: "Session") -> dict[str, Any]:
         "opinion": _opinion_of(session),
         "file": played.file.path.name if played.file.path else None,
         "notice": session.notice,
-        "problem": session.problem or played.file.error,
+        "problem": session.problem or played.file.error or session.reviewing.problem,
     }
 
 

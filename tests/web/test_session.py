@@ -401,3 +401,16 @@ def test_a_failed_search_is_shown_and_not_repeated(desk: Desk, monkeypatch: pyte
     assert desk.published[-1]["problem"] and desk.published[-1]["task"] is None
     desk.send("undo")
     assert desk.published[-1]["problem"] is None
+
+
+def test_another_position_is_searched_after_a_search_that_failed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.play("C3")
+    desk.wait()
+    refused = desk.engine.raw_evaluations()
+    with monkeypatch.context() as patched:
+        patched.setattr(desk.engine, "analyze", lambda _: refused)
+        desk.send("analyse", visits=50)
+        desk.wait()
+    assert desk.published[-1]["problem"] and desk.published[-1]["task"] is None
+    desk.send("go", move=1)
+    assert desk.published[-1]["problem"] is None and desk.published[-1]["task"]["kind"] == "analysis"

@@ -8,6 +8,7 @@ from reviews import report
 from web.conftest import Desk
 from web.test_session import NEW
 
+from gtp_engine.analysis.reviewer import Reviewer
 from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, PASS, WHITE
 from gtp_engine.game.game import Game
@@ -582,6 +583,21 @@ def test_a_review_can_be_stopped(study: Desk) -> None:
     study.wait(lambda: state(study)["review"]["stage"] == "stopped")
     study.send("review", visits=10)
     study.wait(lambda: state(study)["review"]["stage"] == "done")
+
+
+def test_a_review_that_fails_leaves_the_engine_to_the_game(study: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise UserError("the network cannot be read")
+
+    monkeypatch.setattr(Reviewer, "moves", fail)
+    review(study)
+    assert state(study)["review"]["stage"] == "stopped" and state(study)["problem"] == "the network cannot be read"
+    study.send("analyse", visits=20)
+    assert state(study)["task"]["kind"] == "analysis"
+    study.wait()
+    assert state(study)["report"]["visits"] == 20
+    study.send("open", sgf=RECORD)
+    assert state(study)["problem"] is None
 
 
 def test_another_game_ends_the_review(study: Desk) -> None:
