@@ -128,7 +128,8 @@ class Games(Part):
         session.values.forget()
         session.opinion = None
         session.watch_engine()
-        session.changed()
+        session.searches.forget_judgement()
+        session.look_at(session.node)
 
     def download(self) -> str:
         """Returns the game as SGF, for the person who asks for it to keep."""

@@ -365,6 +365,17 @@ def test_only_networks_that_are_offered_can_be_chosen(desk: Desk) -> None:
     assert state["network"] == "none" and state["moves"] == 2
 
 
+def test_another_network_leaves_the_position_that_is_shown(desk: Desk) -> None:
+    desk.play("C3")
+    desk.wait()
+    desk.send("go", move=1)
+    desk.send("score")
+    desk.wait()
+    desk.send("network", network="none")
+    state = desk.published[-1]
+    assert (state["place"], state["clock"]["running"], state["report"]) == (1, None, None)
+
+
 def test_a_board_too_large_for_the_network_is_refused_if_strict(desk: Desk, engine: Engine) -> None:
     engine.settings = replace(engine.settings, network="auto", strict=True)
     desk.play("C3")
