@@ -125,6 +125,7 @@ class Searches(Part):
         if session.task is not None and session.task.is_of_the_game:
             raise UserError("the engine is thinking: ask when it is your turn")
         session.cancel()
+        self.analysis_visits = None  # its report gives way to this one
         self._search(kind, session.played.engine.settings.limits())
         session.publish()
 

@@ -309,6 +309,15 @@ def test_an_analysis_is_shown_while_it_runs_and_follows_the_game(desk: Desk) -> 
     assert desk.session.task is None and desk.published[-1]["report"] is None
 
 
+@pytest.mark.parametrize("asked", ["hint", "score"])
+def test_a_hint_switches_an_analysis_off(desk: Desk, asked: str) -> None:
+    desk.send("analyse", visits=100_000)
+    desk.send(asked)
+    desk.wait()
+    state = desk.published[-1]
+    assert (state["report"]["kind"], state["analysisVisits"], state["task"]) == (asked, None, None)
+
+
 def test_an_analysis_ends_after_its_visits(desk: Desk) -> None:
     desk.send("analyse", visits=50)
     desk.wait()
