@@ -160,6 +160,11 @@ class PlayedGame:
         return self._ends[self.node].result if self.node in self._ends else None
 
     @property
+    def is_counted(self) -> bool:
+        """Whether this position has been counted; after two passes a player may also resign before that."""
+        return self.result is not None and self.node in self._dead
+
+    @property
     def dead(self) -> frozenset[int]:
         """The points of the stones that the count of this position removes; none if it has not been counted."""
         return self._dead.get(self.node, frozenset())

@@ -74,7 +74,7 @@ class Moves(Part):
     def _dispute(self, message: Message) -> None:
         """Counts again with the stones of one chain dead instead of alive, or the other way round."""
         played = self.session.played
-        if played.result is None or not played.game.is_over:
+        if not played.is_counted:
             raise UserError("the game has not been counted")
         point = played.game.point(text_of(message, "point"))
         if point == PASS:

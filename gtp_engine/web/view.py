@@ -58,7 +58,7 @@ def state_of(session: "Session") -> dict[str, Any]:
         "isYourTurn": session.is_latest and played.result is None and not game.is_over and played.is_humans_turn,
         "canUndo": played.can_undo and (session.is_latest or played.annotation_to_undo is not None),
         "isOver": played.result is not None,
-        "isCounted": session.is_latest and played.result is not None and game.is_over,
+        "isCounted": session.is_latest and played.is_counted,
         "captures": {colour_name(colour): game.captures(colour) for colour in (BLACK, WHITE)},
         "komi": game.komi,
         "isUsualKomi": game.komi == usual_komi(game.width, game.height, played.handicap),
@@ -102,7 +102,7 @@ def board_of(session: "Session", line: Sequence[int] = ()) -> str:
     marks = session.played.tree.marks(session.node)
     labels = marks.labels | _losses(session, game)
     options: dict[str, Any] = {"pixels": _PIXELS, "labels": labels, "marks": marks.shapes}
-    if session.played.result and session.is_latest and game.is_over and report is None:
+    if session.played.is_counted and session.is_latest and report is None:
         owners = area_map(game, session.played.dead)
         return game.to_svg(**options, ownership=(owners == BLACK) * 1.0 - (owners == WHITE) * 1.0)
     if report is None or not session.shown:

@@ -220,6 +220,22 @@ def test_two_passes_are_counted(engine: Engine, tmp_path: Path) -> None:
     assert desk.published[-1]["result"] is None and len(desk.vertices) == 12
 
 
+def test_a_resignation_before_the_count_stays_one(engine: Engine, tmp_path: Path) -> None:
+    desk = Desk(engine, tmp_path, frozenset((BLACK, WHITE)))
+    for point in ("C3", "pass", "pass"):
+        desk.play(point)
+    assert desk.published[-1]["task"]["kind"] == "count"
+    desk.send("resign")
+    state = desk.published[-1]
+    assert state["isOver"] and not state["isCounted"] and 'class="ownership"' not in state["board"]
+    with pytest.raises(UserError, match="the game has not been counted"):
+        desk.send("dead", point="C3")
+    assert desk.played.result == "B+R"  # White was to move
+    desk.send("undo")
+    desk.wait()
+    assert desk.published[-1]["isCounted"] and desk.published[-1]["result"]["by"] == "points"
+
+
 def test_a_person_may_resign_while_the_engine_thinks(desk: Desk) -> None:
     desk.play("C3")
     desk.send("resign")
