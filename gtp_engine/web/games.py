@@ -1,7 +1,7 @@
 """Which game is played or looked at: new games, saved games, records, and the network that plays."""
 
 import codecs
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice, pairwise
 from pathlib import Path
@@ -45,11 +45,11 @@ class Games(Part):
         }
 
     def _list(self, _: Message) -> dict[str, Any]:
-        return {"type": "games", "games": [path.stem for path in self._unfinished()]}
+        return {"type": "games", "games": [path.stem for path in islice(self._unfinished(), _LISTED)]}
 
-    def _unfinished(self) -> list[Path]:
+    def _unfinished(self, name: str | None = None) -> Iterator[Path]:
         played = self.session.played
-        return list(islice(unfinished_games(played.folder, played.file.path, with_edited=True), _LISTED))
+        return unfinished_games(played.folder, played.file.path, with_edited=True, name=name)
 
     def _new(self, message: Message) -> None:
         new = new_game_of(message)
@@ -63,7 +63,7 @@ class Games(Part):
 
     def _resume(self, message: Message) -> None:
         name = text_of(message, "game")
-        path = next((path for path in self._unfinished() if path.stem == name), None)
+        path = next(self._unfinished(name), None)
         if path is None:
             raise UserError(f"no unfinished game {name[:80]!r}")
         saved = open_tree(read_tree(path), path)

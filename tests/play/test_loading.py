@@ -13,7 +13,7 @@ from gtp_engine.game.rules import RULESETS, parse_rules
 from gtp_engine.play.clock import NO_LIMIT, TimeSettings
 from gtp_engine.play.loading import Opponent, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
 from gtp_engine.play.ranks import Rank
-from gtp_engine.sgf import GameRecord, write_sgf
+from gtp_engine.sgf import GameRecord, RecordTree, read_tree, write_sgf
 
 
 def record(moves: str = "C3 E5", **fields: object) -> GameRecord:
@@ -201,6 +201,27 @@ def test_the_latest_unfinished_game_of_play(tmp_path: Path) -> None:
     assert list(unfinished_games(tmp_path)) == [wanted, older]
     assert latest_unfinished(tmp_path) == wanted
     assert latest_unfinished(tmp_path, other_than=wanted) == older
+
+
+def test_only_games_that_may_be_continued_are_read_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = record()
+    made.nodes[0].comment = "a \\] b; (RE[B+R"
+    wanted = saved(tmp_path, made, "wanted.sgf", age=50)
+    other = saved(tmp_path, record(), "other.sgf", age=60)
+    saved(tmp_path, record(result="B+R"), "finished.sgf")
+    (tmp_path / "bare.sgf").write_text("(SZ[9]AP[gtp_engine]PB[human];B[ee])")  # the root has no semicolon
+    moves: list[int] = []
+
+    def read(data: bytes) -> RecordTree:
+        moves.append(data.count(b";B"))
+        return read_tree(data)
+
+    monkeypatch.setattr("gtp_engine.play.loading.read_tree", read)
+    assert list(unfinished_games(tmp_path)) == [tmp_path / "bare.sgf", wanted, other]
+    assert sorted(moves) == [0, 0, 0, 1, 1, 1]
+    moves.clear()
+    assert list(unfinished_games(tmp_path, name="wanted")) == [wanted] and len(moves) == 2
+    assert list(unfinished_games(tmp_path, name="../wanted")) == []
 
 
 def test_the_game_to_leave_out_is_known_by_any_of_its_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
