@@ -40,7 +40,11 @@ const review = new Review(send, {
 const sound = new Sound(find("#sound"));
 const timeLimits = new TimeLimits(find("#new-dialog form"));
 const clocks = new Clocks(document.querySelectorAll(".player"), find("#last-seconds"), () => sound.tick());
-study.onTool = () => state && draw(state.board);
+study.onTool = () => {
+  if (!state) return;
+  draw(state.board);
+  showComment();
+};
 await begin(find("#language"));
 fillForm();
 const connection = new Connection({onMessage: receive, onChange: showConnection});
@@ -278,8 +282,7 @@ function show(before = state) {
   showSettings();
   showLoss();
   find("#board-help").textContent = text(state.isCounted ? "countHelp" : "boardHelp");
-  find("#comment").textContent = state.comment;
-  find("#comment").hidden = !state.comment || find("#edit").open;
+  showComment();
   find("#branch").hidden = state.place === state.moves && state.humans.length < 2 && !state.isOver;
   find("#resign").disabled = state.result !== null || state.moves === 0 || state.place < state.moves;
   showPlayers();
@@ -313,6 +316,12 @@ function showLoss() {
   say(find("#lost"), loss ? text("lost", values) : "");
   find("#undo-takes-back").hidden = !loss?.canUndo;
   find("#loss").hidden = !loss;
+}
+
+// While the comment can be edited it stands in the field for that.
+function showComment() {
+  find("#comment").textContent = state.comment;
+  find("#comment").hidden = !state.comment || find("#edit").open;
 }
 
 function showSettings() {
