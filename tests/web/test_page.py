@@ -304,6 +304,28 @@ def test_a_comment_that_is_refused_stays_until_the_field_is_emptied() -> None:
     ]
 
 
+def test_sound_begins_with_a_gesture_of_the_user() -> None:
+    script = """
+        const made = [], on = {};
+        globalThis.AudioContext = class {
+          constructor() { this.state = "suspended"; made.push(this); }
+          resume() { this.state = "running"; }
+        };
+        globalThis.localStorage = {getItem: () => "on"};
+        document.addEventListener = (type, listener) => { on[type] = listener; };
+        const {Sound} = await import(process.argv[1]);
+        const sound = new Sound(element());
+        sound.tick();  // after a reload
+        console.log(made.length);
+        on.keydown(); on.pointerdown();
+        console.log(made.length, made[0].state);
+        made[0].state = "interrupted"; on.pointerup();
+        console.log(made[0].state);
+        sound.switched.checked = false; sound.audio = null; on.keydown();
+        console.log(made.length);"""
+    assert run_script(script, "sound.js") == ["0", "1", "running", "running", "1"]
+
+
 def test_the_scripts_are_small_and_load_nothing_from_elsewhere() -> None:
     assert len(SCRIPTS.encode()) <= 250_000
     styles = (STATIC / "page.css").read_text("utf-8")

@@ -10,8 +10,17 @@ export class Sound {
     try { switched.checked = localStorage.getItem(STORED) === "on"; } catch { /* private windows may have no storage */ }
     switched.addEventListener("change", () => {
       try { localStorage.setItem(STORED, switched.checked ? "on" : "off"); } catch { /* likewise */ }
+      this.wake();
       this.knock();
     });
+    for (const gesture of ["pointerdown", "pointerup", "keydown"]) document.addEventListener(gesture, () => this.wake());
+  }
+
+  // Browsers let only a gesture of the user begin sound, or resume what they have suspended; until then it is silent.
+  wake() {
+    if (!this.switched.checked) return;
+    this.audio ||= new AudioContext();
+    if (this.audio.state !== "running") this.audio.resume();
   }
 
   // Is heard if the state shows another move than the one before.
@@ -26,8 +35,7 @@ export class Sound {
   tick() { this.knock(0, TICK_PITCH); }
 
   knock(delay = 0, pitch = PITCH) {
-    if (!this.switched.checked) return;
-    this.audio ||= new AudioContext();
+    if (!this.switched.checked || !this.audio) return;
     const start = this.audio.currentTime + delay, tone = this.audio.createOscillator(), loudness = this.audio.createGain();
     tone.type = "triangle";
     tone.frequency.setValueAtTime(pitch, start);
