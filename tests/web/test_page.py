@@ -177,7 +177,7 @@ def test_a_pass_has_a_name_in_every_language() -> None:
         const review = {stage: "done", mistakes: [mistake]};
         const made = [];
         document.createElement = () => made[made.push(element()) - 1];
-        new Review(null, {}).show({review, node: 0, moves: 8});
+        new Review(null, {onStage() {}}).show({review, node: 0, moves: 8});
         console.log(made.find((each) => each.textContent).textContent);"""
     said = " ".join(in_language("es", script, "review.js"))
     assert "Negro pase" in said and said.count("pase") == 2 and "pass" not in said
@@ -189,6 +189,23 @@ def test_a_pass_has_a_name_in_every_language() -> None:
         console.log(elements["#guessed"].textContent);"""
     said = " ".join(in_language("es", script, "study.js"))
     assert "pase" in said and "pass" not in said and "D4" in said
+
+
+def test_a_screen_reader_hears_of_each_stage_of_a_review_once() -> None:
+    (tag,) = re.findall(r'<span id="review-stage"[^>]*>', PAGE)
+    assert "role=" not in tag and "aria-live" not in tag
+    script = """
+        await use("en");
+        const {Review} = await import(process.argv[1]);
+        const said = [];
+        const review = new Review(null, {onStage: (text) => said.push(text)});
+        const show = (stage, done) =>
+          review.show({review: stage && {stage, done, total: 9, mistakes: []}, node: 0, moves: 9});
+        show("moves", 0); show("moves", 5); show("reasons", 0); show("done", 0); show("done", 0);
+        console.log(said.length);
+        show(null); show("done", 0);
+        console.log(said.length);"""
+    assert in_language("en", script, "review.js") == ["3", "4"]
 
 
 # The field for the comment, on a page that shows nodes of trees. Each line of the output is the text of the field.

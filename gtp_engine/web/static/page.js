@@ -36,6 +36,7 @@ const study = new Study(send, (message) => connection.send(message));
 const review = new Review(send, {
   onNode: (node) => send({type: "go", ...study.shown, node}),
   onLine: (index) => showLine(index === null ? null : {type: "reason", number: index}),
+  onStage: announce,
 });
 const sound = new Sound(find("#sound"));
 const timeLimits = new TimeLimits(find("#new-dialog form"));

@@ -7,10 +7,12 @@ const find = (selector) => document.querySelector(selector);
 
 export class Review {
   // send: sends a message; onNode: called with the number of the node to go to; onLine: with the number of a reason, 0 for
-  // the better line, or null.
-  constructor(send, {onNode, onLine}) {
+  // the better line, or null; onStage: with what a screen reader says when a stage begins, without the moves in between.
+  constructor(send, {onNode, onLine, onStage}) {
     this.onNode = onNode;
     this.onLine = onLine;
+    this.onStage = onStage;
+    this.stage = null;
     this.said = "";
     find("#review").addEventListener("click", () => {
       send(this.isRunning ? {type: "stop-review"} : {type: "review", visits: Number(find("#review-visits").value)});
@@ -31,8 +33,11 @@ export class Review {
     find("#review").setAttribute("aria-pressed", this.isRunning);
     find("#review").disabled = !this.isRunning && (!state.isReady || state.moves === 0);
     find("#reviewed").hidden = !review || isGuessing;
+    const stage = review && review.stage, isNew = stage !== this.stage;
+    this.stage = stage;
     if (!review) return;
     say(find("#review-stage"), stageText(review));
+    if (isNew) this.onStage(stageText(review));
     find("#review-progress").hidden = !this.isRunning;
     if (review.total) Object.assign(find("#review-progress"), {max: review.total, value: review.done});
     else find("#review-progress").removeAttribute("value");
