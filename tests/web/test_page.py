@@ -208,6 +208,25 @@ def test_a_screen_reader_hears_of_each_stage_of_a_review_once() -> None:
     assert in_language("en", script, "review.js") == ["3", "4"]
 
 
+def test_a_reason_keeps_the_focus_while_the_review_goes_on() -> None:
+    script = """
+        await use("en");
+        const {Review} = await import(process.argv[1]);
+        const review = new Review(null, {onStage() {}});
+        document.createElement = () => ({...element(), append(...all) { (this.children ??= []).push(...all); }});
+        const list = document.querySelector("#mistakes");
+        const buttons = () => list.children.flatMap((item) => item.children);
+        list.querySelector = (selector) => ({focus: () => console.log(selector.match(/"(.*)"/)[1].replace(" ", "-"))});
+        const mistake = {node: 3, number: 7, colour: "black", move: "C3", points: 2, best: "pass"};
+        const show = (...reasons) =>
+          review.show({review: {stage: "reasons", mistakes: [{...mistake, reasons}]}, node: 3, moves: 9});
+        show(); show();
+        document.activeElement = buttons()[1]; show({name: "betterLine", values: {}});
+        document.activeElement = buttons()[0]; show();
+        console.log(new Set(buttons().map((button) => button.dataset.entry)).size);"""
+    assert in_language("en", script, "review.js") == ["3-0", "3", "2"]
+
+
 # The field for the comment, on a page that shows nodes of trees. Each line of the output is the text of the field.
 COMMENTS = """
     const {Study} = await import(process.argv[1]);

@@ -45,27 +45,30 @@ export class Review {
     const said = JSON.stringify([review.mistakes, state.node]);
     if (said === this.said) return;
     this.said = said;
-    const focused = document.activeElement.dataset.node;
+    const focused = document.activeElement.dataset.entry;
     find("#mistakes").replaceChildren(...review.mistakes.map((mistake) => this.item(mistake, state.node)));
-    if (focused) find("#mistakes").querySelector(`[data-node="${focused}"]`)?.focus();
+    if (focused) find("#mistakes").querySelector(`[data-entry="${focused}"]`)?.focus();
   }
 
   item(mistake, shown) {
     const item = document.createElement("li"), button = document.createElement("button");
     button.type = "button";
-    button.dataset.node = mistake.node;
+    button.dataset.entry = mistake.node;
     button.textContent = mistakeText(mistake);
     button.addEventListener("click", () => this.onNode(mistake.node));
     item.append(button);
     if (mistake.node === shown) {
       button.setAttribute("aria-current", "true");
-      item.append(...[text("betterLine"), ...mistake.reasons.map(sentence)].map((said, index) => this.reason(said, index)));
+      const lines = [text("betterLine"), ...mistake.reasons.map(sentence)];
+      item.append(...lines.map((said, index) => this.reason(said, index, `${mistake.node} ${index}`)));
     }
     return item;
   }
 
-  reason(said, index) {
+  // entry: identifies its button, which may be made anew.
+  reason(said, index, entry) {
     const button = document.createElement("button");
+    button.dataset.entry = entry;
     button.type = "button";
     button.className = "reason";
     button.textContent = said;
