@@ -362,6 +362,20 @@ def test_sound_begins_with_a_gesture_of_the_user() -> None:
     assert run_script(script, "sound.js") == ["0", "1", "running", "running", "1"]
 
 
+def test_a_stone_is_no_longer_the_tool_where_none_can_be_put() -> None:
+    script = """
+        const tool = document.querySelector("#tool");
+        tool.options = ["play", "square", "black"].map((value) => ({value}));
+        study.onTool = () => console.log("drawn");
+        for (const [chosen, isStudy] of [["black", true], ["square", false], ["black", false]]) {
+          tool.value = chosen;
+          study.state = {node: 3, comment: "", tree: "1.0", isStudy, place: 1};
+          study.showEditing(study.state);
+          console.log(tool.value);
+        }"""
+    assert comments(script) == ["black", "square", "drawn", "play"]
+
+
 def test_the_scripts_are_small_and_load_nothing_from_elsewhere() -> None:
     assert len(SCRIPTS.encode()) <= 250_000
     styles = (STATIC / "page.css").read_text("utf-8")

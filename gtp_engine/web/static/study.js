@@ -122,6 +122,10 @@ export class Study {
     for (const id of ["turn", "delete", "promote"]) find(`#${id}`).disabled = !state.isStudy || this.isGuessing;
     find("#delete").disabled ||= state.place === 0;
     for (const option of find("#tool").options) option.disabled = STONES.includes(option.value) && !state.isStudy;
+    if (!state.isStudy && STONES.includes(find("#tool").value)) {
+      find("#tool").value = "play";
+      this.onTool();
+    }
   }
 
   // While the user is in the field it stays with its position: the engine, or another page, may show another one meanwhile.
