@@ -95,7 +95,10 @@ def test_a_new_game_begins_with_the_settings_of_the_present_one() -> None:
         open({width: 7, height: 7, humans: ["black", "white"], komi: 4, isUsualKomi: false, seconds: 2, clock});
         open({isRecord: true, rank: "max", seconds: 3});
         form.colour.value = "random";
-        open({width: 5, height: 6, handicap: 1, rules: "other", seconds: 4000});"""
+        open({width: 5, height: 6, handicap: 1, rules: "other", seconds: 4000});
+        open({rules: "stone-scoring"});
+        open({rules: "stone-scoring"});
+        console.log(form.rules.options.length);"""
     assert run_script(script, "new_game.js") == [
         "25k,19,white,0,aga,empty,-,none,-,-",
         ",100",
@@ -103,6 +106,9 @@ def test_a_new_game_begins_with_the_settings_of_the_present_one() -> None:
         "25k,7,both,0,aga,4,-,byoyomi,10,30",
         "max,7,both,0,aga,4,3,byoyomi,10,30",
         "25k,7,random,0,aga,empty,3,none,10,30",
+        "25k,19,random,0,stone-scoring,empty,3,none,10,30",
+        "25k,19,random,0,stone-scoring,empty,3,none,10,30",
+        "3",
     ]
 
 

@@ -17,6 +17,8 @@ export function suggest(form, timeLimits, state) {
   // Who has the colour chosen by chance wants that again.
   if (form.colour.value !== "random") select(form.colour, state.humans.length === 2 ? "both" : state.humans[0]);
   select(form.handicap, state.handicap);
+  // "other" rules have no name, by which a new game chooses them.
+  if (!has(form.rules, state.rules) && state.rules !== "other") form.rules.add(new Option(state.rules, state.rules));
   select(form.rules, state.rules);
   offer(form.komi, state.isUsualKomi ? "" : state.komi);
   timeLimits.suggest(state.clock);

@@ -219,6 +219,9 @@ find("#new-dialog form").addEventListener("submit", (event) => {
 
 function rankName(rank) { return text(rank.endsWith("d") ? "dan" : "kyu", {number: number(parseInt(rank, 10))}); }
 
+// Rules that are not offered have the name that the program gives them.
+function rulesName(name) { return [...RULES, "other"].includes(name) ? text(`rules-${name}`) : name; }
+
 function fillForm() {
   study.fill();
   review.fill();
@@ -228,7 +231,7 @@ function fillForm() {
   ranks.push(...Array.from({length: STRONGEST_DAN}, (_, index) => `${index + 1}d`));
   form.rank.replaceChildren(...ranks.map((name) => new Option(rankName(name), name)), new Option(text("fullStrength"), "max"));
   form.handicap.replaceChildren(...[0, 2, 3, 4, 5, 6, 7, 8, 9].map((stones) => new Option(number(stones), stones)));
-  form.rules.replaceChildren(...RULES.map((name) => new Option(text(`rules-${name}`), name)));
+  form.rules.replaceChildren(...[...new Set([...RULES, kept.rules])].map((name) => new Option(rulesName(name), name)));
   find("#layer").replaceChildren(...LAYERS.map((name) => new Option(text(`layer-${name}`), name)));
   const visits = Number(find("#analysis-visits").value) || USUAL_VISITS;
   find("#analysis-visits").replaceChildren(...VISITS.map((count) => new Option(number(count), count, false, count === visits)));
@@ -289,8 +292,8 @@ function show(before = state) {
   showPlayers();
   showStatus();
   showReport();
-  const rules = [...RULES, "other"].includes(state.rules) ? text(`rules-${state.rules}`) : state.rules;
-  find("#facts").textContent = text("facts", {komi: number(state.komi, state.komi % 1 ? 1 : 0), rules, move: number(state.moveNumbers[0])});
+  const komi = number(state.komi, state.komi % 1 ? 1 : 0), rules = rulesName(state.rules);
+  find("#facts").textContent = text("facts", {komi, rules, move: number(state.moveNumbers[0])});
   find("#recorded").textContent = state.recordedResult ? text("recordedResult", {result: resultText(state.recordedResult)}) : "";
   find("#file").textContent = state.file ? text("savedAs", {file: isolated(state.file)}) : "";
   // How a rank is played, and that it is saved to a new file, stays visible throughout the game.
