@@ -324,6 +324,12 @@ class Game:
             raise invalid("point", point, "a point of the board, not a pass")
         return int(self.board["stones"][0, found])
 
+    @property
+    def first_captures(self) -> tuple[int, int]:
+        """The prisoners that Black and White had taken before the game's first position was set up."""
+        _, black, white = self._boards[0]["captures"][0].tolist()
+        return black, white
+
     def captures(self, colour: int | str) -> int:
         """Returns the number of prisoners that `colour` has taken."""
         return int(self.board["captures"][0, as_colour(colour)])

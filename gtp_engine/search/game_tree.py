@@ -221,4 +221,5 @@ def _add_children(tree: Tree, node: int, priors: np.ndarray) -> None:
 def _origin_of(game: Game) -> tuple[object, ...]:
     """Returns everything but the moves that two games must have in common to share a tree."""
     komi = float(game.board["komi"][0])  # with the compensation for handicap stones, which the first moves decide
-    return game.width, game.height, game.rules, komi, game.history_start, tuple(game.setup_stones)
+    start = game.history_start, tuple(game.setup_stones), game.first_captures
+    return game.width, game.height, game.rules, komi, *start

@@ -144,6 +144,8 @@ class GameRecord:
     ) -> "GameRecord":
         """Makes a record of a game so far. Ranks, time and other information can be set on the record afterwards.
 
+        Prisoners taken before stones were set up are not in the record: SGF has no property for them.
+
         Args:
             game: The game.
             black: Black's name.

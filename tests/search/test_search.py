@@ -227,6 +227,21 @@ def test_a_changed_handicap_begins_another_tree() -> None:
     assert search.visits == 0
 
 
+def test_other_prisoners_begin_another_tree() -> None:
+    game = Game(5, rules="japanese")
+    for colour, point in ((BLACK, "A1"), (WHITE, "A2"), (BLACK, PASS), (WHITE, "B1")):
+        game.play(colour, point)
+    games = [game.copy(), game.copy()]
+    for number, one in enumerate(games):
+        one.set_up("A5", "A2 B1", keep_captures=number == 0)
+    assert [one.captures(WHITE) for one in games] == [1, 0]
+    search = Search(HashEvaluator(1), SearchParameters(), seed=1)
+    search.set_position(games[0])
+    run(search, Limits(visits=100))
+    search.set_position(games[1])
+    assert search.visits == 0
+
+
 @pytest.mark.parametrize("change", ["komi", "rules", "setup", "turn", "history", "size"])
 def test_another_game_begins_another_tree(change: str) -> None:
     game = Game(5)
