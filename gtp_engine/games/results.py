@@ -171,7 +171,8 @@ def open_folder(folder: Path, settings: dict[str, Any], states: Mapping[str, str
     if results.exists() and not file.exists():
         raise UserError(f"{folder} holds the games of a match without its {SETTINGS_FILE}; choose another folder")
     known = _read_settings(file) if file.exists() else {}
-    if not results.exists() or b"\n" not in results.read_bytes():
+    has_games = results.exists() and b"\n" in results.read_bytes()
+    if not has_games and (not file.exists() or known.keys() >= settings.keys()):  # or it may be another program's file
         write_text(file, json.dumps({**settings, **states}, indent=2) + "\n")
         return _read_results(results)
     for key, here in {**settings, **{key: state for key, state in states.items() if key in known}}.items():

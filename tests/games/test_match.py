@@ -79,6 +79,13 @@ def test_a_mistyped_engine_is_corrected_in_the_same_folder(scripted: Script, tmp
     assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 1
 
 
+def test_a_file_of_another_program_is_left_alone(scripted: Script, tmp_path: Path) -> None:
+    (tmp_path / "match.json").write_text('{"engines": ["a", "b"], "played": 400}')
+    with pytest.raises(ValueError, match="holds another match"):
+        run(scripted(), scripted(), 1, tmp_path)
+    assert "400" in (tmp_path / "match.json").read_text()
+
+
 def test_games_without_their_settings_are_left_alone(scripted: Script, tmp_path: Path) -> None:
     engines = scripted("resign"), scripted()
     run(*engines, 1, tmp_path)
