@@ -58,8 +58,8 @@ _NO_LEVELS = f"there are no levels any more: type rank and {WEAKEST} to {STRONGE
 _OF_THE_START = ("time", "seconds", "visits", "network", "threads")  # what options of the program choose
 _USAGES = {usage.split()[0]: usage for usage in COMMANDS}
 _COMMAND_OF = {word: command for command, words in ALIASES.items() for word in words}
-_VERTEX = re.compile(r"(?:play )?([a-z]) ?(\d{1,9})", re.IGNORECASE)
-_REVERSED = re.compile(r"(?:play )?(\d{1,9}) ?([a-z])", re.IGNORECASE)
+_VERTEX = re.compile(r"(?:play\s+)?([a-z])\s?(\d{1,9})", re.IGNORECASE)
+_REVERSED = re.compile(r"(?:play\s+)?(\d{1,9})\s?([a-z])", re.IGNORECASE)
 _TWO_NUMBERS = re.compile(r"\(?(\d{1,2})(?:\s*[,;.:/-]\s*|\s+)(\d{1,2})\)?")
 _SHOWN = 40  # characters of a line that a message quotes
 

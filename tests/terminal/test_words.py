@@ -14,6 +14,7 @@ from gtp_engine.terminal.words import ALIASES, COMMANDS, parse_line
         ("d 4", ("play", "d4")),
         ("4d", ("play", "d4")),
         ("play D4", ("play", "D4")),
+        ("play\u3000D4", ("play", "D4")),
         ("back", ("undo", "")),
         ("Take  Back", ("undo", "")),
         ("exit", ("quit", "")),
