@@ -253,7 +253,7 @@ class Session:
             self.searches.forget_judgement()
         self.played.tree.follow(node)
         self.node = node
-        self.report, self.shown, self.problem = None, "", None
+        self.report, self.shown, self.problem = None, "", self._loading_problem()
         self.go_on()
 
     def changed(self) -> None:
@@ -278,10 +278,14 @@ class Session:
         self.played.engine.ready.add_done_callback(lambda _: self.call(self._ready))
 
     def _ready(self) -> None:
-        ready = self.played.engine.ready
-        if ready.done() and (error := ready.exception()) is not None:
-            self.problem = in_words(error)
+        self.problem = self._loading_problem() or self.problem
         self.publish()
+
+    def _loading_problem(self) -> str | None:
+        """Returns why the engine could not get ready, as with a damaged network; None if it could or may yet."""
+        ready = self.played.engine.ready
+        error = ready.exception() if ready.done() else None
+        return None if error is None else in_words(error)
 
     def go_on(self) -> None:
         """Has the engine do what comes next, and shows the state."""

@@ -13,7 +13,9 @@ export class Sound {
       this.wake();
       this.knock();
     });
-    for (const gesture of ["pointerdown", "pointerup", "keydown"]) document.addEventListener(gesture, () => this.wake());
+    for (const gesture of ["pointerdown", "pointerup", "keydown"]) {
+      document.addEventListener(gesture, () => this.wake(), {capture: true});  // the board keeps some keys to itself
+    }
   }
 
   // Browsers let only a gesture of the user begin sound, or resume what they have suspended; until then it is silent.
