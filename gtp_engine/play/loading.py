@@ -238,12 +238,21 @@ def _is_to_continue(data: bytes, *, with_edited: bool) -> bool:
         SgfError: It cannot be read.
     """
     start = _ROOT.match(data)
+    if start is not None and not _is_utf8(start[0]):  # in other charsets a "]" may be half of a character
+        start = None
     root = read_tree(data if start is None else start[0] + b")")
     is_edited = read_notes(root.root.properties).is_edited
     if not (with_edited if is_edited else _is_unfinished(root.record(root.root))):
         return False
     tree = root if start is None else read_tree(data)
     return tree.is_whole_file and (is_edited or bool(tree.record(tree.main_line[-1]).moves))
+
+
+def _is_utf8(data: bytes) -> bool:
+    with suppress(UnicodeDecodeError):
+        data.decode("utf-8")
+        return True
+    return False
 
 
 def _is_unfinished(record: GameRecord) -> bool:

@@ -197,6 +197,9 @@ def test_the_latest_unfinished_game_of_play(tmp_path: Path) -> None:
     saved(tmp_path, record(application="Sabaki"), "other.sgf", age=30)
     saved(tmp_path, record(black="gtp_engine a"), "selfplay.sgf", age=20)
     (tmp_path / "broken.sgf").write_text("(;")
+    re_encoded = record().to_sgf().replace("GM[1]", "GM[1]GN[ゾ]").replace("UTF-8", "Shift_JIS").encode("cp932")
+    wanted.write_bytes(re_encoded)  # this character's second byte is that of "]"
+    os.utime(wanted, (wanted.stat().st_atime, older.stat().st_mtime + 10))
     (tmp_path / "folder.sgf").mkdir()
     assert list(unfinished_games(tmp_path)) == [wanted, older]
     assert latest_unfinished(tmp_path) == wanted
