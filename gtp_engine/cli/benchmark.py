@@ -27,15 +27,15 @@ SECONDS, NETWORK_SECONDS = 3.0, 2.0
         "sizes",
         type=BoardSize(),
         multiple=True,
-        show_default="9, 13 and 19; 19 for a network that is named",
+        show_default="9, 13 and 19; 19 for a network file",
         help="N or WIDTHxHEIGHT, 2 to 25 (repeatable).",
     ),
 )
-@search_options(seconds="2; 3 with --network none")
+@search_options(seconds="2; 3 without a network")
 def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None:
     """Measure visits per second, and find the best number of threads and batch size for a network.
 
-    Every search starts with an empty tree and runs for 2 s (3 s with --network none), or as long as --seconds or
+    Every search starts with an empty tree and runs for 2 s (3 s without a network), or as long as --seconds or
     --visits allow. An opening position is searched with each number of threads up to --threads and each batch size. The
     table also shows the positions per second of the network alone on the same threads, measured before and after the
     search. The last line recommends what to set.

@@ -269,7 +269,7 @@ def test_the_command_line_switches_off_the_handicap(file: Path) -> None:
 def test_values_may_be_dates_and_lists(file: Path) -> None:
     file.write_text("[learn]\nsince = 2015-03-31\n[match]\nsprt = [0, 10]\ntime = [0, 2, 1]\n")
     assert "[default: 2015-03-31]" in run("learn", "--help").stdout
-    page = run("match", "--help").stdout
+    page = " ".join(run("match", "--help").stdout.split())
     assert "[default: 0, 10]" in page and "[default: 0, 2, 1]" in page
     file.write_text("[match]\nsprt = 10\n")
     assert run("match").stderr == f"Error: {file}: [match] sprt: Takes 2 values but 1 was given.\n"
