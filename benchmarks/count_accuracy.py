@@ -16,9 +16,10 @@ import time
 import zipfile
 from pathlib import Path
 
+from rank_games import network_or_default
+
 from gtp_engine.game.coords import PASS
 from gtp_engine.games.elo import wilson_interval
-from gtp_engine.network.library import default_network
 from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import SearchRequest
@@ -36,7 +37,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the order (default: 1)")
     parser.add_argument("--network", help="a file or a name (default: the bundled one for 19x19)")
     options = parser.parse_args()
-    network = options.network or str(default_network(19, 19))
+    network = network_or_default(options.network, 19)
     worker = SearchWorker(network, 1, options.seed)
     finished = finished_games(options.records, options.member)
     random.Random(options.seed).shuffle(finished)

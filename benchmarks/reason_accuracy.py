@@ -31,6 +31,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rank_games import network_or_default
+
 from gtp_engine.analysis.mistakes import find_mistakes
 from gtp_engine.analysis.reasons.captures import LEAST_CAPTURE_CHANGE
 from gtp_engine.analysis.reasons.connections import LEAST_CONNECTION_CHANGE
@@ -60,7 +62,6 @@ from gtp_engine.evaluate.evaluator import Evaluator
 from gtp_engine.evaluate.factory import make_evaluator
 from gtp_engine.game.game import Game
 from gtp_engine.games.elo import wilson_interval
-from gtp_engine.network.library import default_network
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits
 from gtp_engine.sgf import GameRecord, SgfError, read_sgf
@@ -71,7 +72,7 @@ _LEAST_CAPTURED, _LEAST_CONNECTED = LEAST_CAPTURE_CHANGE / 2, LEAST_CONNECTION_C
 
 def main() -> None:
     options = parse_arguments()
-    network = options.network or str(default_network(19, 19))
+    network = network_or_default(options.network, 19)
     own, judge = (make_evaluator(name, threads=1, seed=options.seed) for name in (network, options.judge))
     visits = options.visits
     explainer = Explainer(own, default_parameters(network), Limits(visits), options.seed)
