@@ -168,11 +168,12 @@ def open_folder(folder: Path, settings: dict[str, Any], states: Mapping[str, str
     """
     folder.mkdir(parents=True, exist_ok=True)
     file, results = folder / SETTINGS_FILE, folder / RESULTS_FILE
-    if results.exists() and not file.exists():
+    known = _read_settings(file) if file.exists() else None
+    if known is None and results.exists():
         raise UserError(f"{folder} holds the games of a match without its {SETTINGS_FILE}; choose another folder")
-    known = _read_settings(file) if file.exists() else {}
     has_games = results.exists() and b"\n" in results.read_bytes()
-    if not has_games and (not file.exists() or known.keys() >= settings.keys()):  # or it may be another program's file
+    # Without the keys of a match it may be another program's file.
+    if known is None or (not has_games and known.keys() >= settings.keys()):
         write_text(file, json.dumps({**settings, **states}, indent=2) + "\n")
         return _read_results(results)
     for key, here in {**settings, **{key: state for key, state in states.items() if key in known}}.items():
