@@ -27,7 +27,7 @@ _RULES_BY_START |= {"nz": "new-zealand", "ing": "ing", "goe": "ing", "tromp": "t
 # What Chinese servers write for 7.5 points: 3.75, which are zi, or 375, hundredths of them, which CGoban saves as
 # 375.00. In our own files a komi of 3.75 or 375 points and a margin of 3.75 points have one more digit: 3.750, 375.0.
 _ZI = re.compile(r"[-+]?[0-9]*[.,](25|75)")
-_HUNDREDTHS = re.compile(r"[-+]?([2-9]|[1-9][0-9]{1,3})(00|25|50|75)([.,]00+)?")
+_HUNDREDTHS = re.compile(r"([-+]?(?:[2-9]|[1-9][0-9]{1,3}))(00|25|50|75)(?:[.,]00+)?")
 
 Properties = dict[str, list[bytes]]
 
@@ -107,8 +107,8 @@ def read_komi(text: str) -> float | None:
 
     Chinese servers write hundredths (650) and zi (3.75, or 375, for 7.5); `komi_text` writes what is neither.
     """
-    text = text.strip()
-    points = read_points(f"{float(text.replace(',', '.')) / 100:.2f}" if _HUNDREDTHS.fullmatch(text) else text)
+    hundredths = _HUNDREDTHS.fullmatch(text.strip())
+    points = read_points(f"{hundredths[1]}.{hundredths[2]}" if hundredths else text)
     return points if points is not None and abs(points) <= LARGEST_KOMI else None
 
 
