@@ -38,7 +38,7 @@ def losses_of_network(judge: Network, network: str, size: int, count: int) -> Lo
     """Returns what each move of a network's ranks has lost, in up to `count` games of each rank.
 
     Raises:
-        UserError: There are no games.
+        UserError: No games of these ranks have been played yet.
     """
     found: dict[Rank, list[np.ndarray]] = defaultdict(list)
     games = Games(network, size, FITTED[0])

@@ -36,7 +36,7 @@ class EngineMatchSettings(MatchSettings):
         patience: Seconds without an answer after which an engine without a clock has lost.
 
     Raises:
-        UserError: A number is not one, or out of range; a byo-yomi period has no stones, or stones have no seconds.
+        UserError: A value is not a number or out of range, or the time settings make no sense (`check_time`).
     """
 
     time: tuple[int, int, int] = (0, 0, 0)
@@ -61,7 +61,7 @@ class EngineMatchSettings(MatchSettings):
 
 
 def check_time(time: tuple[int, int, int]) -> None:
-    """Raises UserError unless these are time settings of GTP, and for those that are no limit, except three zeros."""
+    """Raises UserError if these are not time settings of GTP, or set no limit although they are not all zero."""
     if not isinstance(time, tuple | list) or len(time) != 3 or not all(is_whole(part) and part >= 0 for part in time):
         raise invalid("time", time, "whole numbers of main seconds, byo-yomi seconds and stones, such as (300, 10, 5)")
     main, period, stones = time
@@ -69,7 +69,7 @@ def check_time(time: tuple[int, int, int]) -> None:
     if period and not stones:
         raise UserError(f"{words}: a period needs a number of stones, such as 1 for byo-yomi")
     if stones and not main + period:
-        raise UserError(f"{words}: the stones need seconds; three zeros are no limit")
+        raise UserError(f"{words}: a number of stones needs main time or a period; 0 0 0 means no limit")
 
 
 class MatchOptions(TypedDict, total=False):

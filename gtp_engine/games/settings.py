@@ -37,7 +37,7 @@ class MatchSettings:
             apart from the number of games, resumes there. None to save nothing.
 
     Raises:
-        UserError: A number is not one, or out of range.
+        UserError: A value is not a number, or out of range.
     """
 
     games: int

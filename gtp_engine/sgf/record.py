@@ -87,8 +87,8 @@ class GameRecord:
         source: The name used in error messages.
 
     Raises:
-        UserError: A size, a number or a text is of another type, a text has an unknown name, or there is no node;
-            fields that were set later are checked by `to_sgf`.
+        UserError: A field has a value of the wrong type, a text has an unknown name, or there are no nodes; fields that
+            were set later are checked by `to_sgf`.
     """
 
     width: int = 19

@@ -357,7 +357,7 @@ class RecordTree:
                 self.edits.append(Edit(before, partial(self._take_back, before, after), after.move))
 
     def _take_back(self, before: TreeNode, after: TreeNode) -> TreeNode:
-        """Removes a move of the main line that was made before variations beside it; returns the end of the main line.
+        """Takes back a move of the main line, keeping the variations beside it; returns the end of the main line.
 
         Where there are such variations an empty node takes the move's place, or the first of them would become the
         main line, here and in the file.

@@ -187,7 +187,10 @@ def test_result_as_json(scripted: Script) -> None:
         ({"time": (1.5, 0, 0)}, "invalid time (1.5, 0, 0): expected whole numbers of main seconds"),
         ({"time": (300, 10, 0)}, "invalid time 300 10 0: a period needs a number of stones, such as 1 for byo-yomi"),
         ({"time": (0, -1, 0)}, "invalid time (0, -1, 0): expected whole numbers of main seconds"),
-        ({"time": (0, 0, 5)}, "invalid time 0 0 5: the stones need seconds; three zeros are no limit"),
+        (
+            {"time": (0, 0, 5)},
+            "invalid time 0 0 5: a number of stones needs main time or a period; 0 0 0 means no limit",
+        ),
     ],
 )
 def test_bad_settings_are_named(scripted: Script, option: dict[str, object], message: str) -> None:

@@ -460,7 +460,7 @@ def read_labels(folder: Path, on_error: Callable[[str], None]) -> GameSet:
         on_error: Called with a message for each damaged shard, which is skipped.
 
     Raises:
-        UserError: There are no labels, or the shards are not those of a teacher.
+        UserError: The folder contains no labels, or shards that are not known to be labels.
     """
     _refuse_other_shards(folder)
     sets = list(read_shards(shard_files(folder), lambda error: on_error(str(error))))
