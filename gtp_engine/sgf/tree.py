@@ -30,6 +30,7 @@ from .values import Properties, escaped, read_text
 from .writing import file_properties, serialised
 
 _APPLICATION = f"gtp_engine:{__version__}".encode()
+_CHANGES = frozenset(("B", "W", "AB", "AW", "AE", "PL"))  # properties that change the position or the turn
 
 
 @dataclass(eq=False)
@@ -81,6 +82,14 @@ class TreeNode:
     def has_setup(self) -> bool:
         """Whether the node sets up or removes stones."""
         return any(name in self.properties for name in ("AB", "AW", "AE"))
+
+    @property
+    def first_with_position(self) -> "TreeNode":
+        """The node that led to its position: an earlier one if this one changes neither stones nor turn."""
+        node = self
+        while node.parent is not None and _CHANGES.isdisjoint(node.properties):
+            node = node.parent
+        return node
 
 
 @dataclass(frozen=True)

@@ -60,16 +60,21 @@ class Values:
         self._values: dict[TreeNode, Value] = {}
 
     def note(self, report: SearchReport, node: TreeNode) -> None:
-        """Keeps what a search has found, unless a value counts that has more visits or is for the other player."""
-        known = self.get(node)
-        is_kept = known is not None and (known.to_move != report.to_move or known.visits > report.visits)
-        if is_kept or not report.moves:
+        """Keeps what a search has found, unless a value counts that has more visits or is for the other player.
+
+        It also holds for the node that led to the position: the move, if only comments or empty nodes stand in between.
+        """
+        if not report.moves:
             return
         is_black = report.to_move == BLACK
         winrate = report.winrate if is_black else 1 - report.winrate
         lead = report.lead if is_black else -report.lead
         losses = {move.vertex: max(0.0, report.moves[0].lead - move.lead) for move in report.moves}
-        self.set(node, Value(report.to_move, winrate, lead, report.visits, report.moves[0].vertex, losses))
+        value = Value(report.to_move, winrate, lead, report.visits, report.moves[0].vertex, losses)
+        for each in (node, node.first_with_position):
+            known = self.get(each)
+            if known is None or (known.to_move == report.to_move and known.visits <= report.visits):
+                self.set(each, value)
 
     def set(self, node: TreeNode, value: Value) -> None:
         """Keeps a value whatever was known before."""

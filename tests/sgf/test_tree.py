@@ -126,6 +126,11 @@ def test_the_line_follows_what_was_looked_at() -> None:
     assert vertices(read, read.main_line) == ["E5", "C7", "G7", "G3"]
 
 
+def test_a_position_is_led_to_by_a_move_or_set_up_stones_or_a_turn() -> None:
+    line = read_tree(b"(;GM[1]SZ[9];C[the start];B[ee];;C[said]MN[1];AB[aa];TR[aa];PL[W];)").main_line
+    assert [line.index(node.first_with_position) for node in line] == [0, 0, 2, 2, 2, 5, 5, 7, 7]
+
+
 def test_every_change_is_undone_in_turn() -> None:
     read = tree()
     states = [read.to_sgf()]

@@ -577,6 +577,12 @@ def test_a_review_fills_the_graph_and_lists_mistakes_with_reasons(desk: Desk) ->
     assert state(desk)["place"] == 3 and state(desk)["review"]["mistakes"][0]["place"] is None
 
 
+def test_a_review_finds_values_for_moves_before_nodes_that_change_nothing(desk: Desk) -> None:
+    desk.send("open", sgf="(;GM[1]SZ[9];C[the start];B[ee];;W[cg];AB[aa];B[cc];C[the end])")
+    review(desk)
+    assert [place for place, *_ in state(desk)["curve"]] == [0, 1, 2, 3, 5, 6, 7]  # not before the stone is set up
+
+
 def test_a_review_can_be_stopped(study: Desk) -> None:
     study.send("review", visits=100_000)
     study.send("stop-review")
