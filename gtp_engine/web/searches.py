@@ -97,9 +97,10 @@ class Searches(Part):
         if not is_wanted or (played.is_humans_turn and not session.is_latest):
             return None
         node = played.node
-        is_persons = node.move is not None and node.move.colour in played.humans
+        last = node.first_with_position
+        is_persons = last.move is not None and last.move.colour in played.humans
         # Guesses are about the position alone.
-        before = node.parent if is_persons and not session.guessing.is_on else None
+        before = last.parent if is_persons and not session.guessing.is_on else None
         nodes = [node] if before is None else [before, node]
         untried = (node for node in nodes if (node, session.to_move(node)) not in self._tried)
         return next((node for node in untried if not session.values.is_judged(node)), None)

@@ -42,6 +42,14 @@ def test_a_move_that_is_played_at_once_is_judged_too(desk: Desk) -> None:
     assert all(desk.session.values.is_judged(node) for node in desk.played.node.path[2:4])
 
 
+def test_a_move_before_an_empty_node_is_judged(desk: Desk) -> None:
+    desk.send("open", sgf="(;GM[1]SZ[9];B[ee];W[cc];)")  # undo leaves such a node beside a variation
+    desk.send("teach", on=True)
+    desk.wait()
+    _, before, move, empty = desk.session.line
+    assert desk.session.node is empty and all(desk.session.values.is_judged(node) for node in (before, move, empty))
+
+
 @pytest.mark.parametrize("asked", ["hint", "score"])
 def test_a_hint_only_delays_the_judgement(desk: Desk, asked: str) -> None:
     desk.send("new", **NEW | {"colour": "both"})
