@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.errors import UserError
 from ..base.fields import parse_word
 from ..game.coords import BLACK, WHITE, colour_name
+from ..game.game import Move
 from ..play.played_game import check_move
 from ..sgf import TreeNode
 from .part import Message, Part
@@ -114,31 +115,45 @@ class Guessing(Part):
         """Compares a move with the game's, and shows the next position to guess in; after the last one guessing ends.
 
         Raises:
-            UserError: The move is illegal, the game ends here, its next move is not to be guessed, or the next position
-                to show has an illegal move.
+            UserError: The move is illegal, there is none to guess here (`_next_move`), or the next position to show has
+                an illegal move.
         """
-        session = self.session
-        game, following = session.position(), session.node.next
-        if following is None or following.move is None:
-            raise UserError("the game ends here: there is no move to guess")
-        colours = _COLOURS[self.colour or "both"]
-        if following.move.colour not in colours:
-            whose, guessed = (colour_name(colour).capitalize() for colour in (following.move.colour, *colours))
-            raise UserError(
-                f"the next move is {whose}'s, but you are guessing those of {guessed}: go to the next position"
-            )
+        session, colours = self.session, _COLOURS[self.colour or "both"]
+        game = session.position()
+        following, move = self._next_move(colours)
         check_move(game, point)
         upcoming = _next_to_guess(following, colours)
         target = upcoming or session.line[-1]
         session.position(target)  # as in `_choose`
         value = session.values.get(session.node)
         losses = {} if value is None else value.losses
-        guessed, played = game.vertex(point), game.vertex(following.move.point)
+        guessed, played = game.vertex(point), game.vertex(move.point)
         self.last = Guess(guessed, played, losses.get(guessed), losses.get(played))
         self.score = self.score.with_guess(self.last)
         if upcoming is None:
             self.end()
         session.look_at(target)
+
+    def _next_move(self, colours: tuple[int, ...]) -> tuple[TreeNode, Move]:
+        """Returns the node of the game's next move, which may come after comments or empty nodes, and the move.
+
+        Raises:
+            UserError: The game ends here, stones are set up or the turn changes before the move, or it is not of these
+                colours.
+        """
+        shown = self.session.node
+        before = _next_to_guess(shown, _COLOURS["both"])
+        following = None if before is None else before.next
+        if before is None or following is None or following.move is None:
+            raise UserError("the game ends here: there is no move to guess")
+        if before.first_with_position is not shown.first_with_position:
+            raise UserError("the position changes before the next move: go to the next position")
+        if following.move.colour not in colours:
+            whose, guessed = (colour_name(colour).capitalize() for colour in (following.move.colour, *colours))
+            raise UserError(
+                f"the next move is {whose}'s, but you are guessing those of {guessed}: go to the next position"
+            )
+        return following, following.move
 
     def state(self) -> dict[str, Any] | None:
         """Returns what the page shows of it; None if nothing has been guessed."""

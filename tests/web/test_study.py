@@ -472,6 +472,24 @@ def test_a_move_of_the_other_player_is_not_guessed(study: Desk) -> None:
     assert (state(study)["guess"]["tried"], state(study)["guess"]["right"]) == (1, 1)
 
 
+def test_a_move_after_a_comment_is_guessed_but_none_after_set_up_stones(desk: Desk) -> None:
+    desk.send("open", sgf="(;GM[1]SZ[9];B[ee];C[well];;W[cc];AB[aa];B[gc];AW[ii])")
+    desk.send("go", move=0)
+    desk.send("guess", colour="both")
+    desk.play("E5")
+    assert state(desk)["place"] == 3
+    desk.send("go", move=1)
+    desk.play("C7")
+    assert (state(desk)["place"], state(desk)["guess"]["right"]) == (5, 2)
+    desk.send("go", move=4)
+    with pytest.raises(UserError, match="the position changes before the next move: go to the next position"):
+        desk.play("G7")
+    desk.send("go", move=6)
+    with pytest.raises(UserError, match="the game ends here"):
+        desk.play("G7")
+    assert state(desk)["guess"]["tried"] == 2
+
+
 def test_guessing_ends_after_the_last_move(study: Desk) -> None:
     study.send("go", move=1)
     study.send("guess", colour="black")
