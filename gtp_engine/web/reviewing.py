@@ -120,6 +120,11 @@ class Reviewing(Part):
         if self.job is not None:
             self.job.reviewer.stopped = True
 
+    def forget_problem(self) -> None:
+        """Shows no longer why the review has failed."""
+        if self.job is not None:
+            self.job.problem = None
+
     def forget(self) -> None:
         """Ends the review of a game that another one replaces."""
         self._stop({})

@@ -261,6 +261,7 @@ class Session:
         self.cancel()
         self.node = self.played.node
         self.report, self.shown, self.problem = None, "", None
+        self.reviewing.forget_problem()
         self.searches.forget_judgement()
         self.go_on()
 

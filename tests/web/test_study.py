@@ -619,7 +619,11 @@ def test_a_review_that_fails_leaves_the_engine_to_the_game(study: Desk, monkeypa
     study.send("analyse", visits=20)
     assert state(study)["task"]["kind"] == "analysis"
     study.wait()
-    assert state(study)["report"]["visits"] == 20
+    assert state(study)["report"]["visits"] == 20 and state(study)["problem"]
+    study.play("A1")
+    assert state(study)["problem"] is None and state(study)["review"]["stage"] == "stopped"
+    review(study)
+    assert state(study)["problem"]
     study.send("open", sgf=RECORD)
     assert state(study)["problem"] is None
 
