@@ -255,7 +255,7 @@ def test_sounds_are_heard_if_they_are_chosen(page: Any) -> None:
     assert page.get_attribute("html", "data-knocks") is None
     page.click("#settings summary")
     page.check("#sound")
-    assert page.get_attribute("html", "data-knocks") == "1"  # as a sample
+    expect(page.locator("html")).to_have_attribute("data-knocks", "1")  # as a sample
     click(page, "C3")
     page.wait_for_function("() => Number(document.documentElement.dataset.knocks) >= 2")
     page.reload()

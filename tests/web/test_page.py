@@ -368,6 +368,31 @@ def test_sound_begins_with_a_gesture_of_the_user() -> None:
     assert run_script(script, "sound.js") == ["0", "1", "running", "running", "1"]
 
 
+def test_what_happens_while_sound_is_suspended_is_not_heard_later() -> None:
+    script = """
+        const change = {setValueAtTime() {}, exponentialRampToValueAtTime() {}};
+        const part = {frequency: change, gain: change, connect: (to) => to, start() {}, stop() {}};
+        globalThis.AudioContext = class {
+          state = "suspended";
+          resume() { return new Promise((resolve) => { this.begin = () => { this.state = "running"; resolve(); }; }); }
+          createOscillator() { return part; }
+          createGain() { return part; }
+        };
+        globalThis.localStorage = {getItem: () => "off", setItem() {}};
+        Object.assign(document, {documentElement: element(), addEventListener() {}});
+        const knocks = () => console.log(document.documentElement.dataset.knocks || 0);
+        const {Sound} = await import(process.argv[1]);
+        const sound = new Sound(element());
+        sound.switched.checked = true;
+        const changed = sound.switched.on.change();
+        sound.tick(); knocks();
+        sound.audio.begin();
+        await changed; knocks();  // the sample
+        sound.tick(); knocks();
+        sound.audio.state = "interrupted"; sound.tick(); knocks();"""
+    assert run_script(script, "sound.js") == ["0", "1", "2", "2"]
+
+
 def test_a_stone_is_no_longer_the_tool_where_none_can_be_put() -> None:
     script = """
         const tool = document.querySelector("#tool");

@@ -8,9 +8,9 @@ export class Sound {
     this.switched = switched;
     this.shown = null;
     try { switched.checked = localStorage.getItem(STORED) === "on"; } catch { /* private windows may have no storage */ }
-    switched.addEventListener("change", () => {
+    switched.addEventListener("change", async () => {
       try { localStorage.setItem(STORED, switched.checked ? "on" : "off"); } catch { /* likewise */ }
-      this.wake();
+      await this.wake();
       this.knock();
     });
     for (const gesture of ["pointerdown", "pointerup", "keydown"]) {
@@ -19,10 +19,10 @@ export class Sound {
   }
 
   // Browsers let only a gesture of the user begin sound, or resume what they have suspended; until then it is silent.
-  wake() {
+  async wake() {
     if (!this.switched.checked) return;
     this.audio ||= new AudioContext();
-    if (this.audio.state !== "running") this.audio.resume();
+    if (this.audio.state !== "running") await this.audio.resume();
   }
 
   // Is heard if the state shows another move than the one before.
@@ -37,7 +37,8 @@ export class Sound {
   tick() { this.knock(0, TICK_PITCH); }
 
   knock(delay = 0, pitch = PITCH) {
-    if (!this.switched.checked || !this.audio) return;
+    // What is begun while the sound is suspended would all be heard at once when it is resumed.
+    if (!this.switched.checked || this.audio?.state !== "running") return;
     const start = this.audio.currentTime + delay, tone = this.audio.createOscillator(), loudness = this.audio.createGain();
     tone.type = "triangle";
     tone.frequency.setValueAtTime(pitch, start);
