@@ -247,7 +247,6 @@ class Session:
         self.position(node)
         if self.task is not None and (self.played.is_study or not self.task.is_of_the_game):
             self.cancel()
-            self.searches.forget_judgement()
         if self.played.is_study and node is not self.played.node:
             self.played.show(node)
             self.searches.forget_judgement()
