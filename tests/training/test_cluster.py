@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -99,6 +100,31 @@ def test_a_lost_cluster_is_one_line_and_the_run_resumes_without_it(tmp_path: Pat
     ran = subprocess.run([*PROGRAM, str(run.folder.path)], capture_output=True, text=True, timeout=LIMIT)
     assert "done: " in ran.stdout, ran.stderr
     check_whole(run.folder, miniature.settings(cycles="2"))
+
+
+@needs_ray
+@pytest.mark.slow
+def test_a_stop_keeps_finished_games_although_a_worker_is_lost() -> None:
+    import ray
+
+    from gtp_engine.training.cluster import LOCAL, ClusterPool, connect
+
+    settings = miniature.settings(workers="2", visits="{ 0 = 2 }")
+    machine = replace(settings.machine, concurrency=2)  # with so few games at once, some end within each call
+    connect(LOCAL)
+    try:
+        with ClusterPool(replace(settings, machine=machine), seed=1) as pool:
+            pool.play("none", 1)
+            while sum(member.counts.moves > 500 for member in pool._members) < 2:  # the first calls may only compile
+                list(pool.collect(1.0))
+            calls = {member: call for call, member in pool._tasks.items()}
+            lost, other = pool._members
+            ray.kill(lost.actor)
+            kept = {game.sample.number for game in pool.stop()}
+            finished, _ = ray.get(calls[other])
+    finally:
+        ray.shutdown()
+    assert finished and kept >= {game.sample.number for game in finished}
 
 
 @needs_ray
