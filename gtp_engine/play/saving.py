@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from ..base.files import is_same_file
+from ..base.files import is_same_file, write_atomically
 from ..sgf import Writable, write_sgf
 
 _OUR_NAME = re.compile(r"\d{4}-\d\d-\d\d-\d{6}(-.*)?\.sgf")  # of new files
@@ -42,8 +42,9 @@ class GameFile:
             if self.path is None:
                 self.path = self._write_new(record)
             elif (found := _content(self.path)) in (None, self._content):
-                if found != record.to_sgf().encode("utf-8", "replace"):  # or it would seem to be the game played last
-                    write_sgf(record, self.path, overwrite=True)
+                content = record.to_sgf().encode("utf-8", "replace")
+                if found != content:  # or it would seem to be the game played last
+                    write_atomically(self.path, lambda temporary: temporary.write_bytes(content))
             else:
                 changed, self.path = self.path, self._write_new(record)
                 self.notice = f"another program has changed {changed}: this game is now saved to {self.path}"

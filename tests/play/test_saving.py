@@ -1,6 +1,7 @@
 """The file of a game: what replaces it, and what does not."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -25,6 +26,13 @@ def test_every_save_updates_the_same_file(tmp_path: Path) -> None:
     file = GameFile(tmp_path / "games")
     assert file.save(record("C3")) and file.save(record("C3", "B2")) and file.notice is None
     assert moves(file.path) == 2 and len(list((tmp_path / "games").iterdir())) == 1
+
+
+def test_an_update_serialises_the_game_once(tmp_path: Path) -> None:
+    file, longer = GameFile(tmp_path), Mock(wraps=record("C3", "B2"))
+    assert file.save(record("C3")) and file.save(longer)
+    longer.to_sgf.assert_called_once()
+    assert moves(file.path) == 2
 
 
 def test_the_games_own_file_may_be_spelt_differently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
