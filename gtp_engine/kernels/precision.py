@@ -3,6 +3,7 @@
 import contextlib
 import math
 import time
+from functools import cache
 
 import numpy as np
 
@@ -29,6 +30,7 @@ def bfloat16_is_faster() -> bool:
     return is_faster
 
 
+@cache  # the doctor shows the figure of the trial that decided
 def bfloat16_gain() -> float:
     """Returns how many times as fast a product of the usual size is in bfloat16; the CPU has to have such products.
 

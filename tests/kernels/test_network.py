@@ -1,6 +1,7 @@
 """Compiled networks: how far they are from torch in float32, in both precisions; every width of a network."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from reference_outputs import predict
 from torch.nn import functional
 
 from gtp_engine.base.jit import config
+from gtp_engine.cli import machine
 from gtp_engine.kernels import precision, trunk
 from gtp_engine.kernels.activations import KINDS, activate
 from gtp_engine.kernels.matmul import to_bfloat16
@@ -137,3 +139,13 @@ def test_the_faster_precision_is_tried_once(tmp_path: Path, monkeypatch: pytest.
         assert file.read_text() in ("bfloat16", "float32")
     monkeypatch.setattr(precision, "CACHE_FOLDER", None)
     assert precision.bfloat16_is_faster() in (True, False)
+
+
+@needs_bfloat16
+def test_the_doctor_shows_the_trial_that_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precision, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(precision, "pack_matrix", Mock(wraps=precision.pack_matrix))
+    precision.bfloat16_gain.cache_clear()
+    shown = machine.bfloat16_gain()
+    assert shown.startswith("used: " if precision.bfloat16_is_faster() else "not used: ")
+    assert precision.pack_matrix.call_count == 2  # one trial: each precision packs once
