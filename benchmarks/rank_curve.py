@@ -8,6 +8,11 @@ import numpy as np
 # Standard deviation of the prior for the step between two points of the path, in Elo. It only matters where all games
 # have the same winner: then the step has no largest likelihood.
 _PRIOR = 400.0
+# The prior of a cubic smoothing spline: how much the slope changes in one unit of the path (`_place`), as a standard
+# deviation in Elo. Of 100 to 2,000 for the policy and 30 to 200 for searches these give the largest likelihood to 70 %
+# of some 13,000 games of a network on 9x9, 13x13 and 19x19 each, if the curve is fitted to the other 30 %.
+_POLICY_ROUGHNESS = 200.0
+_SEARCH_ROUGHNESS = 60.0
 _ELO = np.log(10) / 400
 _ROUNDS = 50
 
@@ -24,7 +29,7 @@ class Pairing:
 
 @dataclass(frozen=True)
 class Curve:
-    """Elo at points of the path, straight between them, and never falling.
+    """Elo at points of the path, straight between them, never falling, and as smooth as the games allow.
 
     Attributes:
         strengths: The points.
@@ -71,9 +76,11 @@ def steps_to(strength: float, points: Sequence[float] | np.ndarray) -> np.ndarra
 
 
 def fit(points: Sequence[float], pairings: Sequence[Pairing], anchor: float) -> Curve:
-    """Fits the curve, and the strength of another player, by maximum likelihood (logistic Elo).
+    """Fits the curve, and the strength of another player, by the largest posterior probability (logistic Elo).
 
-    Having Black is worth as much to each strength, since all play as often with it: it is left out.
+    The slope of the curve is expected to change little from one step to the next, so that games between neighbours also
+    tell about the steps beside theirs. Having Black is worth as much to each strength, since all play as often with it:
+    it is left out.
 
     Args:
         points: The strengths at which the curve may bend.
@@ -97,11 +104,12 @@ def fit(points: Sequence[float], pairings: Sequence[Pairing], anchor: float) -> 
     # One drawn game more bounds the anchor's Elo if it has lost or won all its games.
     drawn = of_anchor / max(1, of_anchor.sum())
     wins, games = wins + drawn / 2, games + drawn
-    precision = np.full(count, _PRIOR**-2)
-    precision[-1] = 1e-12  # it has no prior, and may not have played
+    precision = np.diag([*np.full(count - 1, _PRIOR**-2), 1e-12])  # the anchor has no prior, and may not have played
+    precision[:-1, :-1] += _smoothness(np.array(points))
     free = np.ones(count, bool)
     while True:
-        steps, hessian = _maximise(rows * free, wins, games, precision)
+        held = np.diag(np.where(free, 0.0, 1.0))
+        steps, hessian = _maximise(rows * free, wins, games, precision * np.outer(free, free) + held)
         falling = free & (steps < 0)
         falling[-1] = False
         if not falling.any():
@@ -119,15 +127,38 @@ def fit(points: Sequence[float], pairings: Sequence[Pairing], anchor: float) -> 
     )
 
 
+def _place(points: np.ndarray) -> np.ndarray:
+    """Returns where strengths lie on a scale on which Elo rises evenly: the logarithm of the policy's exponent below 1,
+    and the logarithm to base 2 of the visits from 1 on."""
+    with np.errstate(divide="ignore"):
+        exponent = np.log(points / np.where(points < 1, 1 - points, 1))
+    return np.where(points < 1, exponent, points - 1)
+
+
+def _smoothness(points: np.ndarray) -> np.ndarray:
+    """Returns the precision of the steps between points, a matrix, by which neighbouring slopes differ little."""
+    precision = np.zeros((len(points) - 1, len(points) - 1))
+    for first in range(len(points) - 2):
+        lengths = np.diff(_place(points[first : first + 3]))
+        of_search = points[first] >= 1
+        if points[first] == 0 or of_search != (points[first + 2] >= 1):
+            continue  # the exponent is 0 or infinite there
+        change = np.array([-1, 1]) / lengths
+        roughness = _SEARCH_ROUGHNESS if of_search else _POLICY_ROUGHNESS
+        both = slice(first, first + 2)
+        precision[both, both] += np.outer(change, change) / (roughness**2 * lengths.mean())
+    return precision
+
+
 def _maximise(
     rows: np.ndarray, wins: np.ndarray, games: np.ndarray, precision: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the steps of the largest likelihood, by Newton's method, and the negative second derivatives there."""
+    """Returns the steps of the largest posterior, by Newton's method, and the negative second derivatives there."""
     steps = np.zeros(len(precision))
-    hessian = np.diag(precision)
+    hessian = precision
     for _ in range(_ROUNDS):
         expected = 1 / (1 + np.exp(-rows @ steps))
-        gradient = rows.T @ (wins - games * expected) - precision * steps
-        hessian = (rows.T * (games * expected * (1 - expected))) @ rows + np.diag(precision)
+        gradient = rows.T @ (wins - games * expected) - precision @ steps
+        hessian = (rows.T * (games * expected * (1 - expected))) @ rows + precision
         steps += np.clip(np.linalg.solve(hessian, gradient), -_PRIOR, _PRIOR)
     return steps, hessian

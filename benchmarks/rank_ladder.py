@@ -13,7 +13,7 @@ Every game is played in this process by the code that decides the engine's moves
     verify     games between neighbouring ranks, and ranks two apart, of the table in ranks.toml
     handicap   games in which a rank takes four stones from the one four ranks above, of the same table
 
-A curve of Elo over strength is fitted to all games by maximum likelihood; ranks lie 100 Elo apart on it. Without
+A smooth curve of Elo over strength is fitted to all games; ranks lie 100 Elo apart on it. Without
 GNU Go, `--anchor 1.7=8k` fixes the scale by stating which rank a strength is.
 """
 
