@@ -8,7 +8,8 @@ Every game is played in this process by the code that decides the engine's moves
                where it is least certain, until the difference of all neighbours has an interval of +-30 Elo (95 %)
     path       games between neighbouring points of the path from a random mover to the largest search
     gnugo      games against GNU Go 3.8 level 10 near its strength, the anchor of the scale: 8k
-    pachi      games of the table's 3k against Pachi with 5,000 playouts and no network, 3k on KGS: they check the scale
+    pachi      games against Pachi with 5,000 playouts and no network, 3k on KGS: its place among the ranks of the table
+               shows whether the scale is that of other programs
     table      no games: prints the curve, the table for ranks.toml, and the measured ranks of the table that is there
     verify     games between neighbouring ranks, and ranks two apart, of the table in ranks.toml
     handicap   games in which a rank takes four stones from the one four ranks above, of the same table
@@ -32,7 +33,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.game.handicap import fixed_handicap_points
 from gtp_engine.games.elo import Tally, elo_difference, elo_interval
 from gtp_engine.network.library import bundled_folder
-from gtp_engine.play.ranks import RANKS, RANKS_FILE, Rank, as_rank, read_ranks
+from gtp_engine.play.ranks import RANKS, RANKS_FILE, STRONGEST, WEAKEST, Rank, as_rank, read_ranks
 from gtp_engine.play.strength import Strength
 
 GNUGO_RANK, PACHI_RANK = Rank(1 - 8), Rank(1 - 3)  # 8k and 3k
@@ -47,6 +48,7 @@ HANDICAP = 4
 FIRST_GAMES = 40  # of each step of the path, and against GNU Go, before the games between ranks
 HALF_WIDTH = 30.0  # of the interval of the difference between neighbouring ranks, in Elo
 OPENINGS_AT_ONCE = 10  # between two neighbours until the curve is fitted again
+PRIOR_RANKS = 5.0  # standard deviation of where Pachi is expected before the games, in ranks
 NORMAL = 1.96  # standard errors on each side in an interval of 95 %
 
 
@@ -207,10 +209,46 @@ def calibrate(ladder: Ladder, most_visits: int, anchors: tuple[float, Rank] | No
 
 
 def play_pachi(ladder: Ladder, games: int, strengths: dict[Rank, float]) -> None:
-    """Plays against Pachi at the strength of the rank that it has on KGS."""
-    if PACHI_RANK not in strengths:
-        sys.exit(f"the table has no {PACHI_RANK} of this network on this board")
-    ladder.play_up_to(games, strengths[PACHI_RANK], PACHI)
+    """Plays against Pachi, each opening at the rank that is expected to be even with it; shows its place after each.
+
+    It begins with the rank that Pachi has on KGS.
+    """
+    if len(strengths) < 2:
+        sys.exit("the table has no ranks of this network on this board")
+    while True:
+        tallies = {rank: tally_of(ladder.played(strengths[rank], PACHI), strengths[rank]) for rank in strengths}
+        place, low, high = place_among(tallies)
+        done = sum(tally.games for tally in tallies.values())
+        if done:
+            print(
+                f"Pachi after {done} games: {place:.1f} ({low:.1f} to {high:.1f}), where 0 is 1k and 1 is 1d",
+                flush=True,
+            )
+        if done >= games:
+            return
+        rank = min(strengths, key=lambda one: abs(one.number - place))
+        ladder.play_up_to(tallies[rank].games + 2, strengths[rank], PACHI)
+
+
+def place_among(tallies: dict[Rank, Tally]) -> tuple[float, float, float]:
+    """Returns a player's rank number by games against ranks: the posterior mean, and an interval of 95 %.
+
+    Neighbouring ranks are taken to lie 100 Elo apart, and so all ranks to be where the table says. The prior is normal
+    around Pachi's rank on KGS.
+
+    Args:
+        tallies: The results of each rank against the player.
+    """
+    places = np.arange(WEAKEST.number - 2 * PRIOR_RANKS, STRONGEST.number + 2 * PRIOR_RANKS, 0.1)
+    log = -(((places - PACHI_RANK.number) / PRIOR_RANKS) ** 2) / 2
+    for rank, tally in tallies.items():
+        # The log-odds of the rank's win (natural logarithm); a draw is half a win and half a loss.
+        odds = np.log(10) * ELO_PER_RANK / 400 * (rank.number - places)
+        log += tally.games * (tally.score * -np.logaddexp(0, -odds) + (1 - tally.score) * -np.logaddexp(0, odds))
+    weights = np.exp(log - log.max())
+    shares = np.cumsum(weights) / weights.sum()
+    low, high = np.interp((0.025, 0.975), shares, places)
+    return float(places @ weights / weights.sum()), float(low), float(high)
 
 
 def strengths_of(curve: Curve, anchors: tuple[float, Rank] | None) -> dict[Rank, float]:

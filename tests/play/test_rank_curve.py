@@ -72,3 +72,22 @@ def test_games_also_tell_about_the_steps_beside_theirs() -> None:
     more = [*near, Pairing(0.34, 0.32, 640, 1000)]
     error = fit(points, near, anchor=-1.0).difference(0.32, 0.3)[1]
     assert fit(points, more, anchor=-1.0).difference(0.32, 0.3)[1] < 0.8 * error
+
+
+def test_the_place_of_a_program_follows_from_its_games_against_ranks() -> None:
+    from rank_ladder import PACHI_RANK, place_among
+
+    from gtp_engine.games.elo import Tally
+    from gtp_engine.play.ranks import Rank
+
+    nothing, low, high = place_among({Rank(0): Tally(0, 0, 0)})
+    assert nothing == pytest.approx(PACHI_RANK.number, abs=0.1)
+    assert high - low == pytest.approx(2 * 1.96 * 5, abs=0.3)  # the prior
+    # 64 % against the rank below is 100 Elo: the program is one rank above, and 36 % against the next shows the same.
+    place, low, high = place_among({Rank(1): Tally(3600, 0, 6400), Rank(3): Tally(6400, 0, 3600)})
+    assert place == pytest.approx(2, abs=0.1)
+    assert 0 < high - low < 0.2
+    drawn, *_ = place_among({Rank(1): Tally(0, 10000, 0)})
+    assert drawn == pytest.approx(1, abs=0.1)
+    beaten, _, high = place_among({Rank(-2): Tally(0, 0, 7)})
+    assert -2 < beaten < high  # all games won: above the rank, but not without bounds
