@@ -70,7 +70,7 @@ def learn(
             raise click.UsageError("--label-only needs --teacher and --labels")
     if "labels" in given and "games" in given and "teacher" not in given:
         if is_given(context, "labels"):
-            raise click.UsageError("without --teacher only the --labels are learned: leave the games out")
+            raise click.UsageError("without --teacher only the --labels are learned: omit the games")
         del given["labels"]  # the user's default, for runs with a teacher
     settings, limit = settings_from_options(given), Limit(minutes)
     folder = RunFolder(out or default_folder(settings, start))
@@ -95,7 +95,7 @@ def _refuse(context: click.Context, names: tuple[str, ...], reason: str) -> None
     """Raises UsageError for the first of these options that is given."""
     for option in context.command.params:
         if option.name in names and is_given(context, option.name):
-            raise click.UsageError(f"{reason}: leave {option.opts[0]} out")
+            raise click.UsageError(f"{reason}: omit {option.opts[0]}")
 
 
 def _label(settings: "RunSettings", limit: "Limit") -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from ..base.errors import UserError
 from ..base.folders import data_dir
 from ..network.library import find_network, load_network, network_name
-from .distillation.labels import FACTS, check_labels, wanted_labels
+from .distillation.labels import FACTS, check_labels, check_some_are_learned, wanted_labels
 from .learner import DECAYS, RATES, LearnerSettings
 from .presets import preset_file
 from .run_folder import RunFolder
@@ -143,9 +143,11 @@ def _reads_others(old: RecordSettings, new: RecordSettings) -> bool:
 
 
 def _check_labels(folder: RunFolder, settings: RunSettings) -> None:
-    """Raises UserError if a run with a teacher would find labels of another one, or of other records."""
+    """Raises UserError if a run with a teacher would find labels of another one or of other records, or too few."""
     if settings.records.teacher:
-        check_labels(folder.labels_of(settings), wanted_labels(settings))
+        labels = folder.labels_of(settings)
+        check_labels(labels, wanted_labels(settings))
+        check_some_are_learned(settings, labels)
 
 
 def _differences(old: RunSettings, new: RunSettings) -> dict[str, tuple[Any, Any]]:

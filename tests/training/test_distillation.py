@@ -350,7 +350,7 @@ def test_a_folder_belongs_to_records_and_a_seed(records: Path, tmp_path: Path) -
     labelling.open_labels(tmp_path, settings)
     for difference, other in {
         "sources = .*": replace(settings, sources=()),
-        "filters = .*'moves': 5.*, not .*'moves': 6.*": replace(settings, filters=Filters(moves=6)),
+        "moves = 5, not 6": replace(settings, filters=Filters(moves=6)),
         "seed = 1, not 2": replace(settings, seed=2),
     }.items():
         with pytest.raises(ValueError, match=f"contains labels with {difference}; choose another folder"):
@@ -462,12 +462,12 @@ def test_bad_input_is_one_line(records: Path, tmp_path: Path) -> None:
     assert code == 2 and "--label-only needs --teacher and --labels" in text
     for option, value in (("--config", "b1c8"), ("--out", "run"), ("--samples", "100"), ("--report", "run.html")):
         code, text = invoke(*command(records, labels, "--label-only"), option, value)
-        assert code == 2 and f"--label-only trains no network: leave {option} out" in text
+        assert code == 2 and f"--label-only trains no network: omit {option}" in text
     assert invoke("--config", "b1c8")[0] == 2
     code, text = invoke(str(records), "--labels", str(labels))
-    assert code == 2 and "leave the games out" in text
+    assert code == 2 and "omit the games" in text
     code, text = invoke("--labels", str(labels), "--board-size", "9")
-    assert code == 2 and "without --teacher all the --labels are learned: leave --board-size out" in text
+    assert code == 2 and "without --teacher all the --labels are learned: omit --board-size" in text
     code, text = invoke(*command(records, labels, "--label-only"), "--board-sizes", "9=1,25=1")
     assert code == 2 and "invalid board size '25'" in text
     human = [str(records), "--teacher", str(NETWORKS / "human.bin.gz"), "--labels", str(labels), "--label-only"]
@@ -552,16 +552,54 @@ def test_decided_positions_are_labelled_and_end_played_games() -> None:
     assert np.mean(lengths) == pytest.approx(1 / walks.SURE_END, rel=0.25)
 
 
-def test_positions_that_would_all_be_held_back_are_refused_before_labelling(records: Path, tmp_path: Path) -> None:
-    options = [str(records), "--teacher", str(TINY), "--labels", str(tmp_path / "labels"), "--label-only"]
+def test_positions_that_would_all_be_held_back_are_refused_before_a_run_begins(records: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    options = [str(records), "--teacher", str(TINY), "--out", str(run)]
     for arguments, positions, least in (([], "2,100", "2,101"), (["--board-sizes", "5=1,4=2"], "1,500", "1,501")):
         done = CliRunner().invoke(main, ["learn", *options, *arguments, "--positions", positions.replace(",", "")])
         message = (
             f"all labels for {positions} would be held back for validation; ask for {least} or more with --positions"
         )
         assert (done.exit_code, message in done.stderr) == (1, True)
-    assert not (tmp_path / "labels").exists()
+    assert not (run / "settings.toml").exists() and not (run / "labels").exists()
     assert not all(task.is_held for task in tasks_for(2101, labelling.BOARD_SIZES))
+
+
+def test_a_refused_number_of_positions_does_not_change_the_run(
+    records: Path, tmp_path: Path, small_tasks: None
+) -> None:
+    run = tmp_path / "run"
+    sizes = ["--board-sizes", "5=1", "--config", "b2c16", "--samples", "64", "--batch-size", "16"]
+    begun = ["learn", str(records), "--teacher", str(TINY), "--out", str(run), *sizes]
+    assert CliRunner().invoke(main, [*begun, "--positions", "60"]).exit_code == 1
+    assert CliRunner().invoke(main, [*begun, "--positions", "300"]).exit_code == 0
+    before = (run / "settings.toml").read_text()
+    for shard in (run / "labels").glob("*.shard"):
+        if shard.name != "5x5-00000.shard":
+            shard.unlink()
+    done = CliRunner().invoke(main, ["learn", "--out", str(run), "--positions", "60"])
+    assert (done.exit_code, "too few positions to learn from" in done.stderr) == (1, True)
+    assert (run / "settings.toml").read_text() == before
+
+
+def test_labels_that_exist_already_are_enough_to_learn_from(records: Path, tmp_path: Path, small_tasks: None) -> None:
+    labels = ["--teacher", str(TINY), "--labels", str(tmp_path / "labels"), "--board-sizes", "5=1", "--positions"]
+    assert CliRunner().invoke(main, ["learn", str(records), *labels, "300", "--label-only"]).exit_code == 0
+    run = ["--out", str(tmp_path / "run"), "--config", "b2c16", "--samples", "64", "--batch-size", "16"]
+    done = CliRunner().invoke(main, ["learn", str(records), *labels, "60", *run])
+    assert done.exit_code == 0, done.output
+
+
+def test_a_filter_that_leaves_no_games_does_not_tie_the_folder_to_it(
+    records: Path, tmp_path: Path, small_tasks: None
+) -> None:
+    labels = [str(records), "--teacher", str(TINY), "--labels", str(tmp_path), "--board-sizes", "5=1", "--label-only"]
+    done = CliRunner().invoke(main, ["learn", *labels, "--positions", "120", "--since", "2090"])
+    assert (done.exit_code, "no games to learn from" in done.stderr) == (1, True)
+    done = CliRunner().invoke(main, ["learn", *labels, "--positions", "120"])
+    assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(main, ["learn", *labels, "--positions", "120", "--since", "2090"])
+    assert "contains labels with since = None, not '2090'; choose another folder" in done.stderr
 
 
 def test_a_warning_names_the_sizes_that_would_only_be_held_back(

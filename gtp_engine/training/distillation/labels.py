@@ -14,6 +14,7 @@ while the folder grows: what the shards of a board size contain is not labelled 
 import hashlib
 import itertools
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -44,6 +45,7 @@ FACTS, GAMES = "labels.json", "games"
 FORMAT = "gtp_engine labels 1"
 TASK_POSITIONS = 1000  # approximate number of labels per shard: the most work that a kill can cost
 LABELS_PER_RECORD = 6  # approximately, including the positions after random moves
+_TASK_NAME = re.compile(r"(\d+)x(\d+)-(\d+)")
 WAIT_SECONDS = 2.0  # between two checks whether other processes have finished
 # Weights: humans play mostly on 19x19, and also on 9x9 and 13x13.
 BOARD_SIZES: Mapping[tuple[int, int], float] = {(side, side): 2.0 for side in range(7, 19)} | {
@@ -140,6 +142,12 @@ def tasks_for(positions: int, sizes: Mapping[tuple[int, int], float]) -> list[Ta
     return [task for _, task in sorted(tasks, key=lambda entry: (entry[0], entry[1].name))]
 
 
+def _weights(settings: RunSettings) -> Mapping[tuple[int, int], float]:
+    """Returns the weights of the board sizes whose positions a run's settings ask for."""
+    sizes = {parse_size(name): weight for name, weight in settings.records.label_sizes.items()}
+    return sizes or BOARD_SIZES
+
+
 def fill_labels(settings: RunSettings, folder: Path, observer: Observer, limit: Limit) -> bool:
     """Makes the labels that a run's settings ask for and the folder lacks; see `make_labels`.
 
@@ -147,14 +155,12 @@ def fill_labels(settings: RunSettings, folder: Path, observer: Observer, limit: 
     """
     records, machine = settings.records, settings.machine
     teacher = Path(records.teacher)
-    sizes = {parse_size(name): weight for name, weight in records.label_sizes.items()}
-    weights = sizes or BOARD_SIZES
+    weights = _weights(settings)
     tasks = tasks_for(records.positions, weights)
     if not teacher.exists() and all(shard_of(folder, task).exists() for task in tasks):
         return True
     wanted = wanted_labels(settings)
     make_teacher = partial(load_teacher, teacher, machine.device, machine.threads or available_cpus())
-    _check_some_are_learned(tasks, records.positions, weights)
     if missing := _sizes_not_learned(tasks):
         least = int(TASK_POSITIONS * sum(weights.values()) / min(filter(None, weights.values()))) + 1
         observer.message(
@@ -178,15 +184,27 @@ def wanted_labels(settings: RunSettings) -> LabelSettings:
     return LabelSettings.of_teacher(Path(records.teacher), sources, filters=records.filters(), seed=records.seed)
 
 
-def _check_some_are_learned(tasks: Sequence[Task], positions: int, sizes: Mapping[tuple[int, int], float]) -> None:
-    """Raises UserError if the labels of all tasks would be held back: the first task of each board size is."""
-    if all(task.is_held for task in tasks):
+def check_some_are_learned(settings: RunSettings, folder: Path) -> None:
+    """Raises UserError if all labels of a run would be held back: the first task of each board size is.
+
+    Args:
+        settings: The run's settings.
+        folder: Its folder of labels; those that it contains already are learned too.
+    """
+    positions, weights = settings.records.positions, _weights(settings)
+    if all(task.is_held for task in [*tasks_for(positions, weights), *_tasks_in(folder)]):
         more = itertools.count(positions + 1)
-        least = next(count for count in more if not all(task.is_held for task in tasks_for(count, sizes)))
+        least = next(count for count in more if not all(task.is_held for task in tasks_for(count, weights)))
         raise UserError(
             f"too few positions to learn from: all labels for {positions:,} would be held back for validation; ask for "
             f"{least:,} or more with --positions"
         )
+
+
+def _tasks_in(folder: Path) -> list[Task]:
+    """Returns the tasks whose shards a folder contains."""
+    names = [_TASK_NAME.fullmatch(path.name.removesuffix(SUFFIX)) for path in shard_files(folder)]
+    return [Task(*map(int, name.groups())) for name in names if name]
 
 
 def _sizes_not_learned(tasks: Sequence[Task]) -> list[str]:
@@ -218,11 +236,20 @@ def check_labels(folder: Path, settings: LabelSettings) -> None:
         before["sources"] = [str(Path(source).absolute()) for source in before["sources"]]
     if isinstance(before, dict) and before.get("checksum") == data["checksum"]:
         del data["teacher"]  # the same file under another name
-    for name in data:
-        if not isinstance(before, dict) or before.get(name) != data[name]:
-            old = before.get(name) if isinstance(before, dict) else None
-            now = data[name]
-            raise UserError(f"{folder} contains labels with {name} = {old!r}, not {now!r}; choose another folder")
+    old, new = _flat(before), _flat(data)
+    for name, now in new.items():
+        if old.get(name) != now:
+            raise UserError(
+                f"{folder} contains labels with {name} = {old.get(name)!r}, not {now!r}; choose another folder"
+            )
+
+
+def _flat(facts: object) -> dict[str, Any]:
+    """Returns the facts of labels with those of their filters beside the others; none if they are damaged."""
+    if not isinstance(facts, dict):
+        return {}
+    filters = facts.get("filters")
+    return {**facts, **filters, "filters": None} if isinstance(filters, dict) else facts
 
 
 def _refuse_other_shards(folder: Path) -> None:
@@ -259,7 +286,7 @@ def make_labels(
     Raises:
         UserError: The folder contains other labels, or the records contain no games.
     """
-    open_labels(folder, settings)
+    check_labels(folder, settings)
     known: dict[str, np.ndarray] = {}
     missing = _missing(folder, tasks, known, observer.skipped)
     if not missing:
@@ -269,6 +296,7 @@ def make_labels(
     games = _read_games(settings, folder, observer, limit.is_stopped)
     if games is None:
         return False
+    open_labels(folder, settings)  # not before: records without games must not tie an empty folder to their filters
     by_size = {(task.width, task.height): _of_size(games, task, settings.seed) for task in tasks}
     teacher = make_teacher()
     limit.restart()  # else a short piece would only read, and label nothing
@@ -352,7 +380,7 @@ def _read_games(
     if not settings.sources:
         return pack([])
     sources, games = [Path(source) for source in settings.sources], folder / GAMES
-    games.mkdir(exist_ok=True)
+    games.mkdir(parents=True, exist_ok=True)
 
     while not is_stopped():
         with ExitStack() as stack:
