@@ -53,7 +53,7 @@ def check_network(network: str) -> None:
 
 def unmeasured(what: str) -> UserError:
     """Returns the error for what ranks were not measured with, such as "on 13x13"."""
-    known = ", ".join(f"on {_boards(boards)} with {name}" for name, boards in _models().items())
+    known = ", or ".join(f"on {_boards(boards)} with {name}" for name, boards in _models().items())
     return UserError(f"no rank can be estimated {what}, only {known}")
 
 
