@@ -43,9 +43,9 @@ def learn(
     """Train a network on game records: SGF files, folders of them, zip archives, .sgfs (one game per line).
 
     The network learns to predict the moves, the winner, the score and the ownership of the points. With --teacher it
-    learns the outputs of a larger network instead, for positions from the records and variations of them, on boards
-    from 7x7 to 19x19. One game in 20 is held back for validation. The network is in the folder networks of the run and
-    can be used after a few minutes already. After any interruption, run the same command again to resume.
+    learns the outputs of a larger network instead, for positions from the records and variations of them, by default on
+    boards from 7x7 to 19x19. One game in 20 is held back for validation. The network is in the folder networks of the
+    run and can be used after a few minutes already. After any interruption, run the same command again to resume.
 
     \b
     Examples:

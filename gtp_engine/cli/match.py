@@ -43,6 +43,7 @@ def match(context: click.Context, **options: Any) -> None:
     Examples:
       gtp_engine match "gtp_engine gtp --seconds 1" "gnugo --mode gtp --chinese-rules --level 10" \\
           --board-size 9 --games 20
+      gtp_engine match "gtp_engine gtp --rank 9k" "gtp_engine gtp --rank 5k" --board-size 13
       gtp_engine match "gtp_engine gtp --visits 400" "gtp_engine gtp --visits 400 --set c_puct=1.5" \\
           --board-size 9 --games 1000 --sprt 0 30 --concurrency 4 --sgf-dir cpuct
       gtp_engine match A.sh B.sh --time 300 10 5 --json result.json

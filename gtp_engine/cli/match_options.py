@@ -64,6 +64,12 @@ def _check_clock(ctx: click.Context, param: click.Parameter, clock: tuple[int, i
     return clock
 
 
+def _refuse_rank(ctx: click.Context, param: click.Parameter, rank: str | None) -> None:
+    """The callback of --rank, which each engine has for itself."""
+    if rank is not None:
+        raise click.UsageError(f'--rank belongs in an engine\'s command, such as "gtp_engine gtp --rank {rank}"', ctx)
+
+
 _OPTIONS = (
     click.argument("engines", nargs=-1, metavar="[ENGINE_A ENGINE_B]"),
     "Players",
@@ -76,6 +82,8 @@ _OPTIONS = (
     ),
     shared.parameter_option("--set-a", text="Set a search parameter of A, with networks"),
     shared.parameter_option("--set-b", text="Set a search parameter of B, with networks"),
+    click.option("--rank", hidden=True, expose_value=False, callback=_refuse_rank),
+    shared.LEVEL,
     game_options,
     "Match",
     click.option("--games", type=WholeNumber(1), default=100, help="Number of games."),

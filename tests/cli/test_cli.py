@@ -106,6 +106,8 @@ def test_help_and_completion_import_nothing_heavy() -> None:
         (["play", "--seconds", "nan"], f"invalid time 'nan': {SECONDS}"),
         (["play", "--seconds", "inf"], f"invalid time 'inf': {SECONDS}"),
         (["play", "--seconds", "0"], f"invalid time '0': {SECONDS}"),
+        (["match", "a", "b", "--rank", "5k"], 'an engine\'s command, such as "gtp_engine gtp --rank 5k"'),
+        (["match", "a", "b", "--level", "3"], "there are no levels any more: use a rank from 25k to 5d"),
         (["match", "a", "b", "--timeout", "nan"], f"invalid time 'nan': {SECONDS}"),
         (["play", "--rules", "mine"], "unknown rules: 'mine'"),
         (["play", "--rank", "11"], "invalid rank '11': expected 25k to 5d, such as 12k, or max"),
