@@ -13,7 +13,7 @@ from ..network.model import Model
 from .data.loader import Samples
 from .data.samples import GameSet
 from .data.sgf_dataset import has_other_filters, read_sgf_dataset
-from .distillation.labels import fill_labels, read_labels
+from .distillation.labels import check_some_are_learned, fill_labels, read_labels
 from .learner import playing_network
 from .limit import Stopped
 from .losses import distances
@@ -107,6 +107,7 @@ class RecordRun(Run):
         if records.teacher:
             if Path(records.teacher).exists():  # it is not needed any more if it has labelled everything
                 self._warn_of_size(Path(records.teacher))
+            check_some_are_learned(self.settings, folder)  # the settings may have been edited
             if not fill_labels(self.settings, folder, self.observer, self.limit):
                 raise Stopped
         with self.limit.not_counted():

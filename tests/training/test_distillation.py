@@ -582,6 +582,21 @@ def test_a_refused_number_of_positions_does_not_change_the_run(
     assert (run / "settings.toml").read_text() == before
 
 
+def test_edited_settings_that_hold_all_labels_back_are_refused_before_labelling(
+    records: Path, tmp_path: Path, small_tasks: None
+) -> None:
+    run, copy = tmp_path / "run", tmp_path / "copy"
+    sizes = ["--board-sizes", "5=1", "--config", "b2c16", "--samples", "64", "--batch-size", "16"]
+    begun = ["learn", str(records), "--teacher", str(TINY), "--out", str(run), *sizes, "--positions", "300"]
+    assert CliRunner().invoke(main, begun).exit_code == 0
+    text = (run / "settings.toml").read_text()
+    copy.mkdir()
+    (copy / "settings.toml").write_text(text.replace("positions = 300", "positions = 60"))
+    done = CliRunner().invoke(main, ["learn", "--out", str(copy)])
+    assert (done.exit_code, "too few positions to learn from" in done.stderr) == (1, True)
+    assert not (copy / "labels").exists()
+
+
 def test_labels_that_exist_already_are_enough_to_learn_from(records: Path, tmp_path: Path, small_tasks: None) -> None:
     labels = ["--teacher", str(TINY), "--labels", str(tmp_path / "labels"), "--board-sizes", "5=1", "--positions"]
     assert CliRunner().invoke(main, ["learn", str(records), *labels, "300", "--label-only"]).exit_code == 0
@@ -600,6 +615,16 @@ def test_a_filter_that_leaves_no_games_does_not_tie_the_folder_to_it(
     assert done.exit_code == 0, done.output
     done = CliRunner().invoke(main, ["learn", *labels, "--positions", "120", "--since", "2090"])
     assert "contains labels with since = None, not '2090'; choose another folder" in done.stderr
+
+
+def test_a_teacher_that_cannot_teach_does_not_tie_the_folder_to_it(
+    records: Path, tmp_path: Path, small_tasks: None
+) -> None:
+    labels = [str(records), "--labels", str(tmp_path), "--board-sizes", "5=1", "--positions", "120", "--label-only"]
+    done = CliRunner().invoke(main, ["learn", *labels, "--teacher", str(NETWORKS / "human.bin.gz")])
+    assert (done.exit_code, "choose another network" in done.stderr) == (1, True)
+    done = CliRunner().invoke(main, ["learn", *labels, "--teacher", str(TINY)])
+    assert done.exit_code == 0, done.output
 
 
 def test_a_warning_names_the_sizes_that_would_only_be_held_back(

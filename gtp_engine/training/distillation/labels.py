@@ -296,11 +296,11 @@ def make_labels(
     games = _read_games(settings, folder, observer, limit.is_stopped)
     if games is None:
         return False
-    open_labels(folder, settings)  # not before: records without games must not tie an empty folder to their filters
     by_size = {(task.width, task.height): _of_size(games, task, settings.seed) for task in tasks}
     teacher = make_teacher()
-    limit.restart()  # else a short piece would only read, and label nothing
     try:
+        open_labels(folder, settings)  # not before: what cannot be labelled must not tie an empty folder to itself
+        limit.restart()  # else a short piece would only read, and label nothing
         while missing and not limit.is_over():
             for task in missing:
                 records = by_size[task.width, task.height]
