@@ -11,7 +11,7 @@ from ..base.errors import UserError
 from . import shared_options as shared
 from .command import options
 from .name_types import NetworkName
-from .option_types import Seconds, WholeNumber
+from .option_types import Refused, Seconds, WholeNumber
 from .options import GameOptions, game_options
 from .outputs import FORCE, output_option
 
@@ -19,6 +19,7 @@ NETWORK_VISITS = 100
 NETWORK_CONCURRENCY = 64
 FOR_ENGINES = ("clock", "timeout")  # options that only matches of GTP engines accept
 FOR_NETWORKS = ("set_a", "set_b", "visits", "threads", "device", "precision")
+_RANK_OF_ENGINE = '--rank belongs in an engine\'s command, such as "gtp_engine gtp --rank 5k"'
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,6 @@ def _check_clock(ctx: click.Context, param: click.Parameter, clock: tuple[int, i
     return clock
 
 
-def _refuse_rank(ctx: click.Context, param: click.Parameter, rank: str | None) -> None:
-    """The callback of --rank, which each engine has for itself."""
-    if rank is not None:
-        raise click.UsageError(f'--rank belongs in an engine\'s command, such as "gtp_engine gtp --rank {rank}"', ctx)
-
-
 _OPTIONS = (
     click.argument("engines", nargs=-1, metavar="[ENGINE_A ENGINE_B]"),
     "Players",
@@ -82,7 +77,7 @@ _OPTIONS = (
     ),
     shared.parameter_option("--set-a", text="Set a search parameter of A, with networks"),
     shared.parameter_option("--set-b", text="Set a search parameter of B, with networks"),
-    click.option("--rank", hidden=True, expose_value=False, callback=_refuse_rank),
+    click.option("--rank", type=Refused(_RANK_OF_ENGINE), hidden=True, expose_value=False),
     shared.LEVEL,
     game_options,
     "Match",

@@ -98,13 +98,20 @@ class RankName(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-class OldLevel(click.ParamType):
-    """What `--level` accepted before there were ranks: nothing any more."""
+class Refused(click.ParamType):
+    """The type of an option that users may expect, but that the command does not have: every value is an error.
 
-    name = "level"
+    Args:
+        remedy: The error, which says what to use instead.
+    """
+
+    name = "refused"
+
+    def __init__(self, remedy: str) -> None:
+        self.remedy = remedy
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> None:
-        raise UserError(NO_LEVELS)
+        raise UserError(self.remedy)
 
 
 class BoardWeights(click.ParamType):

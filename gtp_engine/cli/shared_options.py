@@ -13,7 +13,7 @@ from ..languages.texts import DEFAULT, LANGUAGES
 from ..play.ranks import STRONGEST, WEAKEST
 from .configuration import variable
 from .name_types import NetworkName, Profile, RulesName
-from .option_types import BoardSize, Komi, OldLevel, RankName, Seconds, WholeNumber
+from .option_types import NO_LEVELS, BoardSize, Komi, RankName, Refused, Seconds, WholeNumber
 from .settings_file import read_settings
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -34,7 +34,7 @@ RANK = click.option(
     envvar=variable("rank"),
     help=f"Play at a rank: {WEAKEST} to {STRONGEST}, such as 12k, or max.",
 )
-LEVEL = click.option("--level", type=OldLevel(), envvar=variable("level"), hidden=True, expose_value=False)
+LEVEL = click.option("--level", type=Refused(NO_LEVELS), envvar=variable("level"), hidden=True, expose_value=False)
 THREADS = click.option(
     "--threads",
     type=WholeNumber(1, 256),
