@@ -11,7 +11,7 @@ from ..evaluate.choices import LARGEST_BOARD
 from ..play.ranks import STRONGEST, WEAKEST, Rank, parse_rank
 
 SMALLEST, LARGEST = 2, 25
-NO_LEVELS = f"there are no levels any more: use a rank from {WEAKEST} to {STRONGEST}, such as --rank 12k"
+NO_LEVELS = f"levels have been replaced by ranks: use one from {WEAKEST} to {STRONGEST}, such as --rank 12k"
 
 
 class BoardSize(click.ParamType):

@@ -54,7 +54,7 @@ _OF_NEW_GAMES = {
     **dict.fromkeys(("colour", "color"), ("", "white")),
     **{colour: (colour, "") for colour in ("black", "white", "both")},
 }
-_NO_LEVELS = f"there are no levels any more: type rank and {WEAKEST} to {STRONGEST}, such as rank 12k"
+_NO_LEVELS = f"levels have been replaced by ranks: type rank and {WEAKEST} to {STRONGEST}, such as rank 12k"
 _OF_THE_START = ("time", "seconds", "visits", "network", "threads")  # what options of the program choose
 _USAGES = {usage.split()[0]: usage for usage in COMMANDS}
 _COMMAND_OF = {word: command for command, words in ALIASES.items() for word in words}

@@ -28,7 +28,7 @@ def test_one_clear_line_for_what_is_wrong(tmp_path: Path) -> None:
         "load": f"no unfinished game in {tmp_path}; for another file, type load FILE",
         "resume": f"no unfinished game in {tmp_path}",
         "rank 11": "invalid rank '11': expected 25k to 5d, such as 12k, or max",
-        "level 3": "there are no levels any more: type rank and 25k to 5d, such as rank 12k",
+        "level 3": "levels have been replaced by ranks: type rank and 25k to 5d, such as rank 12k",
         "undo 0": "invalid number of moves '0': expected a whole number of 1 or more",
         "new 13 handicap": "missing value after handicap; type, for example, "
         "new 13 handicap 4 komi 0.5 rules japanese white",
