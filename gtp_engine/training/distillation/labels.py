@@ -299,7 +299,7 @@ def make_labels(
     by_size = {(task.width, task.height): _of_size(games, task, settings.seed) for task in tasks}
     teacher = make_teacher()
     try:
-        open_labels(folder, settings)  # not before: what cannot be labelled must not tie an empty folder to itself
+        open_labels(folder, settings)  # only now: without games or a usable teacher it stays as it was
         limit.restart()  # else a short piece would only read, and label nothing
         while missing and not limit.is_over():
             for task in missing:
