@@ -1,10 +1,14 @@
 """Games for the tests of training."""
 
+from collections.abc import Iterable
+from pathlib import Path
+
 import numpy as np
 
 from gtp_engine.game.coords import BLACK, point_of_index
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
+from gtp_engine.sgf import GameRecord
 from gtp_engine.training.data.samples import SampleGame
 
 
@@ -24,3 +28,11 @@ def random_game(
 def sample_game(game: Game, number: int = 0, **known: object) -> SampleGame:
     """Returns a sample of a game; by default Black won by 5."""
     return SampleGame.from_game(game, number=number, **({"winner": BLACK, "margin": 5.0} | known))
+
+
+def write_records(path: Path, seeds: Iterable[int]) -> None:
+    """Writes a .sgfs file of random games on 5x5, one for each seed."""
+    games = (random_game(seed, 5, moves=20) for seed in seeds)
+    path.write_text(
+        "".join(GameRecord.from_game(game, result="B+3").to_sgf().replace("\n", "") + "\n" for game in games)
+    )

@@ -1,23 +1,17 @@
-"""Distillation: labels are the outputs of the teacher; several programs can make them, and students learn from them."""
+"""Distillation: labels are the outputs of the teacher, for positions from records and from walks that leave them."""
 
 import json
-import re
-import subprocess
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
-from making import random_game, sample_game
+from making import random_game, sample_game, write_records
 from reference_outputs import predict
 
-from gtp_engine.cli import main
 from gtp_engine.evaluate.features import new_workspace, position_of
 from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.game.coords import BLACK, EMPTY, WHITE, point_of_index
@@ -26,11 +20,10 @@ from gtp_engine.game.rules import RULESETS
 from gtp_engine.network.library import load_network
 from gtp_engine.network.model import Model, ModelOutputs
 from gtp_engine.network.stored import RawOutputs
-from gtp_engine.sgf import GameRecord
 from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.data.loader import Samples
 from gtp_engine.training.data.samples import INDEX_BITS, WHITE_BIT, GameSet, join, pack, rule_codes
-from gtp_engine.training.data.shards import read_shard, shard_files, write_shard
+from gtp_engine.training.data.shards import read_shard, shard_files
 from gtp_engine.training.distillation import labels as labelling
 from gtp_engine.training.distillation import teacher as teaching
 from gtp_engine.training.distillation import walks
@@ -58,26 +51,6 @@ class Kept(Observer):
 
     def message(self, text: str) -> None:
         self.made.append(text.split(":")[0])
-
-
-@pytest.fixture(scope="module")
-def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Records on 5x5; one in 20 or so is held back."""
-    path = tmp_path_factory.mktemp("records") / "games.sgfs"
-    write_records(path, range(60))
-    return path
-
-
-def write_records(path: Path, seeds: Iterable[int]) -> None:
-    games = (random_game(seed, 5, moves=20) for seed in seeds)
-    path.write_text(
-        "".join(GameRecord.from_game(game, result="B+3").to_sgf().replace("\n", "") + "\n" for game in games)
-    )
-
-
-@pytest.fixture
-def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(labelling, "TASK_POSITIONS", 60)
 
 
 def settings_of(sources: Sequence[Path]) -> LabelSettings:
@@ -321,16 +294,6 @@ def test_labels_that_are_there_already_do_not_count_as_time(records: Path, tmp_p
     assert limit.times == before + 1
 
 
-def test_shards_of_games_are_no_labels(tmp_path: Path) -> None:
-    write_shard(pack([sample_game(random_game(1, 5))]), tmp_path / "000001.shard")
-    status, output = invoke("--labels", str(tmp_path), "--out", str(tmp_path / "run"), *QUICK)
-    assert status == 1
-    assert (
-        f"Error: {tmp_path}: it contains shards, but no labels.json: copy it too if they are labels of a teacher, or "
-        "choose another folder" in output
-    )
-
-
 def test_a_folder_belongs_to_one_teacher(tmp_path: Path) -> None:
     folder = tmp_path / "labels"
     before, other, namesake, moved = (tmp_path / name for name in ("a.bin.gz", "b.bin.gz", "c/a.bin.gz", "d.bin.gz"))
@@ -358,124 +321,6 @@ def test_a_folder_belongs_to_records_and_a_seed(records: Path, tmp_path: Path) -
     (tmp_path / labelling.FACTS).write_text("{")
     with pytest.raises(ValueError, match=r"labels.json: damaged .*choose another folder"):
         labelling.open_labels(tmp_path, settings)
-
-
-def command(records: Path, folder: Path, *more: str) -> list[str]:
-    sizes = ["--board-sizes", "5=1,4=1", "--positions", "8000"]
-    return [str(records), "--teacher", str(TINY), "--labels", str(folder), *sizes, "--threads", "1", *more]
-
-
-def test_two_programs_share_a_folder(records: Path, tmp_path: Path) -> None:
-    arguments = [sys.executable, "-m", "gtp_engine", "learn", *command(records, tmp_path / "labels"), "--label-only"]
-    programs = [subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    texts = [program.communicate(timeout=300)[0] for program in programs]
-    assert [program.returncode for program in programs] == [0, 0]
-    made = [set(re.findall(r"^(\S+x\S+): [\d,]+ labels", text, re.MULTILINE)) for text in texts]
-    assert not made[0] & made[1]
-    assert made[0] | made[1] == {path.stem for path in (tmp_path / "labels").glob("*.shard")}
-    assert len(made[0] | made[1]) == 8
-
-
-def invoke(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(main, ["learn", *arguments])
-    return result.exit_code, result.output
-
-
-QUICK = ["--batch-size", "32", "--warm-up", "100", "--precision", "float32"]
-SMALL = [*QUICK, "--least-moves", "5"]
-
-
-def test_from_a_teacher_to_a_student(records: Path, tmp_path: Path, small_tasks: None) -> None:
-    labels, first, second = (str(tmp_path / name) for name in ("labels", "first", "second"))
-    teaching_options = [*command(records, Path(labels))[:-4], "--positions", "300", "--threads", "1", *SMALL]
-    code, text = invoke(*teaching_options, "--config", "b1c8", "--out", first, "--samples", "640")
-    assert code == 0, text
-    assert "5x5-00000: " in text and "off the teacher's policy " in text and "larger" not in text
-    log = [json.loads(line) for line in (Path(first) / "log.jsonl").read_text().splitlines()]
-    assert {"off_policy", "off_winrate", "off_lead", "off_ownership", "value"} <= log[-1]["validation"].keys()
-    # Another student learns from the same labels, without the teacher.
-    code, text = invoke(
-        "--labels", labels, "--config", "b1c16", "--out", second, "--samples", "64", "--threads", "1", *QUICK
-    )
-    assert code == 0 and "off the teacher" in text, text
-    code, text = invoke(*teaching_options, "--config", "b6c96", "--out", str(tmp_path / "third"), "--samples", "32")
-    assert code == 0 and "warning: the network is larger than its teacher" in text, text
-
-
-def test_a_run_keeps_its_teacher_and_its_kind(records: Path, tmp_path: Path, small_tasks: None) -> None:
-    """What an option may not change is refused before it is written."""
-    labels, student, plain, heir = (tmp_path / name for name in ("labels", "student", "plain", "heir"))
-    other, moved = tmp_path / "other.bin.gz", tmp_path / "elsewhere" / "renamed.bin.gz"
-    moved.parent.mkdir()
-    moved.write_bytes(TINY.read_bytes())
-    other.write_bytes((NETWORKS / "human.bin.gz").read_bytes())
-    usual = ["--config", "b1c8", "--samples", "64", "--threads", "1", *QUICK]
-    teaching_options = [*command(records, labels)[:-4], "--positions", "300"]
-    for arguments in (
-        [*teaching_options, "--least-moves", "5", "--out", str(student)],
-        [str(records), "--least-moves", "5", "--out", str(plain)],
-        ["--labels", str(labels), "--out", str(heir)],
-    ):
-        code, text = invoke(*arguments, *usual)
-        assert code == 0, text
-
-    def refused(run: Path, teacher: Path) -> str:
-        before = (run / "settings.toml").read_bytes()
-        code, text = invoke("--out", str(run), "--teacher", str(teacher))
-        assert code == 1 and text.count("\n") == 1 and (run / "settings.toml").read_bytes() == before
-        return text
-
-    for run_folder in (plain, heir):
-        assert f"contains a run with teacher = '', not '{TINY}': leave the option out" in refused(run_folder, TINY)
-    assert f"{labels} contains labels with teacher = 'tiny', not 'other'" in refused(student, other)
-    code, text = invoke("--out", str(student))
-    assert code == 0, text
-    code, text = invoke("--out", str(student), "--teacher", str(moved))
-    assert code == 0 and str(moved) in (student / "settings.toml").read_text(), text
-    moved.unlink()  # all labels are there
-    code, text = invoke("--out", str(student))
-    assert code == 0, text
-    (labels / labelling.FACTS).unlink()
-    assert f"contains a run with teacher = '{moved}', not '{TINY}'" in refused(student, TINY)
-
-
-def test_a_mistyped_teacher_does_not_replace_a_run_that_has_labels(
-    records: Path, tmp_path: Path, small_tasks: None
-) -> None:
-    other, out = tmp_path / "other.bin.gz", tmp_path / "run"
-    other.write_bytes((NETWORKS / "human.bin.gz").read_bytes())
-    options = ["--board-sizes", "5=1", "--positions", "300", "--out", str(out), "--config", "b1c8", *SMALL]
-    code, text = invoke(str(records), "--teacher", str(TINY), *options, "--minutes", "0.000001")
-    assert code == 0 and not (out / "state.pt").exists() and shard_files(out / "labels"), text
-    before = (out / "settings.toml").read_bytes()
-    for arguments in ([str(records), "--teacher", str(other)], ["--teacher", str(other)]):
-        code, text = invoke(*arguments, *options)
-        assert code == 1 and "contains labels with teacher = 'tiny', not 'other'; choose another folder" in text
-        assert (out / "settings.toml").read_bytes() == before
-    code, text = invoke("--out", str(out), "--samples", "32")
-    assert code == 0 and "32 of 32 (100%) samples learned" in text, text
-
-
-def test_bad_input_is_one_line(records: Path, tmp_path: Path) -> None:
-    labels = tmp_path / "labels"
-    code, text = invoke(str(records), "--label-only", "--teacher", str(TINY))
-    assert code == 2 and "--label-only needs --teacher and --labels" in text
-    for option, value in (("--config", "b1c8"), ("--out", "run"), ("--samples", "100"), ("--report", "run.html")):
-        code, text = invoke(*command(records, labels, "--label-only"), option, value)
-        assert code == 2 and f"--label-only trains no network: omit {option}" in text
-    assert invoke("--config", "b1c8")[0] == 2
-    code, text = invoke(str(records), "--labels", str(labels))
-    assert code == 2 and "omit the games" in text
-    code, text = invoke("--labels", str(labels), "--board-size", "9")
-    assert code == 2 and "without --teacher all the --labels are learned: omit --board-size" in text
-    code, text = invoke(*command(records, labels, "--label-only"), "--board-sizes", "9=1,25=1")
-    assert code == 2 and "invalid board size '25'" in text
-    human = [str(records), "--teacher", str(NETWORKS / "human.bin.gz"), "--labels", str(labels), "--label-only"]
-    code, text = invoke(*human)
-    assert code == 1 and text.strip().splitlines()[-1].startswith("Error: ") and "imitates humans" in text
-    code, text = invoke("--labels", str(tmp_path / "empty"), "--out", str(tmp_path / "run"), "--config", "b1c8")
-    assert code == 1 and f"{tmp_path / 'empty'}: it contains no labels; make some with --teacher" in text
-    assert not (tmp_path / "empty").exists()
 
 
 def test_a_student_that_equals_its_teacher_has_nothing_to_learn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -550,102 +395,6 @@ def test_decided_positions_are_labelled_and_end_played_games() -> None:
             walk.proceed(Judgement(legal / legal.sum(), sure, 20.0, 1.0, 20.0, np.zeros(25, np.float32)))
         lengths.append(len(walk.game.moves))
     assert np.mean(lengths) == pytest.approx(1 / walks.SURE_END, rel=0.25)
-
-
-def test_positions_that_would_all_be_held_back_are_refused_before_a_run_begins(records: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    options = [str(records), "--teacher", str(TINY), "--out", str(run)]
-    for arguments, positions, least in (([], "2,100", "2,101"), (["--board-sizes", "5=1,4=2"], "1,500", "1,501")):
-        done = CliRunner().invoke(main, ["learn", *options, *arguments, "--positions", positions.replace(",", "")])
-        message = (
-            f"all labels for {positions} would be held back for validation; ask for {least} or more with --positions"
-        )
-        assert (done.exit_code, message in done.stderr) == (1, True)
-    assert not (run / "settings.toml").exists() and not (run / "labels").exists()
-    assert not all(task.is_held for task in tasks_for(2101, labelling.BOARD_SIZES))
-
-
-def test_a_refused_number_of_positions_does_not_change_the_run(
-    records: Path, tmp_path: Path, small_tasks: None
-) -> None:
-    run = tmp_path / "run"
-    sizes = ["--board-sizes", "5=1", "--config", "b2c16", "--samples", "64", "--batch-size", "16"]
-    begun = ["learn", str(records), "--teacher", str(TINY), "--out", str(run), *sizes]
-    assert CliRunner().invoke(main, [*begun, "--positions", "60"]).exit_code == 1
-    assert CliRunner().invoke(main, [*begun, "--positions", "300"]).exit_code == 0
-    before = (run / "settings.toml").read_text()
-    for shard in (run / "labels").glob("*.shard"):
-        if shard.name != "5x5-00000.shard":
-            shard.unlink()
-    done = CliRunner().invoke(main, ["learn", "--out", str(run), "--positions", "60"])
-    assert (done.exit_code, "too few positions to learn from" in done.stderr) == (1, True)
-    assert (run / "settings.toml").read_text() == before
-
-
-def test_edited_settings_that_hold_all_labels_back_are_refused_before_labelling(
-    records: Path, tmp_path: Path, small_tasks: None
-) -> None:
-    run, copy = tmp_path / "run", tmp_path / "copy"
-    sizes = ["--board-sizes", "5=1", "--config", "b2c16", "--samples", "64", "--batch-size", "16"]
-    begun = ["learn", str(records), "--teacher", str(TINY), "--out", str(run), *sizes, "--positions", "300"]
-    assert CliRunner().invoke(main, begun).exit_code == 0
-    text = (run / "settings.toml").read_text()
-    copy.mkdir()
-    (copy / "settings.toml").write_text(text.replace("positions = 300", "positions = 60"))
-    done = CliRunner().invoke(main, ["learn", "--out", str(copy)])
-    assert (done.exit_code, "too few positions to learn from" in done.stderr) == (1, True)
-    assert not (copy / "labels").exists()
-
-
-def test_labels_that_exist_already_are_enough_to_learn_from(records: Path, tmp_path: Path, small_tasks: None) -> None:
-    labels = ["--teacher", str(TINY), "--labels", str(tmp_path / "labels"), "--board-sizes", "5=1", "--positions"]
-    assert CliRunner().invoke(main, ["learn", str(records), *labels, "300", "--label-only"]).exit_code == 0
-    run = ["--out", str(tmp_path / "run"), "--config", "b2c16", "--samples", "64", "--batch-size", "16"]
-    done = CliRunner().invoke(main, ["learn", str(records), *labels, "60", *run])
-    assert done.exit_code == 0, done.output
-
-
-def test_a_filter_that_leaves_no_games_does_not_tie_the_folder_to_it(
-    records: Path, tmp_path: Path, small_tasks: None
-) -> None:
-    labels = [str(records), "--teacher", str(TINY), "--labels", str(tmp_path), "--board-sizes", "5=1", "--label-only"]
-    done = CliRunner().invoke(main, ["learn", *labels, "--positions", "120", "--since", "2090"])
-    assert (done.exit_code, "no games to learn from" in done.stderr) == (1, True)
-    done = CliRunner().invoke(main, ["learn", *labels, "--positions", "120"])
-    assert done.exit_code == 0, done.output
-    done = CliRunner().invoke(main, ["learn", *labels, "--positions", "120", "--since", "2090"])
-    assert "contains labels with since = None, not '2090'; choose another folder" in done.stderr
-
-
-def test_a_teacher_that_cannot_teach_does_not_tie_the_folder_to_it(
-    records: Path, tmp_path: Path, small_tasks: None
-) -> None:
-    labels = [str(records), "--labels", str(tmp_path), "--board-sizes", "5=1", "--positions", "120", "--label-only"]
-    done = CliRunner().invoke(main, ["learn", *labels, "--teacher", str(NETWORKS / "human.bin.gz")])
-    assert (done.exit_code, "choose another network" in done.stderr) == (1, True)
-    done = CliRunner().invoke(main, ["learn", *labels, "--teacher", str(TINY)])
-    assert done.exit_code == 0, done.output
-
-
-def test_a_warning_names_the_sizes_that_would_only_be_held_back(
-    records: Path, tmp_path: Path, small_tasks: None
-) -> None:
-    options = [str(records), "--teacher", str(TINY), "--labels", str(tmp_path / "labels"), "--label-only"]
-    sizes = ["--board-sizes", "5=3,4=1", "--positions"]
-    text = CliRunner().invoke(main, ["learn", *options, *sizes, "240"]).output
-    assert "warning: all labels for 4x4 will be held back for validation; 241 or more --positions" in text
-    assert {task.width for task in tasks_for(241, {(5, 5): 3.0, (4, 4): 1.0}) if not task.is_held} == {4, 5}
-    assert "held back" not in CliRunner().invoke(main, ["learn", *options, *sizes, "241"]).output
-
-
-def test_a_gpu_without_memory_ends_the_labelling_in_one_line(
-    records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(labelling, "fill_labels", Mock(side_effect=torch.OutOfMemoryError("no memory\nfor 3 GB")))
-    code, text = invoke(*command(records, tmp_path / "labels", "--label-only"))
-    assert code == 1
-    message = "Error: no memory for 3 GB; the finished labels are kept: run the same command to resume"
-    assert text.splitlines()[-1] == message
 
 
 def test_any_beginning_of_the_tasks_is_a_mixture() -> None:
