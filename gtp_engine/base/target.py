@@ -51,8 +51,11 @@ def target() -> Target:
         if (known.name, known.features) == (name, features):
             return known
     listed = get_host_cpu_features() if features is None else features
+    name = name or binding.get_host_cpu_name()
     has = frozenset(feature for feature, present in _parse(listed).items() if present)
-    return Target(name or binding.get_host_cpu_name(), listed, has)
+    if binding.get_process_triple().startswith(("aarch64", "arm64")):
+        has |= _arm_features(name, listed)
+    return Target(name, listed, has)
 
 
 def wheel_target() -> Target | None:
@@ -71,3 +74,48 @@ def _host_features() -> dict[str, bool]:
 def _parse(features: str) -> dict[str, bool]:
     """Returns the features of one of LLVM's lists, such as "+avx,-avx2", and whether the processor has them."""
     return {feature[1:]: feature[0] == "+" for feature in features.split(",") if feature}
+
+
+# Functions that LLVM compiles to one instruction if an ARM64 processor has a feature, and otherwise to several others.
+_ARM_INSTRUCTIONS = {"bf16": "bfcvtn", "dotprod": "sdot", "i8mm": "usdot"}
+_ARM_FUNCTIONS = """
+define <4 x bfloat> @bf16(<4 x float> %x) {
+  %y = fptrunc <4 x float> %x to <4 x bfloat>
+  ret <4 x bfloat> %y
+}
+
+declare i32 @llvm.vector.reduce.add.v16i32(<16 x i32>)
+
+define i32 @dotprod(<16 x i8> %x, <16 x i8> %y) {
+  %a = sext <16 x i8> %x to <16 x i32>
+  %b = sext <16 x i8> %y to <16 x i32>
+  %products = mul <16 x i32> %a, %b
+  %sum = call i32 @llvm.vector.reduce.add.v16i32(<16 x i32> %products)
+  ret i32 %sum
+}
+
+define i32 @i8mm(<16 x i8> %x, <16 x i8> %y) {
+  %a = zext <16 x i8> %x to <16 x i32>
+  %b = sext <16 x i8> %y to <16 x i32>
+  %products = mul <16 x i32> %a, %b
+  %sum = call i32 @llvm.vector.reduce.add.v16i32(<16 x i32> %products)
+  ret i32 %sum
+}
+"""
+
+
+def _arm_features(name: str, features: str) -> frozenset[str]:
+    """Returns what the kernels can use of an ARM64 processor, by LLVM's name of it and list of differences.
+
+    LLVM lists few features on Linux and Windows and none on macOS. Its names of processors imply the others, without a
+    function that tells them. Hence LLVM compiles some code: what it uses there it can use in kernels too, where it ends
+    the process if it is to use what the processor lacks.
+    """
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    # The system makes no difference to the instructions.
+    target_of_llvm = binding.Target.from_triple("aarch64-unknown-linux-gnu")
+    machine = target_of_llvm.create_target_machine(cpu=name, features=features, opt=2)
+    assembly = machine.emit_assembly(binding.parse_assembly(_ARM_FUNCTIONS))
+    found = (feature for feature, instruction in _ARM_INSTRUCTIONS.items() if f"\t{instruction}\t" in assembly)
+    return frozenset(("neon", *found))  # Linux, macOS and Windows run on no ARM64 processor without NEON

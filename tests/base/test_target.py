@@ -33,6 +33,7 @@ def test_numbas_settings_choose_the_target(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_only_what_numba_uses_of_a_processor_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """LLVM ends the process if it is to use an instruction that the target lacks."""
+    monkeypatch.setattr(target.binding, "get_process_triple", Mock(return_value="x86_64-unknown-linux-gnu"))
     monkeypatch.setattr(target.config, "CPU_NAME", "generic")
     monkeypatch.setattr(target.config, "CPU_FEATURES", "")  # as numba sets it for that name
     assert target.target().needs == frozenset()
@@ -42,6 +43,34 @@ def test_only_what_numba_uses_of_a_processor_counts(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(target.config, "CPU_FEATURES", None)
     monkeypatch.setattr(target.config, "ENABLE_AVX", 0)
     assert not any(feature.startswith("avx") for feature in target.target().needs)
+    assert target.wheel_target() is None
+
+
+# By triple, name and list, as LLVM finds them on a machine: what its list does not say follows from the name.
+ARM = [
+    ("arm64-apple-darwin24.0.0", "apple-m1", "", {"dotprod"}),
+    ("arm64-apple-darwin24.0.0", "apple-m2", "", {"bf16", "dotprod", "i8mm"}),
+    ("arm64-apple-darwin24.0.0", "apple-m4", "", {"bf16", "dotprod", "i8mm"}),
+    ("aarch64-unknown-linux-gnu", "generic", "-aes,-sha2", set()),
+    ("aarch64-unknown-linux-gnu", "cortex-a72", "+neon,+crc", {"crc"}),
+    ("aarch64-unknown-linux-gnu", "neoverse-n1", "+neon,+lse", {"dotprod", "lse"}),
+    ("aarch64-unknown-linux-gnu", "neoverse-v1", "+neon,+sve", {"bf16", "dotprod", "i8mm", "sve"}),
+    ("aarch64-unknown-linux-gnu", "neoverse-v2", "+neon,+sve,+sve2", {"bf16", "dotprod", "i8mm", "sve", "sve2"}),
+    ("aarch64-unknown-linux-gnu", "neoverse-v1", "-bf16", {"dotprod", "i8mm"}),
+    ("aarch64-pc-windows-msvc", "oryon-1", "+neon,+crc", {"bf16", "crc", "dotprod", "i8mm"}),
+]
+
+
+@pytest.mark.parametrize(("triple", "name", "features", "expected"), ARM)
+def test_the_name_of_an_arm_processor_tells_what_it_has(
+    triple: str, name: str, features: str, expected: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(target.binding, "get_process_triple", Mock(return_value=triple))
+    monkeypatch.setattr(target.binding, "get_host_cpu_name", Mock(return_value=name))
+    monkeypatch.setattr(target, "get_host_cpu_features", Mock(return_value=features))
+    monkeypatch.setattr(target.config, "CPU_NAME", None)
+    monkeypatch.setattr(target.config, "CPU_FEATURES", None)
+    assert target.target() == target.Target(name, features, frozenset({"neon", *expected}))
     assert target.wheel_target() is None
 
 
