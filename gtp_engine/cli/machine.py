@@ -38,6 +38,6 @@ def bfloat16_gain() -> str:
     except (ImportError, OSError) as error:
         return f"unknown, numba cannot be loaded: {error_text(error)}"
     if not has_bfloat16():
-        return "not used: this CPU has no instructions for it (AVX-512 BF16)"
+        return "not used: this CPU has no instructions for it (AVX-512 BF16, ARM BF16)"
     use = "used" if bfloat16_is_faster() else "not used"
     return f"{use}: products are about {bfloat16_gain():.2g} times as fast as in float32"

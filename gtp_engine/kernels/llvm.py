@@ -27,11 +27,11 @@ from .scalars import llvm_function
 LANES = 16  # float32 values in a vector of 512 bits
 
 _FEATURES = dict.fromkeys(target().needs, True)
-HAS_FLOAT32 = bool(_FEATURES.get("avx2") and _FEATURES.get("fma"))
+HAS_FLOAT32 = bool((_FEATURES.get("avx2") and _FEATURES.get("fma")) or _FEATURES.get("neon"))
 # Products of bfloat16 take vectors of that type since LLVM 16.
-HAS_BFLOAT16 = bool(_FEATURES.get("avx512bf16")) and llvm.llvm_version_info >= (16,)
+HAS_BFLOAT16 = bool(_FEATURES.get("avx512bf16") or _FEATURES.get("bf16")) and llvm.llvm_version_info >= (16,)
 # By vectors per row, the most rows whose sums fit into the registers together with their factors: AVX-512 has 32
-# registers of 16 values, AVX2 has 16 of 8.
+# registers of 16 values, AVX2 has 16 of 8, NEON 32 of 4.
 MAX_ROWS = {4: 6, 3: 8, 2: 8, 1: 8} if _FEATURES.get("avx512f") else {1: 6}
 
 
@@ -375,10 +375,39 @@ def _multiply_accumulate(builder: Any, half: bool, sums: list[Any], address: Any
     if not half:
         return [_fused_multiply_add(builder, value, factor, total) for total, factor in zip(sums, factors, strict=True)]
     value = builder.bitcast(value, _PAIRS)
-    # AVX512_BF16's dot product: it adds both products of a pair to the float32 sum of its lane.
-    name, signature = "llvm.x86.avx512bf16.dpbf16ps.512", ir.FunctionType(_FLOATS, [_FLOATS, _PAIRS, _PAIRS])
-    dot_product = cgutils.get_or_insert_function(builder.module, signature, name)
-    return [builder.call(dot_product, [total, value, factor]) for total, factor in zip(sums, factors, strict=True)]
+    return [_add_dot_products(builder, total, value, factor) for total, factor in zip(sums, factors, strict=True)]
+
+
+def _add_dot_products(builder: Any, sums: Any, a: Any, b: Any) -> Any:
+    """Returns 16 float32 sums, each plus both products of a pair of bfloat16.
+
+    x86 rounds to even, ARM to odd: a sum that is not exact gets an odd last bit. Both flush denormals to 0.
+    """
+    if not _FEATURES.get("bf16"):
+        signature = ir.FunctionType(_FLOATS, [_FLOATS, _PAIRS, _PAIRS])
+        name = "llvm.x86.avx512bf16.dpbf16ps.512"
+        return builder.call(cgutils.get_or_insert_function(builder.module, signature, name), [sums, a, b])
+    # ARM's instruction takes registers of 128 bits: quarters of a vector, which LLVM makes of it in any case.
+    four, eight = ir.VectorType(ir.FloatType(), 4), ir.VectorType(_BFloat16(), 8)
+    signature = ir.FunctionType(four, [four, eight, eight])
+    dot_product = cgutils.get_or_insert_function(builder.module, signature, "llvm.aarch64.neon.bfdot.v4f32.v8bf16")
+    quarters = [
+        builder.call(dot_product, [_quarter(builder, vector, number) for vector in (sums, a, b)]) for number in range(4)
+    ]
+    return _concatenate(builder, _concatenate(builder, *quarters[:2]), _concatenate(builder, *quarters[2:]))
+
+
+def _quarter(builder: Any, vector: Any, number: int) -> Any:
+    """Returns a quarter of a vector, counted from 0."""
+    size = vector.type.count // 4
+    lanes = ir.Constant(ir.VectorType(_I32, size), list(range(number * size, (number + 1) * size)))
+    return builder.shuffle_vector(vector, vector, lanes)
+
+
+def _concatenate(builder: Any, first: Any, second: Any) -> Any:
+    """Returns the lanes of two vectors of the same type as one."""
+    size = 2 * first.type.count
+    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(_I32, size), list(range(size))))
 
 
 def _transform_both_sides(builder: Any, matrix: Matrix, square: list[list[Any]]) -> list[list[Any]]:

@@ -206,7 +206,7 @@ def pack_matrices(weight: np.ndarray, half: bool) -> np.ndarray:
 
     Returns:
         [blocks of columns, matrices, steps, columns], padded with zeros to multiples of 16. A step is one input in
-        float32, or two adjacent ones in bfloat16, as uint16: AVX-512's dot product adds the products of pairs.
+        float32, or two adjacent ones in bfloat16, as uint16: the CPUs' dot products add the products of pairs.
     """
     matrices, outputs, inputs = weight.shape
     steps, columns = whole_lanes(inputs), whole_lanes(outputs)
