@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 from compiled import compiled, needs_bfloat16, needs_kernels, raw_outputs_of
-from golden import inputs, network_file, records
+from golden import network_file, records
+from golden_outputs import check_nearness
 from random_networks import random_model
-from reference_outputs import predict
 from torch.nn import functional
 
 from gtp_engine.base.jit import config
@@ -107,22 +107,9 @@ def test_portions_of_a_batch_change_nothing(half: bool, monkeypatch: pytest.Monk
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["b6c96", "b15c192", "b7c96h3tf", "b18c384nbt", "b10c384h6tf"])
 def test_bfloat16_is_near_for_networks_of_katago(shared: Path, name: str) -> None:
-    """Win rate and policy to 5e-3 on average; its first move has nine tenths of the best prior."""
     found = records(shared / "katago" / "golden" / f"{name}.jsonl")[:30]
     network = read_katago_file(network_file(shared / "katago" / "nets", found[0]["net"]))
-    model, half = Model.from_stored(network), compiled(network, True)
-    winrate, policy = 0.0, 0.0
-    for record in found:
-        given = inputs(record)
-        with torch.inference_mode():
-            exact, near = (
-                predict(net(given.planes, given.scalars, full_board=True), model.config, given.legal, given.scalars)
-                for net in (raw_outputs_of(model), half)
-            )
-        winrate += float((exact.value - near.value)[0, 0].abs()) / len(found)
-        policy += float((exact.policy - near.policy).abs().mean()) / len(found)
-        assert exact.policy[0, near.policy.argmax()] >= 0.9 * exact.policy.max()
-    assert winrate < 5e-3 and policy < 5e-3
+    check_nearness(compiled(network, True), Model.from_stored(network), found)
 
 
 @needs_bfloat16

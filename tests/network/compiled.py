@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -22,7 +23,11 @@ needs_bfloat16 = pytest.mark.skipif(config.DISABLE_JIT or not HAS_BFLOAT16, reas
 def compiled(network: StoredNetwork, half: bool = False) -> Callable[..., RawOutputs[Tensor]]:
     """Returns the compiled network as a function of torch's tensors."""
     assert can_compile(network.config, "bfloat16" if half else "float32")
-    kernels = CompiledNetwork(network, half)
+    return on_tensors(CompiledNetwork(network, half))
+
+
+def on_tensors(kernels: Callable[..., RawOutputs[np.ndarray]]) -> Callable[..., RawOutputs[Tensor]]:
+    """Returns a function of numpy's arrays, such as a `CompiledNetwork`, as one of torch's tensors."""
 
     def run(
         planes: Tensor, scalars: Tensor, metadata: Tensor | None = None, *, full_board: bool = False
