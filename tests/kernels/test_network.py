@@ -6,7 +6,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 import torch
-from compiled import compiled, needs_bfloat16, needs_kernels, raw_outputs_of
+from compiled import check_against_torch, compiled, needs_bfloat16, needs_kernels, raw_outputs_of
 from golden import network_file, records
 from golden_outputs import check_nearness
 from random_networks import random_model
@@ -17,7 +17,6 @@ from gtp_engine.cli import machine
 from gtp_engine.kernels import precision, trunk
 from gtp_engine.kernels.activations import KINDS, activate
 from gtp_engine.kernels.matmul import to_bfloat16
-from gtp_engine.network.config import parse_config
 from gtp_engine.network.inference import prepare_for_inference
 from gtp_engine.network.katago_file import read_katago_file
 from gtp_engine.network.layers import ACTIVATION_FUNCTIONS
@@ -56,15 +55,7 @@ def test_numbers_are_rounded_to_bfloat16_as_by_torch() -> None:
 @pytest.mark.parametrize("name", ["b2c8", "b2c20nbt", "b3c36-mish", "b2c48nbt-silu", "b2c100"])
 @pytest.mark.parametrize("half", HALF)
 def test_channels_need_not_fill_vectors(name: str, half: bool) -> None:
-    torch.manual_seed(1)
-    model = Model(parse_config(name)).initialise().eval()
-    planes = (torch.rand(3, 22, 9, 9) < 0.2).float()
-    planes[:, 0] = 1
-    scalars = torch.rand(3, 19)
-    with torch.inference_mode():
-        expected, found = model(planes, scalars).raw, compiled(model.stored(), half)(planes, scalars, full_board=True)
-    for one, other in zip(expected, found, strict=True):
-        assert torch.allclose(one, other, rtol=1e-4, atol=0.05 if half else 2e-5)
+    check_against_torch(compiled, name, half)
 
 
 @pytest.mark.parametrize("way", ["prepared", pytest.param("compiled", marks=needs_bfloat16)])

@@ -10,6 +10,7 @@ from torch import Tensor
 from gtp_engine.base.jit import config
 from gtp_engine.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32
 from gtp_engine.kernels.network import CompiledNetwork, can_compile
+from gtp_engine.network.config import parse_config
 from gtp_engine.network.inference import prepare_for_inference
 from gtp_engine.network.model import Model
 from gtp_engine.network.stored import RawOutputs, StoredNetwork
@@ -42,6 +43,19 @@ def on_tensors(kernels: Callable[..., RawOutputs[np.ndarray]]) -> Callable[..., 
 def raw_outputs_of(model: Model) -> Callable[..., RawOutputs[Tensor]]:
     """Returns a module of torch's as a function that returns the raw outputs alone."""
     return lambda *inputs, **options: model(*inputs, **options).raw
+
+
+def check_against_torch(way: Callable[..., Callable[..., RawOutputs[Tensor]]], name: str, half: bool) -> None:
+    """A random network of this architecture; `way` is called as `compiled` is."""
+    torch.manual_seed(1)
+    model = Model(parse_config(name)).initialise().eval()
+    planes = (torch.rand(3, 22, 9, 9) < 0.2).float()
+    planes[:, 0] = 1
+    scalars = torch.rand(3, 19)
+    with torch.inference_mode():
+        expected, found = model(planes, scalars).raw, way(model.stored(), half)(planes, scalars, full_board=True)
+    for one, other in zip(expected, found, strict=True):
+        assert torch.allclose(one, other, rtol=1e-4, atol=0.05 if half else 2e-5)
 
 
 # The ways to compute a network in float32, each of which has to give the same outputs.

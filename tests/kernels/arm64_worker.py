@@ -1,0 +1,55 @@
+"""Computes networks in a process of its own, for `test_arm64`: pickled requests come in, pickled answers go out.
+
+A request is the name of a method of `Worker` with its arguments. The Python that runs this has no PyTorch.
+"""
+
+import os
+import pickle
+import platform
+import sys
+from typing import Any
+
+import numpy as np
+
+from gtp_engine.base.target import target
+from gtp_engine.evaluate.runner import CompiledRunner, make_runner
+from gtp_engine.kernels.network import CompiledNetwork, can_compile
+from gtp_engine.network.stored import RawOutputs, StoredNetwork
+
+
+class Worker:
+    """Computes the network that was loaded last."""
+
+    _network: CompiledNetwork
+
+    def machine(self) -> tuple[str, frozenset[str]]:
+        """Returns the kind of machine, and the features that its processor has."""
+        return platform.machine(), target().needs
+
+    def load(self, network: StoredNetwork, half: bool) -> None:
+        assert can_compile(network.config, "bfloat16" if half else "float32")
+        self._network = CompiledNetwork(network, half)
+
+    def compute(self, *inputs: np.ndarray | None, full_board: bool) -> RawOutputs[np.ndarray]:
+        return self._network(*inputs, full_board=full_board)
+
+    def precision_of_auto(self, network: StoredNetwork) -> str:
+        runner = make_runner(network, "a network", "cpu")
+        assert isinstance(runner, CompiledRunner)
+        return runner.precision
+
+
+def main() -> None:
+    # Whatever is printed must not mix with the answers.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    worker = Worker()
+    while True:
+        name, inputs, options = pickle.load(sys.stdin.buffer)
+        answer: Any = getattr(worker, name)(*inputs, **options)
+        pickle.dump(answer, answers)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()
