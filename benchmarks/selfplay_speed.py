@@ -64,7 +64,7 @@ class Bare:
         self._evaluator = NetworkEvaluator(find_network(network), device="cpu", precision=precision, cache_megabytes=0)
         boards = np.concatenate([Game(size).board] * batch)
         self._evaluator.collect(self._evaluator.submit(boards, np.arange(batch)))
-        self._inputs = self._evaluator._free_inputs(self._evaluator._size_of(boards[0]), batch)
+        self._inputs = self._evaluator._free_inputs(self._evaluator._size_of(boards, 0), batch)
         self._rows = np.arange(batch)
 
     def rate(self) -> float:

@@ -38,11 +38,11 @@ class EvaluationCache:
             The indices of the keys that are not known.
         """
         missing = np.empty(len(keys), np.intp)
-        return missing[: _look_up(self._keys, self._offsets, self._values, self._end[0], keys, rows, missing)]
+        return missing[: _look_up(self._keys, self._offsets, self._values, self._end, keys, rows, missing)]
 
-    def store(self, keys: np.ndarray, rows: np.ndarray) -> None:
-        """Stores a row for each of `keys`; if there is no room for all, the latest remain."""
-        _store(self._keys, self._offsets, self._values, self._end, keys, rows)
+    def store(self, keys: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> None:
+        """Stores rows[i] for keys[i], for each i of `chosen`; if there is no room for all, the latest remain."""
+        _store(self._keys, self._offsets, self._values, self._end, keys, rows, chosen)
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -54,7 +54,7 @@ def _look_up(
     known: np.ndarray,
     offsets: np.ndarray,
     values: np.ndarray,
-    end: int,
+    end: np.ndarray,
     keys: np.ndarray,
     rows: np.ndarray,
     missing: np.ndarray,
@@ -66,7 +66,7 @@ def _look_up(
     count, columns = 0, rows.shape[1]
     for index in range(len(keys)):
         slot = keys[index] & np.uint64(len(known) - 1)
-        if known[slot] != keys[index] or offsets[slot] < end - len(values):
+        if known[slot] != keys[index] or offsets[slot] < end[0] - len(values):
             missing[count] = index
             count += 1
             continue
@@ -78,12 +78,18 @@ def _look_up(
 
 @njit
 def _store(
-    known: np.ndarray, offsets: np.ndarray, values: np.ndarray, end: np.ndarray, keys: np.ndarray, rows: np.ndarray
+    known: np.ndarray,
+    offsets: np.ndarray,
+    values: np.ndarray,
+    end: np.ndarray,
+    keys: np.ndarray,
+    rows: np.ndarray,
+    chosen: np.ndarray,
 ) -> None:
     columns = rows.shape[1]
     if columns > len(values):
         return
-    for index in range(len(keys)):
+    for index in chosen:
         start = end[0] % len(values)
         if start + columns > len(values):
             end[0] += len(values) - start

@@ -72,13 +72,13 @@ def decode_outputs(
         transformed_index: int [8, area + 1], `symmetry.turned_indices` of each symmetry.
         optimism: the share of the optimistic policy; 0 if the network has none.
         scale: the meaning of raw scores.
-        rows: float32 [n, columns], written.
+        rows: float32 [batch, columns], written at `positions`.
     """
     area = transformed_index.shape[1] - 1
     for number in range(len(positions)):
         position = positions[number]
         allowed, index = legal[position], transformed_index[symmetries[position]]
-        row = rows[number]
+        row = rows[position]
         _write_policy(policy[number], optimism, allowed, index, row[POLICY:])
         no_result = scalars[position, SUPERKO] == 0 or scalars[position, TERRITORY] != 0
         _write_numbers(value[number], scores[number], no_result, scale, row)

@@ -342,16 +342,18 @@ def write_batch(
     planes: np.ndarray,
     scalars: np.ndarray,
     keys: np.ndarray,
+    salt: int,
     ladders: np.ndarray,
 ) -> None:
     """Calls `write_inputs` for boards[indices[i]] and symmetries[i], with row i of planes, scalars, keys and ladders.
 
-    keys: uint64 [n], written. ladders: uint8 [n, (area + 7) // 8 or more], written: a bit for each stone that a ladder
-    catches, in move-index order, the lowest bit of a byte first; or NO_LADDERS.
+    keys: uint64 [n], written. salt: makes other keys of the same inputs. ladders: uint8 [n, (area + 7) // 8 or more],
+    written: a bit for each stone that a ladder catches, in move-index order, the lowest bit of a byte first; or
+    NO_LADDERS.
     """
     for row in range(len(indices)):
         board = boards[indices[row]]
-        keys[row] = write_inputs(board, symmetries[row], suicide_legal, w, planes[row], scalars[row])
+        keys[row] = write_inputs(board, symmetries[row], suicide_legal, w, planes[row], scalars[row]) ^ np.uint64(salt)
         if len(ladders):
             _pack_ladders(w.caught, board["width"] * board["height"], ladders[row])
 

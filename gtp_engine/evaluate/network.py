@@ -67,9 +67,9 @@ class _BoardSize:
 class _Ticket:
     """A batch under way.
 
-    rows: the evaluations, [n, columns], those of `missing` not yet written. views: [v, missing, columns], the
-    evaluations of these by each of the v symmetries that are averaged, or by one; written once all of `unfinished` have
-    been called, which may wait for another thread. wait: waits for the device (`runner.Runner.mark`).
+    rows: the evaluations, [n, columns]; those of `missing` are written once all of `unfinished` have been called, which
+    may wait for another thread. views: [8, n, columns], written instead if symmetries are averaged: the evaluations of
+    `missing` by each. wait: waits for the device (`runner.Runner.mark`).
     """
 
     size: _BoardSize
@@ -77,8 +77,8 @@ class _Ticket:
     inputs: Inputs
     keys: np.ndarray
     rows: np.ndarray
-    missing: np.ndarray = field(default_factory=lambda: np.arange(0))
-    views: np.ndarray = field(default_factory=lambda: np.empty((0, 0, 0), np.float32))
+    missing: np.ndarray
+    views: np.ndarray | None = None
     unfinished: list[Callable[[], None]] = field(default_factory=list)
     wait: Callable[[], None] | None = None
 
@@ -215,36 +215,38 @@ class NetworkEvaluator:
         symmetries: np.ndarray | None,
         ladders: np.ndarray | None,
     ) -> _Ticket:
-        size = self._size_of(boards[indices[0]])
+        size = self._size_of(boards, indices[0])
         count = len(indices)
         inputs = self._free_inputs(size, count)
-        average = symmetries is not None and symmetries[0] == ALL_SYMMETRIES
-        chosen = np.zeros(count, np.intp) if symmetries is None else symmetries
+        if symmetries is None:
+            symmetries = np.zeros(count, np.intp)
+        average = bool(symmetries[0] == ALL_SYMMETRIES)
         rows = np.empty((count, size.columns), np.float32)
-        ticket = _Ticket(size, options.optimism, inputs, np.empty(count, np.uint64), rows)
-        write_legal(boards, indices, inputs.legal[:count])
-        views = np.full((COUNT, count), np.arange(COUNT)[:, None]) if average else chosen[None]
-        for number, view in enumerate(views):
-            keys = self._write(boards, indices, view, options.profile, inputs, ladders)
-            if number == 0:
-                ticket.keys = keys ^ np.uint64(hash((options.optimism, average)) & 0xFFFFFFFF)
-                ticket.missing = self._cache.look_up(ticket.keys, rows)
-                ticket.views = np.empty((len(views), len(ticket.missing), size.columns), np.float32)
-            if not len(ticket.missing):
-                break
-            self._begin(ticket, view, ticket.views[number])
-            if average:  # the next view overwrites the inputs
-                self._finish(ticket)
+        write_legal(boards, indices, inputs.legal)
+        view = np.zeros(count, np.intp) if average else symmetries
+        salt = hash((options.optimism, average)) & 0xFFFFFFFF
+        keys = self._write(boards, indices, view, salt, options.profile, inputs, ladders)
+        ticket = _Ticket(size, options.optimism, inputs, keys, rows, self._cache.look_up(keys, rows))
+        if not average and len(ticket.missing):
+            self._begin(ticket, view, rows)
+        elif len(ticket.missing):
+            ticket.views = np.empty((COUNT, *rows.shape), np.float32)
+            for symmetry, evaluated in enumerate(ticket.views):
+                if symmetry > 0:
+                    view[:] = symmetry
+                    self._write(boards, indices, view, salt, options.profile, inputs, ladders)
+                self._begin(ticket, view, evaluated)
+                self._finish(ticket)  # the next view overwrites the inputs
         return ticket
 
     def collect(self, ticket: _Ticket) -> np.ndarray:
         """Waits for the batch and returns its evaluation rows."""
         self._finish(ticket)
         rows, missing = ticket.rows, ticket.missing
+        if ticket.views is not None:
+            rows[missing] = ticket.views[:, missing].mean(0)
         if len(missing):
-            evaluated = ticket.views[0] if len(ticket.views) == 1 else ticket.views.mean(0)
-            rows[missing] = evaluated
-            self._cache.store(ticket.keys[missing], evaluated)
+            self._cache.store(ticket.keys, rows, missing)
         ticket.size.inputs.append(ticket.inputs)
         return rows
 
@@ -253,13 +255,13 @@ class NetworkEvaluator:
         return self.with_options().evaluate(position, symmetry)
 
     def _evaluate_afresh(self, options: NetworkHandle, position: np.ndarray, symmetry: int) -> EvaluationRow:
-        size = self._size_of(position[0])
+        size = self._size_of(position, 0)
         inputs = self._free_inputs(size, 1)
         one, symmetries = np.arange(1), np.array([symmetry])
         rows = np.empty((1, size.columns), np.float32)
-        ticket = _Ticket(size, options.optimism, inputs, np.zeros(1, np.uint64), rows, missing=one)
         write_legal(position, one, inputs.legal)
-        self._write(position, one, symmetries, options.profile, inputs, None)
+        keys = self._write(position, one, symmetries, 0, options.profile, inputs, None)
+        ticket = _Ticket(size, options.optimism, inputs, keys, rows, missing=one)
         self._begin(ticket, symmetries, rows)
         self._finish(ticket)
         size.inputs.append(inputs)
@@ -294,13 +296,13 @@ class NetworkEvaluator:
         known = " and ".join(self.rules)
         logger.warning(f"{self.name} learned with the rules {known} only: it evaluates this game as under {nearest}")
 
-    def _size_of(self, position: np.ndarray) -> _BoardSize:
-        """Returns what belongs to the board's size."""
-        size = width, height = int(position["width"]), int(position["height"])
-        if max(size) > self.largest_board:
-            raise UserError(too_large(f"the network {self.name}", self.largest_board))
+    def _size_of(self, boards: np.ndarray, index: int) -> _BoardSize:
+        """Returns what belongs to the size of one of the boards."""
+        size = int(boards["width"][index]), int(boards["height"][index])
         if size not in self._sizes:
-            self._sizes[size] = _BoardSize(width, height)
+            if max(size) > self.largest_board:
+                raise UserError(too_large(f"the network {self.name}", self.largest_board))
+            self._sizes[size] = _BoardSize(*size)
         return self._sizes[size]
 
     def _free_inputs(self, size: _BoardSize, count: int) -> Inputs:
@@ -316,24 +318,26 @@ class NetworkEvaluator:
         boards: np.ndarray,
         indices: np.ndarray,
         symmetries: np.ndarray,
+        salt: int,
         profile: str,
         inputs: Inputs,
         ladders: np.ndarray | None,
     ) -> np.ndarray:
         """Writes planes, scalars, metadata and ladders of the positions; returns their keys, uint64 [n].
 
-        `inputs.legal` is written already.
+        `inputs.legal` is written already. salt: makes other keys of the same inputs.
         """
         if self.rules:
             boards, indices = self._as_learned(boards, indices)
         keys = np.empty(len(indices), np.uint64)
         caught = NO_LADDERS if ladders is None else ladders
         suicide = self.config.suicide_areas
-        write_batch(boards, indices, symmetries, suicide, self._workspace, inputs.planes, inputs.scalars, keys, caught)
+        planes, scalars = inputs.planes, inputs.scalars
+        write_batch(boards, indices, symmetries, suicide, self._workspace, planes, scalars, keys, salt, caught)
         if self.rules:  # rules that look the same to the network may differ in what is legal, and its policy with them
             add_legal_to_keys(inputs.legal, keys)
         if inputs.metadata is not None:
-            rows, hashes = self._size_of(boards[indices[0]]).metadata(profile)
+            rows, hashes = self._size_of(boards, indices[0]).metadata(profile)
             colours = boards["to_move"][indices]
             inputs.metadata[: len(indices)] = rows[colours]
             keys ^= hashes[colours]
@@ -342,7 +346,7 @@ class NetworkEvaluator:
     def _begin(self, ticket: _Ticket, symmetries: np.ndarray, rows: np.ndarray) -> None:
         """Begins to evaluate the ticket's missing positions, whose inputs were written by the symmetries, into `rows`.
 
-        symmetries: of all positions of the batch. rows: [missing, columns].
+        symmetries: of all positions of the batch. rows: [n, columns].
         """
         missing = ticket.missing
         if self._workers is None:
@@ -351,11 +355,10 @@ class NetworkEvaluator:
             ticket.wait = self.runner.mark()
             ticket.unfinished.append(partial(self._decode, raw, ticket, missing, symmetries, rows))
             return
-        start = 0
-        for positions in np.array_split(missing, min(self.parts, len(missing))):
-            part = rows[start : start + len(positions)]
-            ticket.unfinished.append(self._workers.submit(self._evaluate, ticket, positions, symmetries, part).result)
-            start += len(positions)
+        size = -(-len(missing) // self.parts)
+        for start in range(0, len(missing), size):
+            positions = missing[start : start + size]
+            ticket.unfinished.append(self._workers.submit(self._evaluate, ticket, positions, symmetries, rows).result)
 
     def _evaluate(self, ticket: _Ticket, positions: np.ndarray, symmetries: np.ndarray, rows: np.ndarray) -> None:
         """Evaluates some of the ticket's positions, in a worker's thread."""

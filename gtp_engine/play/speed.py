@@ -168,7 +168,7 @@ def network_inputs(evaluator: "NetworkEvaluator", game: Game, count: int) -> "In
     inputs = evaluator.runner.new_inputs(count, game.width, game.height)
     position, rows = position_of(game, workspace), np.zeros(count, np.intp)
     areas, keys = evaluator.config.suicide_areas, np.empty(count, np.uint64)
-    write_batch(position, rows, rows, areas, workspace, inputs.planes, inputs.scalars, keys, NO_LADDERS)
+    write_batch(position, rows, rows, areas, workspace, inputs.planes, inputs.scalars, keys, 0, NO_LADDERS)
     if inputs.metadata is not None:
         inputs.metadata[:] = 0
     return inputs

@@ -191,7 +191,7 @@ def test_a_batch_holds_the_positions_asked_for() -> None:
     keys = np.zeros(4, np.uint64)
     ladders = np.full((4, features.LADDER_BYTES), 0xFF, np.uint8)
     positions_together = np.concatenate(positions)
-    features.write_batch(positions_together, indices, symmetries, False, WORKSPACE, planes, scalars, keys, ladders)
+    features.write_batch(positions_together, indices, symmetries, False, WORKSPACE, planes, scalars, keys, 0, ladders)
     for row, (index, symmetry) in enumerate(zip(indices, symmetries, strict=True)):
         expected = write(positions[index], symmetry=symmetry)
         assert (planes[row].transpose(2, 0, 1) == expected[0]).all()

@@ -189,21 +189,25 @@ def test_unknown_devices_and_precisions_are_named() -> None:
             find_device("cuda")
 
 
+def store(cache: EvaluationCache, keys: np.ndarray, rows: np.ndarray) -> None:
+    cache.store(keys, rows, np.arange(len(keys)))
+
+
 def test_the_cache_gives_back_what_it_was_given_until_the_room_is_taken() -> None:
     cache = EvaluationCache(0.02)  # 5000 numbers, a table of 64
     keys = np.array([1, 2, 65, 66], np.uint64)
     rows = np.arange(400, dtype=np.float32).reshape(4, 100)
-    cache.store(keys[:2], rows[:2])
-    cache.store(keys[2:3], rows[2:3])  # where the table knew key 1
+    store(cache, keys[:2], rows[:2])
+    store(cache, keys[2:3], rows[2:3])  # where the table knew key 1
     found = np.zeros((3, 100), np.float32)
     assert cache.look_up(keys[:3], found).tolist() == [0]
     assert found[1:].tolist() == rows[1:3].tolist()
     others = np.arange(10, 58, dtype=np.uint64)
-    cache.store(others[:46], np.ones((46, 100), np.float32))  # 4900 numbers by now
+    store(cache, others[:46], np.ones((46, 100), np.float32))  # 4900 numbers by now
     assert cache.look_up(keys[:3], found).tolist() == [0]
-    cache.store(others[46:], np.ones((2, 100), np.float32))  # the second where key 1 was
+    store(cache, others[46:], np.ones((2, 100), np.float32))  # the second where key 1 was
     assert cache.look_up(keys[:3], found).tolist() == [0]
-    cache.store(keys[3:], rows[3:])  # where key 2 was, and in its entry of the table
+    store(cache, keys[3:], rows[3:])  # where key 2 was, and in its entry of the table
     assert cache.look_up(keys, np.zeros((4, 100), np.float32)).tolist() == [0, 1]
     cache.clear()
     assert cache.look_up(keys[:3], found).tolist() == [0, 1, 2]
@@ -213,15 +217,15 @@ def test_the_cache_keeps_rows_of_several_sizes_apart() -> None:
     cache = EvaluationCache(0.02)
     small, large = np.full((1, 3), 3, np.float32), np.full((1, 1700), 5, np.float32)
     one, two, three, four = np.arange(1, 5, dtype=np.uint64)[:, None]
-    cache.store(one, small)
-    cache.store(two, large)
-    cache.store(three, large)
+    store(cache, one, small)
+    store(cache, two, large)
+    store(cache, three, large)
     found = np.zeros((1, 3), np.float32)
     assert not len(cache.look_up(one, found)) and found.tolist() == small.tolist()
-    cache.store(four, large)  # does not fit behind the others: from the start again
+    store(cache, four, large)  # does not fit behind the others: from the start again
     assert len(cache.look_up(one, found)) == len(cache.look_up(two, np.zeros_like(large))) == 1
     assert not len(cache.look_up(three, found := np.zeros_like(large))) and (found == 5).all()
-    cache.store(one, np.zeros((1, 5001), np.float32))  # never fits
+    store(cache, one, np.zeros((1, 5001), np.float32))  # never fits
     assert not len(cache.look_up(three, found))
 
 
@@ -336,9 +340,9 @@ def test_outputs_mean_what_they_mean_to_the_prediction(version: int) -> None:
     given = [part[order].numpy() for part in raw]
     symmetries = np.zeros(count, np.intp)
     decode_outputs(*given, order, scalars.numpy(), legal.numpy(), symmetries, indices, 0.0, output_scale(config), rows)
-    for row, position in zip(rows, order, strict=True):
+    for position, row in enumerate(rows):
         for name in PARTS:
-            expected = expected_part(predicted, name, int(position))
+            expected = expected_part(predicted, name, position)
             assert part_of(row, name) == pytest.approx(expected, rel=1e-4, abs=1e-5), name
         errors = EvaluationRow(row, area).short_term_errors
         if config.has_errors:
