@@ -6,7 +6,7 @@ add, selecting these, and backing up their evaluations.
 """
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -40,6 +40,9 @@ SLOT_STATUS = np.dtype(
         ("is_waiting", np.bool_),  # no more leaves, but the search stays open until it is stopped
         ("ends", np.float64),  # time by the clock that `survey` is called with, infinite for never; so is the next
         ("next_report", np.float64),
+        ("served", np.int64),  # the number of the last batch that it was asked for leaves; written by `select` too
+        # Written by `select`.
+        ("is_stuck", np.bool_),  # whether it had no leaf to give, and none is under way
         # Written by `survey`.
         ("is_evaluated", np.bool_),  # whether the evaluator has seen the root
         ("is_full", np.bool_),  # whether the arena has no space for `quota` more leaves
@@ -55,11 +58,12 @@ SLOT_STATUS = np.dtype(
 
 
 class Survey(NamedTuple):
-    """How many searches are asking for leaves, done, or to report: see SLOT_STATUS."""
+    """How many searches are asking for leaves, done, to report, or have full arenas: see SLOT_STATUS."""
 
     asking: int
     done: int
     due: int
+    full: int
 
 
 @dataclass
@@ -71,9 +75,12 @@ class Batch:
         leaves: int32 [size], their nodes.
         symmetries: int [size], the symmetry of each evaluation if the parameters ask for random ones.
         ladders: uint8 [size, LADDER_BYTES], written by evaluators that read ladders.
-        slots: int64, the searches with leaves in the batch; NO_SLOT for one that has been removed since.
-        starts: int64, one longer than `slots`.
-        roots: int64, indices into `slots` of the searches whose row is their root.
+        slots: int64 [size], the searches with leaves in the batch; NO_SLOT for one that has been removed since.
+        starts: int64 [size + 1].
+        roots: int64 [size], indices into `slots` of the searches whose row is their root.
+        count: The number of rows in use.
+        search_count: The number of `slots` in use.
+        root_count: The number of `roots` in use.
         ticket: The evaluator's ticket for the batch.
     """
 
@@ -81,15 +88,13 @@ class Batch:
     leaves: np.ndarray
     symmetries: np.ndarray
     ladders: np.ndarray
-    slots: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    starts: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
-    roots: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    slots: np.ndarray
+    starts: np.ndarray
+    roots: np.ndarray
+    count: int = 0
+    search_count: int = 0
+    root_count: int = 0
     ticket: Any = None
-
-    @property
-    def count(self) -> int:
-        """The number of rows in use."""
-        return int(self.starts[-1])
 
 
 class BatchedSearch(Protocol):
@@ -128,7 +133,7 @@ class LeafBatcher:
         """The batches under way, the oldest first."""
         self._search_states: Any = None  # List[SearchState], as of the last `_refresh`
         self._changed: set[int] = set()  # slots whose search state has been replaced since
-        self._some_are_full = False  # whether an arena in the last survey was
+        self._full_arenas = 0  # how many arenas in the last survey were
         self._free: list[Batch] = []
 
     def add(self, search: BatchedSearch) -> int:
@@ -186,30 +191,44 @@ class LeafBatcher:
         """
         self._refresh()
         if not len(slots):
-            return Survey(0, 0, 0)
-        *found, full = _survey(self._search_states, slots, now, self.evaluator.batch_size, side_by_side, self.statuses)
-        self._some_are_full = full > 0
-        return Survey(*found)
+            return Survey(0, 0, 0, 0)
+        batch_size = self.evaluator.batch_size
+        survey = Survey(*_survey(self._search_states, slots, now, batch_size, side_by_side, self.statuses))
+        self._full_arenas = survey.full
+        return survey
 
-    def select(self, slots: np.ndarray, size: int) -> tuple[Batch, np.ndarray, np.ndarray]:
-        """Selects leaves for a batch of up to `size`, from these searches in turn.
+    def select(self, slots: np.ndarray, size: int, number: int) -> tuple[Batch, int]:
+        """Selects leaves for a batch of up to `size`, from these searches in turn until it is full.
 
         Each search adds at most its share of the rows that are left, and at most its `quota` in the last `survey`.
 
+        Args:
+            slots: int64, the searches.
+            size: The largest number of leaves.
+            number: The number of the batch.
+
         Returns:
-            The batch, how many positions each search has in it, and how many visits ended at finished games and are
-            backed up already. Both numbers are -1 if the batch was full before. Both are 0 if the tree is full, nothing
-            is allowed at its root, or everything worth a visit is under way.
+            The batch, and how many searches are stuck.
         """
-        if self._some_are_full:
+        if self._full_arenas:
             self._grow_arenas(slots)
         batch = self._free.pop() if self._free else _new_batch(size)
         if len(batch.boards) < size:
             batch = _new_batch(max(size, self.evaluator.batch_size))  # a lone search sometimes asks for more
-        counts, done, batch.slots, batch.starts, batch.roots = _select_in_turn(
-            self._search_states, self.statuses, slots, size, batch.boards, batch.leaves, batch.symmetries
+        batch.count, batch.search_count, batch.root_count, stuck = _select_in_turn(
+            self._search_states,
+            self.statuses,
+            slots,
+            size,
+            number,
+            batch.boards,
+            batch.leaves,
+            batch.symmetries,
+            batch.slots,
+            batch.starts,
+            batch.roots,
         )
-        return batch, counts, done
+        return batch, stuck
 
     def _grow_arenas(self, slots: np.ndarray) -> None:
         """Lets the arenas of these searches grow, if they are full."""
@@ -229,7 +248,8 @@ class LeafBatcher:
             symmetries = np.full(batch.count, ALL_SYMMETRIES)
         elif search.parameters.symmetry == "random":
             symmetries = batch.symmetries[: batch.count]
-        handle = search.root_handle if 0 in batch.roots else search.tree_handle
+        is_root = batch.root_count > 0 and batch.roots[0] == 0
+        handle = search.root_handle if is_root else search.tree_handle
         batch.ticket = handle.submit(batch.boards, np.arange(batch.count), symmetries, batch.ladders)
         self.pending.append(batch)
 
@@ -238,8 +258,9 @@ class LeafBatcher:
         batch = self.pending.popleft()
         rows = self.evaluator.collect(batch.ticket)
         self._refresh()
-        _absorb(self._search_states, batch.slots, batch.starts, batch.boards, batch.leaves, rows, batch.ladders)
-        for number in batch.roots:
+        count, ladders = batch.search_count, batch.ladders
+        _absorb(self._search_states, count, batch.slots, batch.starts, batch.boards, batch.leaves, rows, ladders)
+        for number in batch.roots[: batch.root_count]:
             slot = int(batch.slots[number])
             if slot != NO_SLOT:
                 search = self.searches[slot]
@@ -255,8 +276,10 @@ class LeafBatcher:
 
 
 def _new_batch(size: int) -> Batch:
-    ladders = np.zeros((size, LADDER_BYTES), np.uint8)
-    return Batch(np.zeros(size, BOARD), np.zeros(size, np.int32), np.zeros(size, np.intp), ladders)
+    boards, leaves, symmetries = np.zeros(size, BOARD), np.zeros(size, np.int32), np.zeros(size, np.intp)
+    slots, roots = np.zeros((2, size), np.int64)
+    starts = np.zeros(size + 1, np.int64)
+    return Batch(boards, leaves, symmetries, np.zeros((size, LADDER_BYTES), np.uint8), slots, starts, roots)
 
 
 def _empty_state() -> SearchState:
@@ -301,7 +324,7 @@ def _put(searches: Any, slot: int, search: SearchState) -> None:
 def _survey(
     searches: Any, slots: np.ndarray, now: float, batch_size: int, side_by_side: int, statuses: np.ndarray
 ) -> tuple[int, int, int, int]:
-    """Does the work of `LeafBatcher.survey`; also returns how many arenas are full."""
+    """Does the work of `LeafBatcher.survey`."""
     asking = done = due = full = 0
     for slot in slots:
         search, status = searches[slot], statuses[slot]
@@ -324,6 +347,7 @@ def _survey(
         status["left"] = left
         status["in_flight"] = in_flight
         status["quota"] = quota
+        status["is_stuck"] = False
         status["is_asking"] = is_asking
         status["is_done"] = is_done
         status["is_due"] = is_due
@@ -370,44 +394,50 @@ def _select_in_turn(
     statuses: np.ndarray,
     slots: np.ndarray,
     size: int,
+    number: int,
     boards: np.ndarray,
     leaves: np.ndarray,
     symmetries: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Does the work of `LeafBatcher.select`: writes `boards`, `leaves` and `symmetries`.
+    giving: np.ndarray,
+    starts: np.ndarray,
+    roots: np.ndarray,
+) -> tuple[int, int, int, int]:
+    """Does the work of `LeafBatcher.select`: writes the arrays of a batch, of which `giving` is `Batch.slots`.
 
     Returns:
-        Positions and finished visits of each search, int64, as `LeafBatcher.select` returns them; then `Batch.slots`,
-        `Batch.starts` and `Batch.roots`.
+        The batch's `count`, `search_count` and `root_count`, and how many searches are stuck.
     """
-    counts, done = np.full(len(slots), -1, np.int64), np.full(len(slots), -1, np.int64)
-    giving, roots = np.empty(len(slots), np.int64), np.empty(len(slots), np.int64)
-    starts = np.zeros(len(slots) + 1, np.int64)
-    count = given = root_count = 0
-    for number in range(len(slots)):
+    count = given = root_count = stuck = 0
+    starts[0] = 0
+    for place in range(len(slots)):
         if count == size:
             break
-        search, status = searches[slots[number]], statuses[slots[number]]
+        search, status = searches[slots[place]], statuses[slots[place]]
+        status["served"] = number
         # An equal share, rounded up, of what the searches before it have left.
-        wanted = min(status["quota"], -(-(size - count) // (len(slots) - number)))
-        counts[number], done[number] = select_leaves(search, wanted, boards[count:], leaves[count:])
-        if counts[number] == 0:
+        wanted = min(status["quota"], -(-(size - count) // (len(slots) - place)))
+        found, done = select_leaves(search, wanted, boards[count:], leaves[count:])
+        if found == 0:
+            # The tree is full, nothing is allowed at its root, or everything worth a visit is under way.
+            status["is_stuck"] = done == 0 and status["in_flight"] == 0
+            stuck += status["is_stuck"]
             continue
-        for _ in range(counts[number]):
+        for _ in range(found):
             symmetries[count] = random_below(search.random_symmetries, SYMMETRIES)
             count += 1
         if not status["is_evaluated"]:
             roots[root_count] = given
             root_count += 1
-        giving[given] = slots[number]
+        giving[given] = slots[place]
         given += 1
         starts[given] = count
-    return counts, done, giving[:given], starts[: given + 1], roots[:root_count]
+    return count, given, root_count, stuck
 
 
 @njit
 def _absorb(
     searches: Any,
+    count: int,
     slots: np.ndarray,
     starts: np.ndarray,
     boards: np.ndarray,
@@ -415,8 +445,8 @@ def _absorb(
     rows: np.ndarray,
     ladders: np.ndarray,
 ) -> None:
-    """Backs up the evaluations of a batch, each search's in its own tree."""
-    for number in range(len(slots)):
+    """Backs up the evaluations of a batch of `count` searches, each search's in its own tree."""
+    for number in range(count):
         if slots[number] == NO_SLOT:
             continue  # the search has ended, and its tree may already serve another one
         search, start, stop = searches[slots[number]], starts[number], starts[number + 1]

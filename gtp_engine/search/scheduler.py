@@ -101,8 +101,7 @@ class Scheduler:
         self._numbers = itertools.count()
         self._has_cancelled = False
         self._kind_numbers: dict[_Kind, int] = {}
-        # By slot: the number of the batch that last held leaves of it, and the kinds of its root and its tree.
-        self._served, self._root_kinds, self._tree_kinds = np.zeros((3, 0), np.int64)
+        self._root_kinds, self._tree_kinds = np.zeros((2, 0), np.int64)  # by slot
 
     @property
     def evaluator(self) -> Evaluator:
@@ -225,13 +224,11 @@ class Scheduler:
             return False
         queued.active, slot = active, self._batcher.add(active)
         queued.slot = slot
-        if slot == len(self._served):
-            new = np.zeros(1, np.int64)
-            self._served = np.append(self._served, new)
-            self._root_kinds, self._tree_kinds = np.append(self._root_kinds, new), np.append(self._tree_kinds, new)
-        self._served[slot] = self.batches
+        if slot == len(self._root_kinds):
+            self._root_kinds, self._tree_kinds = np.append(self._root_kinds, 0), np.append(self._tree_kinds, 0)
         self._set_kinds(active, slot)
         status = self._batcher.statuses[slot]
+        status["served"] = self.batches
         status["is_ending"] = queued.is_cancelled  # the beginning of another one may have cancelled it
         if request.limits.seconds is not None:
             status["ends"] = queued.started + request.limits.seconds
@@ -289,8 +286,8 @@ class Scheduler:
         """Returns those of these slots that can share the next batch, the least recently served first."""
         statuses = self._batcher.statuses[slots]
         kinds = np.where(statuses["is_evaluated"], self._tree_kinds[slots], self._root_kinds[slots])
-        chosen = slots[kinds == self._choose_kind(kinds, statuses["quota"], self._served[slots], size)]
-        return chosen[np.argsort(self._served[chosen], kind="stable")]
+        chosen = slots[kinds == self._choose_kind(kinds, statuses["quota"], statuses["served"], size)]
+        return chosen[np.argsort(self._batcher.statuses["served"][chosen], kind="stable")]
 
     def _choose_kind(self, kinds: np.ndarray, quotas: np.ndarray, served: np.ndarray, size: int) -> int:
         """Returns the kind that fills a batch best, or one that has waited too long."""
@@ -310,27 +307,27 @@ class Scheduler:
         """Returns a batch of leaves of these searches; None if they have none."""
         self._survey = None
         try:
-            batch, counts, done = self._batcher.select(slots, size)
+            batch, stuck = self._batcher.select(slots, size, self.batches + 1)
         except Exception as error:
             self._fail(slots, error)
             return None
-        self._served[slots if batch.count < size else slots[counts >= 0]] = self.batches + 1
-        if not counts.all():
-            self._note_stuck(slots[(counts == 0) & (done == 0) & (self._batcher.statuses["in_flight"][slots] == 0)])
+        if stuck:
+            self._note_stuck()
         if batch.count:
             return batch
         self._batcher.release(batch)
         return None
 
-    def _note_stuck(self, slots: np.ndarray) -> None:
-        """Ends the searches in these slots, whose trees are full or that have no allowed move.
+    def _note_stuck(self) -> None:
+        """Ends the searches that are stuck: their trees are full, or they have no allowed move.
 
         An endless search waits for whoever stops it.
         """
         for queued in self._running:
-            if queued.slot in slots:
+            status = self._batcher.statuses[queued.slot]
+            if status["is_stuck"]:
                 waits = queued.request.limits.is_endless and queued.request.stop is not None
-                self._batcher.statuses["is_waiting" if waits else "is_ending"][queued.slot] = True
+                status["is_waiting" if waits else "is_ending"] = True
 
     def _evaluate(self, batch: Batch) -> None:
         """Hands a batch to the evaluator."""
@@ -362,7 +359,8 @@ class Scheduler:
 
     def _give_up(self, batch: Batch, error: Exception) -> None:
         """Drops a batch that the evaluator failed to evaluate."""
-        self._fail(batch.slots[batch.slots != NO_SLOT], error)
+        slots = batch.slots[: batch.search_count]
+        self._fail(slots[slots != NO_SLOT], error)
         self._batcher.release(batch)
 
     def _fail(self, slots: np.ndarray, error: Exception) -> None:
@@ -394,8 +392,8 @@ class Scheduler:
 
     def _look_after(self) -> None:
         """Reports on the searches that are due, and ends those that are done."""
-        _, done, due = self._look()
-        if not (done or due):
+        survey = self._look()
+        if not (survey.done or survey.due):
             return
         now = time.perf_counter()
         statuses = self._batcher.statuses[self._taken]
@@ -403,7 +401,7 @@ class Scheduler:
         ended = [self._running[number] for number in np.flatnonzero(statuses["is_done"])]
         for queued in reporting:
             self._report(queued, now)
-        if done:
+        if survey.done:
             self._running = [queued for queued in self._running if queued not in ended]
             self._note_running()
             for queued in ended:
