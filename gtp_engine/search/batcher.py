@@ -5,6 +5,7 @@ for each batch is done here, in a few calls of compiled code for all searches to
 add, selecting these, and backing up their evaluations.
 """
 
+import time
 from collections import deque
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -38,7 +39,7 @@ SLOT_STATUS = np.dtype(
         # Written by whoever drives the batcher.
         ("is_ending", np.bool_),  # no more leaves: it ends when those under way are back
         ("is_waiting", np.bool_),  # no more leaves, but the search stays open until it is stopped
-        ("ends", np.float64),  # time by the clock that `survey` is called with, infinite for never; so is the next
+        ("ends", np.float64),  # time by `time.perf_counter`, infinite for never; so is the next
         ("next_report", np.float64),
         ("served", np.int64),  # the number of the last batch that it was asked for leaves; written by `select` too
         # Written by `select`.
@@ -73,6 +74,7 @@ class Batch:
     Attributes:
         boards: BOARD [size], the positions.
         leaves: int32 [size], their nodes.
+        rows: int64 [size], the numbers from 0 on.
         symmetries: int [size], the symmetry of each evaluation if the parameters ask for random ones.
         ladders: uint8 [size, LADDER_BYTES], written by evaluators that read ladders.
         slots: int64 [size], the searches with leaves in the batch; NO_SLOT for one that has been removed since.
@@ -86,6 +88,7 @@ class Batch:
 
     boards: np.ndarray
     leaves: np.ndarray
+    rows: np.ndarray
     symmetries: np.ndarray
     ladders: np.ndarray
     slots: np.ndarray
@@ -180,22 +183,19 @@ class LeafBatcher:
             if search is not None:
                 search.change_evaluator(evaluator)
 
-    def survey(self, slots: np.ndarray, now: float, side_by_side: int = 0) -> Survey:
+    def survey(self, slots: np.ndarray, side_by_side: int = 0) -> Survey:
         """Brings `statuses` of these slots up to date.
 
         Args:
             slots: int64, taken slots.
-            now: The time, by any clock.
             side_by_side: If a search has the evaluator to itself, the number of batches that the evaluator works on at
                 once: each gets an equal share of the leaves that may be under way, and at least one.
         """
         self._refresh()
         if not len(slots):
             return Survey(0, 0, 0, 0)
-        batch_size = self.evaluator.batch_size
-        survey = Survey(*_survey(self._search_states, slots, now, batch_size, side_by_side, self.statuses))
-        self._full_arenas = survey.full
-        return survey
+        now, batch_size = time.perf_counter(), self.evaluator.batch_size
+        return self._noted(_survey(self._search_states, slots, now, batch_size, side_by_side, self.statuses))
 
     def select(self, slots: np.ndarray, size: int, number: int) -> tuple[Batch, int]:
         """Selects leaves for a batch of up to `size`, from these searches in turn until it is full.
@@ -250,16 +250,33 @@ class LeafBatcher:
             symmetries = batch.symmetries[: batch.count]
         is_root = batch.root_count > 0 and batch.roots[0] == 0
         handle = search.root_handle if is_root else search.tree_handle
-        batch.ticket = handle.submit(batch.boards, np.arange(batch.count), symmetries, batch.ladders)
+        batch.ticket = handle.submit(batch.boards, batch.rows[: batch.count], symmetries, batch.ladders)
         self.pending.append(batch)
 
-    def collect(self) -> None:
-        """Waits for the oldest batch and backs up its evaluations, each search's in its own tree."""
+    def collect(self, taken: np.ndarray, side_by_side: int = 0) -> Survey | None:
+        """Waits for the oldest batch and backs up its evaluations, each search's in its own tree.
+
+        Returns:
+            The `survey` of the slots in `taken`, made in the same call of compiled code; None if roots were evaluated.
+        """
         batch = self.pending.popleft()
         rows = self.evaluator.collect(batch.ticket)
         self._refresh()
-        count, ladders = batch.search_count, batch.ladders
-        _absorb(self._search_states, count, batch.slots, batch.starts, batch.boards, batch.leaves, rows, ladders)
+        found = _absorb(
+            self._search_states,
+            batch.search_count,
+            batch.slots,
+            batch.starts,
+            batch.boards,
+            batch.leaves,
+            rows,
+            batch.ladders,
+            taken,
+            time.perf_counter(),
+            self.evaluator.batch_size,
+            side_by_side,
+            self.statuses,
+        )
         for number in batch.roots[: batch.root_count]:
             slot = int(batch.slots[number])
             if slot != NO_SLOT:
@@ -268,6 +285,12 @@ class LeafBatcher:
                 search.on_root_evaluated(rows[batch.starts[number]])
                 self._changed.add(slot)
         self.release(batch)
+        return None if self._changed else self._noted(found)
+
+    def _noted(self, found: tuple[int, int, int, int]) -> Survey:
+        survey = Survey(*found)
+        self._full_arenas = survey.full
+        return survey
 
     def release(self, batch: Batch) -> None:
         """Takes back the memory of a batch that is done or was not submitted."""
@@ -279,7 +302,8 @@ def _new_batch(size: int) -> Batch:
     boards, leaves, symmetries = np.zeros(size, BOARD), np.zeros(size, np.int32), np.zeros(size, np.intp)
     slots, roots = np.zeros((2, size), np.int64)
     starts = np.zeros(size + 1, np.int64)
-    return Batch(boards, leaves, symmetries, np.zeros((size, LADDER_BYTES), np.uint8), slots, starts, roots)
+    ladders = np.zeros((size, LADDER_BYTES), np.uint8)
+    return Batch(boards, leaves, np.arange(size), symmetries, ladders, slots, starts, roots)
 
 
 def _empty_state() -> SearchState:
@@ -444,8 +468,16 @@ def _absorb(
     leaves: np.ndarray,
     rows: np.ndarray,
     ladders: np.ndarray,
-) -> None:
-    """Backs up the evaluations of a batch of `count` searches, each search's in its own tree."""
+    taken: np.ndarray,
+    now: float,
+    batch_size: int,
+    side_by_side: int,
+    statuses: np.ndarray,
+) -> tuple[int, int, int, int]:
+    """Backs up the evaluations of a batch of `count` searches, each search's in its own tree; surveys those in `taken`.
+
+    Both in one call, since it takes Python longer to hand over the searches than compiled code to look at one.
+    """
     for number in range(count):
         if slots[number] == NO_SLOT:
             continue  # the search has ended, and its tree may already serve another one
@@ -454,3 +486,4 @@ def _absorb(
         if len(search.tree.ownership):
             write_ownership(search.tree, leaves[start:stop], rows[start:stop])
             add_ownership(search.tree, search.root.node, leaves[start:stop], search.ownership)
+    return _survey(searches, taken, now, batch_size, side_by_side, statuses)

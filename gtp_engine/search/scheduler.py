@@ -149,6 +149,7 @@ class Scheduler:
         while self._batcher.pending:
             self._collect()
         self._batcher.change_evaluator(evaluator)
+        self._survey = None
         self._kind_numbers.clear()
         for queued in (*self._running, *self._waiting):
             queued.search.evaluator = evaluator
@@ -256,9 +257,13 @@ class Scheduler:
     def _look(self) -> Survey:
         """Returns a survey of the searches under way, a new one if anything has changed."""
         if self._survey is None:
-            side_by_side = self.evaluator.overlap - 1 if len(self._running) == 1 else 0
-            self._survey = self._batcher.survey(self._taken, time.perf_counter(), side_by_side)
+            self._survey = self._batcher.survey(self._taken, self._side_by_side)
         return self._survey
+
+    @property
+    def _side_by_side(self) -> int:
+        """The number of batches that a search shares its leaves out to; 0 for any number, see `LeafBatcher.survey`."""
+        return self.evaluator.overlap - 1 if len(self._running) == 1 else 0
 
     # Batches.
 
@@ -340,10 +345,9 @@ class Scheduler:
 
     def _collect(self) -> None:
         """Waits for the oldest batch and backs up its evaluations."""
-        self._survey = None
         batch = self._batcher.pending[0]
         try:
-            self._batcher.collect()
+            self._survey = self._batcher.collect(self._taken, self._side_by_side)
         except Exception as error:
             self._give_up(batch, error)
 

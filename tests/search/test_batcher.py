@@ -16,6 +16,8 @@ from gtp_engine.search.request import Limits, SearchRequest
 from gtp_engine.search.scheduler import Scheduler
 from gtp_engine.search.search import ActiveSearch, Search
 
+NO_SLOTS = np.zeros(0, np.int64)
+
 
 class TurnedEvaluator(HashEvaluator):
     """Keeps the symmetries that it was asked for, and of each batch the optimism."""
@@ -43,7 +45,7 @@ def begun(evaluator: HashEvaluator, komi: float, visits: int = 100, **settings: 
 
 def states(batcher: LeafBatcher) -> np.ndarray:
     """How all searches stand."""
-    batcher.survey(np.arange(len(batcher.searches)), 0.0)
+    batcher.survey(np.arange(len(batcher.searches)))
     return batcher.statuses
 
 
@@ -64,12 +66,12 @@ def test_states_tell_how_a_search_stands() -> None:
     assert (bool(state["is_evaluated"]), state["left"], state["in_flight"], state["quota"]) == (False, 12, 0, 1)
     step(batcher, [slot], 8)
     assert [states(batcher)[slot][name] for name in ("in_flight", "quota")] == [1, 0]
-    batcher.collect()
+    batcher.collect(NO_SLOTS)
     state = states(batcher)[slot]
     assert (bool(state["is_evaluated"]), state["left"], state["in_flight"], state["quota"]) == (True, 11, 0, 1)
     for _ in range(11):
         step(batcher, [slot], 1)
-        batcher.collect()
+        batcher.collect(NO_SLOTS)
     assert states(batcher)[slot]["left"] == 0 and states(batcher)[slot]["quota"] <= 0
     assert search.report(0.0).visits == search.new_visits == 12
 
@@ -81,7 +83,7 @@ def test_each_gets_its_share_of_a_batch() -> None:
     slots = [batcher.add(search) for search in searches]
     for _ in range(40):
         step(batcher, slots, 3)
-        batcher.collect()
+        batcher.collect(NO_SLOTS)
     assert min(search.tree.visits for search in searches) > 30
     assert step(batcher, slots, 12) == [4, 4, 4]
     assert step(batcher, slots, 2) == [1, 1]
@@ -96,11 +98,11 @@ def test_leaves_of_a_search_that_has_left_reach_nobody() -> None:
     batcher.remove(slots[0])
     late = begun(evaluator, 9.5)
     assert batcher.add(late) == slots[0]
-    batcher.collect()
+    batcher.collect(NO_SLOTS)
     assert (first.tree.visits, late.tree.visits, other.tree.visits) == (0, 0, 1)
     assert states(batcher)["in_flight"].tolist() == [0, 0]
     step(batcher, slots, 4)
-    batcher.collect()
+    batcher.collect(NO_SLOTS)
     assert (first.tree.visits, late.tree.visits, other.tree.visits) == (0, 1, 2)
 
 
@@ -124,7 +126,7 @@ def test_the_optimism_of_a_batch_is_that_of_a_root_and_of_anothers_tree() -> Non
     other = begun(evaluator, 5.5, root_policy_optimism=0.25, policy_optimism=1.0)
     slots = [batcher.add(first), batcher.add(other)]
     step(batcher, slots[:1], 4)
-    batcher.collect()
+    batcher.collect(NO_SLOTS)
     assert step(batcher, slots, 4) == [1, 1]
     assert evaluator.optimism == [1.0, 0.25]
 
