@@ -26,11 +26,12 @@ from gtp_engine.search.search import Search
 from gtp_engine.sgf import read_sgf
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sgf" / "samples"
+GAMES = {9: "9x9.sgf", 13: "13x13.sgf", 19: "ear-reddening-1846.sgf"}
 
 
 def positions(size: int, count: int) -> list[Game]:
     """Returns positions, evenly spread over the first two thirds of the sample game of that size."""
-    record = read_sgf(SAMPLES / f"{size}x{size}.sgf")
+    record = read_sgf(SAMPLES / GAMES[size])
     length = 2 * len(record.moves) // 3
     return [record.to_game(length * number // count) for number in range(count)]
 
@@ -110,12 +111,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--katago", default="katago", help="KataGo's program (default: katago)")
     parser.add_argument("--network", required=True, help="a file of KataGo's, or a name")
-    parser.add_argument("--size", type=int, default=19, choices=(9, 13, 19), help="default: 19")
+    parser.add_argument("--size", type=int, default=19, choices=tuple(GAMES), help="default: 19")
     parser.add_argument("--visits", type=int, default=200, help="of a search (default: 200)")
     parser.add_argument("--positions", type=int, default=6, help="default: 6")
     parser.add_argument("--threads", type=int, default=2, help="default: 2")
     parser.add_argument("--batches", type=int, nargs="+", default=[4, 8, 16], help="ours (default: 4 8 16)")
-    parser.add_argument("--search-threads", type=int, nargs="+", default=[2, 4, 8], help="KataGo's (default: 2 4 8)")
+    parser.add_argument("--search-threads", type=int, nargs="*", default=[2, 4, 8], help="KataGo's (default: 2 4 8)")
     options = parser.parse_args()
     path = find_network(options.network)
     configure_process()
@@ -142,7 +143,8 @@ def main() -> None:
         bare = statistics.median(bare_rate(evaluator, game, batch, options.threads) for game in games)
         share = statistics.median(rates[f"gtp_engine, batches of {batch}"]) / bare
         print(f"bare network, batches of {batch}: {bare:,.1f} evaluations/s; the search has {100 * share:.0f} % of it")
-    print(f"best to best: {best['gtp_engine'] / best['KataGo']:.2f} times KataGo", flush=True)
+    if options.search_threads:
+        print(f"best to best: {best['gtp_engine'] / best['KataGo']:.2f} times KataGo", flush=True)
     for player in players:
         player.close()
 
