@@ -39,7 +39,7 @@ class Target:
 
 # The levels of the x86-64 ABI; LLVM makes vectors of 256 bits of ours for the fourth one unless it is told not to.
 WHEEL_TARGETS = (
-    Target("x86-64-v4", "+avx512bf16,-prefer-256-bit", frozenset((*_V4, "avx512bf16"))),
+    Target("x86-64-v4", "+avx512bf16,+avx512vnni,-prefer-256-bit", frozenset((*_V4, "avx512bf16", "avx512vnni"))),
     Target("x86-64-v3", "", frozenset(_V3), lacks="avx512f"),
 )
 

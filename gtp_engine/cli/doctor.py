@@ -18,7 +18,7 @@ from .clients import client_lines, engine_command
 from .command import command, options
 from .configuration import COMMON_SETTINGS, variable
 from .engine_settings import network_file
-from .machine import bfloat16_gain, cpu, gpu
+from .machine import cpu, gpu, network_kernels
 from .self_test import checks_of, run_check
 
 _NOT_READABLE = "  (not readable)"
@@ -70,7 +70,7 @@ def _program() -> list[tuple[str, str]]:
         ("libraries", ", ".join(f"{name} {_version(name)}" for name in LIBRARIES)),
         ("system", platform.platform()),
         ("CPU", f"{cpu()}, {plural(available_cpus(), 'thread')}"),
-        ("bfloat16", bfloat16_gain()),
+        *network_kernels(),
         ("GPU", gpu()),
     ]
 

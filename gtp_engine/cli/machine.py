@@ -30,14 +30,24 @@ def gpu() -> str:
     return "none that PyTorch can use"
 
 
-def bfloat16_gain() -> str:
-    """Returns whether networks use bfloat16 on this CPU, and how much faster its products are; compiles them."""
+def network_kernels() -> list[tuple[str, str]]:
+    """Returns titles and texts: what computes networks on this CPU and in which precisions; compiles some products."""
     try:
-        from ..kernels.network import has_bfloat16
-        from ..kernels.precision import bfloat16_gain, bfloat16_is_faster
+        from ..kernels.llvm import VECTORS
+        from ..kernels.network import has_bfloat16, has_float32, has_int8
+        from ..kernels.precision import bfloat16_is_faster, product_gain
     except (ImportError, OSError) as error:
-        return f"unknown, numba cannot be loaded: {error_text(error)}"
-    if not has_bfloat16():
-        return "not used: this CPU has no instructions for it (AVX-512 BF16, ARM BF16)"
-    use = "used" if bfloat16_is_faster() else "not used"
-    return f"{use}: products are about {bfloat16_gain():.2g} times as fast as in float32"
+        return [("kernels", f"unknown, numba cannot be loaded: {error_text(error)}")]
+    if not has_float32():
+        return [("kernels", "none for this CPU: PyTorch computes networks")]
+    half = "not used: this CPU has no instructions for it (AVX-512 BF16, ARM BF16)"
+    if has_bfloat16():
+        half = f"{'used' if bfloat16_is_faster() else 'not used'}: {_gain(product_gain('bfloat16'))}"
+    integers = "not used: this CPU has no instructions for it (VNNI, ARM I8MM)"
+    if has_int8():
+        integers = f"used for networks that were rounded with --precision int8: {_gain(product_gain('int8'))}"
+    return [("kernels", f"compiled code for {VECTORS}"), ("bfloat16", half), ("int8", integers)]
+
+
+def _gain(ratio: float) -> str:
+    return f"products are about {ratio:.2g} times as fast as in float32"

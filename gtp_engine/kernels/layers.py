@@ -4,7 +4,7 @@ Tensors of points are arrays [n, h, w, channels] of float32. Convolutions multip
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from ..base.jit import njit
 from ..network.schema import IDENTITY, MIDDLE_SIDE, SIDE_SCALE, ActivationDesc
 from .activations import IDENTITY_KIND, KINDS, activate
-from .matmul import convolve_1x1, pack_matrix, whole_lanes
+from .matmul import convolve_1x1, pack_integers, pack_matrix, packed_integers_size, whole_lanes
 from .winograd import best_tile_side, convolve_3x3, pack_kernel
 
 FULL_BOARD = np.zeros((0, 1, 1), np.bool_)
@@ -28,10 +28,39 @@ class Activation(NamedTuple):
 
 
 class Conv(NamedTuple):
-    """A convolution: float32 [outputs, inputs, side, side] and [outputs]."""
+    """A convolution: float32 [outputs, inputs, side, side] and [outputs]; `scales` of a 1x1 one as in `Matrix`."""
 
     weight: np.ndarray
     bias: np.ndarray
+    scales: np.ndarray | None = None
+
+
+class Matrix(NamedTuple):
+    """A matrix: float32 [outputs, inputs].
+
+    `scales`, float32 [outputs], is None unless each row consists of whole multiples of its scale, -127 to 127 times it:
+    the matrix is then computed with 8-bit integers.
+    """
+
+    weight: np.ndarray
+    scales: np.ndarray | None
+
+    def map_rows(self, change: Callable[[np.ndarray], np.ndarray]) -> "Matrix":
+        """Returns the matrix with its rows rearranged, padded or multiplied: `change` is given [outputs, columns]."""
+        return Matrix(change(self.weight), None if self.scales is None else change(self.scales[:, None])[:, 0])
+
+    def packed(self, half: bool) -> np.ndarray:
+        """Returns the matrix as `matmul` takes it; half: whether to convert one without scales to bfloat16."""
+        return pack_matrix(self.weight, half) if self.scales is None else pack_integers(self.weight, self.scales)
+
+
+def joined(matrices: list[Matrix]) -> Matrix:
+    """Returns matrices of the same inputs as one; all of them have scales, or none."""
+    if len(matrices) == 1:  # without a copy
+        return matrices[0]
+    scales = [matrix.scales for matrix in matrices if matrix.scales is not None]
+    assert len(scales) in (0, len(matrices))
+    return Matrix(np.concatenate([each.weight for each in matrices]), np.concatenate(scales) if scales else None)
 
 
 class Values:
@@ -54,9 +83,14 @@ class Values:
 
     def conv(self, name: str) -> Conv:
         """Returns a convolution; without a norm folded into it its bias is 0."""
-        weight = self[f"{name}.weight"]
+        weight, scales = self.matrix(name)
         bias = self._values.get(f"{self._path}.{name}.bias")
-        return Conv(weight, np.zeros(len(weight), np.float32) if bias is None else bias)
+        bias = np.zeros(len(weight), np.float32) if bias is None else bias
+        return Conv(weight if scales is None else weight[:, :, None, None], bias, scales)
+
+    def matrix(self, name: str) -> Matrix:
+        """Returns a matrix, with the scales that `quantisation` gave it, if it did."""
+        return Matrix(self[f"{name}.weight"], self._values.get(f"{self._path}.{name}.scales"))
 
     def activation(self, norm: str, desc: ActivationDesc, channels: int) -> Activation:
         """Returns an activation together with the norm before it, which may be folded into what precedes it."""
@@ -85,12 +119,16 @@ class ActivatedConv:
     Args:
         activation: What precedes the convolutions; None for nothing.
         convs: Convolutions of 3x3 or 1x1, all of the same size.
-        half: Whether products are of bfloat16.
+        half: Whether products that are not of 8-bit integers are of bfloat16.
+
+    Attributes:
+        is_of_integers: Whether products are of 8-bit integers.
     """
 
     def __init__(self, activation: Activation | None, convs: list[Conv], half: bool) -> None:
         # Kept in full precision: which transform the kernel gets depends on the board's size, known only later.
-        self._weight = np.concatenate([conv.weight for conv in convs]) if len(convs) > 1 else convs[0].weight
+        self._weight, self._scales = joined([Matrix(conv.weight, conv.scales) for conv in convs])
+        self.is_of_integers = self._scales is not None
         outputs, inputs, self._kernel_side, _ = self._weight.shape
         # Whole vectors: the kernels that write outputs have no code for a remainder.
         self.bias = np.zeros(whole_lanes(outputs), np.float32)
@@ -128,11 +166,13 @@ class ActivatedConv:
         """
         side = self._tile_side(height, width)
         if side == 1:
-            return side, pack_matrix(self._weight[:, :, 0, 0], self._half)
+            return side, Matrix(self._weight[:, :, 0, 0], self._scales).packed(self._half)
         return side, pack_kernel(self._weight, side, self._half)
 
     def packed_size(self, height: int, width: int) -> int:
         """Returns the number of elements of the packed kernels, without packing them."""
+        if self.is_of_integers:
+            return packed_integers_size(len(self.bias), len(self.scale))
         side = self._tile_side(height, width)
         cells = 1 if self._kernel_side == 1 else (side + 2) ** 2
         return cells * len(self.bias) * whole_lanes(len(self.scale))

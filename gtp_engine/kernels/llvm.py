@@ -1,11 +1,11 @@
 """The innermost loops of `matmul` and `winograd` as LLVM code: matrix products, tile transforms, rotations.
 
-numba has no expression for a block of sums that stays in registers, nor for products of bfloat16. Hence the functions
-here build LLVM's intermediate representation themselves, with llvmlite.
+numba has no expression for a block of sums that stays in registers, nor for products of bfloat16 or 8-bit integers.
+Hence the functions here build LLVM's intermediate representation themselves, with llvmlite.
 
 Compiled code calls them with addresses, and distances in bytes. A vector has 16 float32 values; LLVM splits it on CPUs
-with shorter vectors. The argument `like` is an array whose type says what is multiplied, float32 or bfloat16 (seen as
-uint16); sums are always float32.
+with shorter vectors. The argument `like` is an array whose type says what is multiplied: float32, bfloat16 (seen as
+uint16) or 8-bit integers (seen as uint8). Results are always float32.
 
 llvmlite's objects are created by the callbacks that numba calls while it compiles, and have no types that mypy knows:
 `builder`, values and addresses are `Any`.
@@ -13,8 +13,9 @@ llvmlite's objects are created by the callbacks that numba calls while it compil
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 from llvmlite import ir
@@ -28,8 +29,12 @@ LANES = 16  # float32 values in a vector of 512 bits
 
 _FEATURES = dict.fromkeys(target().needs, True)
 HAS_FLOAT32 = bool((_FEATURES.get("avx2") and _FEATURES.get("fma")) or _FEATURES.get("neon"))
+VECTORS = "AVX-512" if _FEATURES.get("avx512f") else "NEON" if _FEATURES.get("neon") else "AVX2"
+"""The vector instructions that code is generated for, if there are any."""
 # Products of bfloat16 take vectors of that type since LLVM 16.
 HAS_BFLOAT16 = bool(_FEATURES.get("avx512bf16") or _FEATURES.get("bf16")) and llvm.llvm_version_info >= (16,)
+# Products of unsigned by signed 8-bit integers: VNNI with vectors of 512 or 256 bits, or ARM's I8MM.
+HAS_INT8 = HAS_FLOAT32 and any(_FEATURES.get(name) for name in ("avx512vnni", "avxvnni", "i8mm"))
 # By vectors per row, the most rows whose sums fit into the registers together with their factors: AVX-512 has 32
 # registers of 16 values, AVX2 has 16 of 8, NEON 32 of 4.
 MAX_ROWS = {4: 6, 3: 8, 2: 8, 1: 8} if _FEATURES.get("avx512f") else {1: 6}
@@ -50,8 +55,9 @@ class _BFloat16(ir.Type):
 
 
 _I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
-# Vectors of 16 float32, int32 and int16, of 16 bfloat16, and of 16 pairs of bfloat16.
+# Vectors of 16 float32, int32 and int16, of 16 times four bytes, of 16 bfloat16, and of 16 pairs of bfloat16.
 _FLOATS, _INTEGERS, _SHORTS = (ir.VectorType(kind, LANES) for kind in (ir.FloatType(), _I32, _I16))
+_BYTES = ir.VectorType(ir.IntType(8), 4 * LANES)
 _HALVES, _PAIRS = ir.VectorType(_BFloat16(), LANES), ir.VectorType(_BFloat16(), 2 * LANES)
 
 
@@ -134,25 +140,28 @@ def multiply_panel(
         like: An array of the type of `left` and `right`; `start` and `out` are float32.
         rows: At most MAX_ROWS[vectors].
         vectors: The number of vectors in a row of the result.
-        left: Address of the left factor.
+        left: Address of the left factor. A row of 8-bit integers has its scale, a float32, after them.
         stride: Distance of its rows.
-        right: Address of the right factor [steps, 16 * vectors], of a float32 or a pair of bfloat16 each.
+        right: Address of the right factor [steps, 16 * vectors], of a float32, a pair of bfloat16 or four 8-bit
+            integers each. Before 8-bit integers there are two rows more: what each column's sum of integers starts
+            from, int32, and the column's scale, float32.
         ahead: Address of the next call's `right`, which is prefetched.
         start: Address of what the sums start from.
         start_stride: Distance of its rows.
         out: Address of the result.
         out_stride: Distance of its rows.
-        steps: Length of a row of `left` in units of 4 bytes: one float32, or two bfloat16.
+        steps: Length of a row of `left` in units of 4 bytes: one float32, two bfloat16 or four 8-bit integers.
     """
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         _, rows, vectors, *operands = arguments
-        half = _is_half(like)
+        emit_loop = _integer_panel_loop if like.dtype == types.uint8 else partial(_panel_loop, _is_half(like))
         # The number of registers has to be known when code is generated: one loop for each shape, and a switch. Rows
         # are fewer than 16, so that the key is unique.
-        shapes = {v * 16 + r: (half, r, v) for v, most in MAX_ROWS.items() for r in range(1, most + 1)}
+        shapes = {v * 16 + r: (r, v) for v, most in MAX_ROWS.items() for r in range(1, most + 1)}
         key = _add(builder, _scale(builder, vectors, 16), rows)
-        _emit_switch(builder, key, {number: _panel_loop(*shape, *operands) for number, shape in shapes.items()})
+        panel = Panel(*operands)
+        _emit_switch(builder, key, {number: emit_loop(*shape, panel) for number, shape in shapes.items()})
         return context.get_dummy_value()
 
     return types.void(like, *[types.int64] * 11), code
@@ -257,28 +266,85 @@ def transform_output_tile(
 
 
 @llvm_function
-def rotate_pairs(typing: Any, x: Any, cosine: Any, sine: Any, out: Any, distance: Any) -> Any:
+def rotate_pairs(typing: Any, like: Any, x: Any, cosine: Any, sine: Any, out: Any, distance: Any) -> Any:
     """Rotates 16 pairs of float32 values by their angles, as rotary position embedding does.
 
     Args:
+        like: An array of the type of the result. As float32 the second values lie at `distance`; as bfloat16 each
+            follows its first one.
         x: Address of the pairs' first values.
         cosine: Address of the angles' cosines.
         sine: Address of the angles' sines.
         out: Address of the result.
-        distance: Distance of the two values of a pair, in x and in the result.
+        distance: Distance of the two values of a pair.
     """
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        x, cosine, sine, out, distance = arguments
+        _, x, cosine, sine, out, distance = arguments
         addresses = x, _add(builder, x, distance), cosine, sine
         a, b, cos, sin = (_load(builder, address, _FLOATS) for address in addresses)
         first = builder.fsub(builder.fmul(a, cos), builder.fmul(b, sin))
         second = _fused_multiply_add(builder, a, sin, builder.fmul(b, cos))
-        _store(builder, first, out, False)
-        _store(builder, second, _add(builder, out, distance), False)
+        if _is_half(like):
+            _store(builder, _interleave(builder, first, second), out, False)
+        else:
+            _store(builder, first, out, False)
+            _store(builder, second, _add(builder, out, distance), False)
         return context.get_dummy_value()
 
-    return types.void(*[types.int64] * 5), code
+    return types.void(like, *[types.int64] * 5), code
+
+
+@llvm_function
+def store_step(typing: Any, like: Any, first: Any, second: Any, out: Any) -> Any:
+    """Stores a step of 16 columns of a packed matrix: one row as float32, or the pairs of two rows as bfloat16.
+
+    Args:
+        like: An array of the type of the matrix.
+        first: Address of the first row, float32.
+        second: Address of the second row, which is ignored as float32.
+        out: Address of the step.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _, first, second, out = arguments
+        value = _load(builder, first, _FLOATS)
+        if _is_half(like):
+            value = _interleave(builder, value, _load(builder, second, _FLOATS))
+        _store(builder, value, out, False)
+        return context.get_dummy_value()
+
+    return types.void(like, *[types.int64] * 3), code
+
+
+@llvm_function
+def store_row(typing: Any, like: Any, values: Any, vectors: Any, factor: Any) -> Any:
+    """Replaces vectors of float32 by elements of another type, which then lie without gaps from the same address on.
+
+    Args:
+        like: An array of the type: bfloat16, or 8-bit integers, to which 128 is added.
+        values: Address of the values.
+        vectors: How many vectors.
+        factor: What 8-bit integers are multiplied by, float32; the products are -127 to 127.
+    """
+    # numba's loops would convert one value at a time, since source and target overlap.
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _, values, vectors, factor = arguments
+        factors = _fill(builder, factor, _FLOATS)
+        with cgutils.for_range(builder, vectors) as loop:
+            value = _load(builder, _add(builder, values, _scale(builder, loop.index, 64)), _FLOATS)
+            if _is_half(like):
+                _store(builder, value, _add(builder, values, _scale(builder, loop.index, 32)), True)
+            else:
+                product = builder.fmul(value, factors)
+                nearest = _round(builder, product)
+                shifted = builder.add(builder.fptosi(nearest, _INTEGERS), ir.Constant(_INTEGERS, [128] * LANES))
+                integers = builder.trunc(shifted, ir.VectorType(ir.IntType(8), LANES))
+                _store(builder, integers, _add(builder, values, _scale(builder, loop.index, 16)), False)
+        return context.get_dummy_value()
+
+    return types.void(like, types.int64, types.int64, types.float32), code
 
 
 def _is_half(like: Any) -> bool:
@@ -298,58 +364,109 @@ def _emit_switch(builder: Any, key: Any, cases: dict[int, Callable[[Any], None]]
     builder.position_at_end(end)
 
 
-def _panel_loop(
-    half: bool,
-    rows: int,
-    vectors: int,
-    left: Any,
-    stride: Any,
-    right: Any,
-    ahead: Any,
-    start: Any,
-    start_stride: Any,
-    out: Any,
-    out_stride: Any,
-    steps: Any,
-) -> Callable[[Any], None]:
+class Panel(NamedTuple):
+    """The arguments of `multiply_panel` of the same names, as values of LLVM."""
+
+    left: Any
+    stride: Any
+    right: Any
+    ahead: Any
+    start: Any
+    start_stride: Any
+    out: Any
+    out_stride: Any
+    steps: Any
+
+
+def _panel_loop(half: bool, rows: int, vectors: int, panel: Panel) -> Callable[[Any], None]:
     """Returns what emits the loop of `multiply_panel` for one shape. Its sums stay in registers until the end."""
 
     def emit(builder: Any) -> None:
-        entry, loop, done = builder.block, builder.append_basic_block("loop"), builder.append_basic_block("done")
-        lines = [_add(builder, left, _scale(builder, stride, row)) for row in range(rows)]
-        starts = []
-        for row in range(rows):
-            address = _add(builder, start, _scale(builder, start_stride, row))
-            starts += [_load(builder, _add(builder, address, _int64(64 * v)), _FLOATS) for v in range(vectors)]
-        builder.branch(loop)
-        builder.position_at_end(loop)
-        # LLVM's values are never assigned twice. A sum that changes is a phi node: the start when the loop is entered,
-        # and the previous total after that.
-        step = builder.phi(_I64)
-        sums = [[builder.phi(_FLOATS) for _ in range(vectors)] for _ in range(rows)]
-        columns = _add(builder, right, _scale(builder, step, 4 * LANES * vectors))
-        _prefetch(builder, _add(builder, ahead, _scale(builder, step, 4 * LANES * vectors)), vectors)
-        factors = [
-            _load(builder, _add(builder, columns, _int64(64 * v)), _PAIRS if half else _FLOATS) for v in range(vectors)
-        ]
-        totals = []
-        for line, row_sums in zip(lines, sums, strict=True):
-            address = _add(builder, line, _scale(builder, step, 4))
-            totals.append(_multiply_accumulate(builder, half, row_sums, address, factors))
-        next_step = _add(builder, step, _int64(1))
-        step.add_incoming(_int64(0), entry)
-        step.add_incoming(next_step, loop)
-        for value, first, total in zip(chain(*sums), starts, chain(*totals), strict=True):
-            value.add_incoming(first, entry)
-            value.add_incoming(total, loop)
-        builder.cbranch(builder.icmp_signed("<", next_step, steps), loop, done)
-        builder.position_at_end(done)
-        for row, row_totals in enumerate(totals):
-            target = _add(builder, out, _scale(builder, out_stride, row))
-            for v, total in enumerate(row_totals):
-                _store(builder, total, _add(builder, target, _int64(64 * v)), False)
+        lines = _row_addresses(builder, panel.left, panel.stride, rows)
+        begins = _row_addresses(builder, panel.start, panel.start_stride, rows)
+        starts = [_load_vectors(builder, address, _FLOATS, vectors) for address in begins]
+        right = panel.right, _PAIRS if half else _FLOATS, panel.ahead
+        totals = _emit_sums(builder, lines, starts, right, panel.steps, partial(_multiply_accumulate, builder, half))
+        for address, row in zip(_row_addresses(builder, panel.out, panel.out_stride, rows), totals, strict=True):
+            _store_vectors(builder, row, address)
 
     return emit
+
+
+def _integer_panel_loop(rows: int, vectors: int, panel: Panel) -> Callable[[Any], None]:
+    """Returns what emits `_panel_loop` for 8-bit integers, whose sums are scaled at the end."""
+
+    def emit(builder: Any) -> None:
+        row_bytes = 4 * LANES * vectors
+        lines = _row_addresses(builder, panel.left, panel.stride, rows)
+        scales = [_add(builder, address, _scale(builder, panel.steps, 4)) for address in lines]
+        starts = [_load_vectors(builder, panel.right, _INTEGERS, vectors)] * rows
+        right = _add(builder, panel.right, _int64(2 * row_bytes)), _INTEGERS, panel.ahead
+        totals = _emit_sums(builder, lines, starts, right, panel.steps, partial(_dot_products, builder))
+        columns = _load_vectors(builder, _add(builder, panel.right, _int64(row_bytes)), _FLOATS, vectors)
+        begins = _row_addresses(builder, panel.start, panel.start_stride, rows)
+        targets = _row_addresses(builder, panel.out, panel.out_stride, rows)
+        for scale, begin, address, row in zip(scales, begins, targets, totals, strict=True):
+            row_scale, firsts = _broadcast(builder, scale, _FLOATS), _load_vectors(builder, begin, _FLOATS, vectors)
+            values = [
+                _fused_multiply_add(builder, builder.sitofp(total, _FLOATS), builder.fmul(column, row_scale), first)
+                for total, column, first in zip(row, columns, firsts, strict=True)
+            ]
+            _store_vectors(builder, values, address)
+
+    return emit
+
+
+def _emit_sums(
+    builder: Any,
+    lines: list[Any],
+    starts: list[list[Any]],
+    right: tuple[Any, Any, Any],
+    steps: Any,
+    multiply: Callable[[list[Any], Any, list[Any]], list[Any]],
+) -> list[list[Any]]:
+    """Emits the loop over the steps of a panel, whose sums stay in registers.
+
+    Args:
+        builder: The builder.
+        lines: The addresses of the rows of the left factor.
+        starts: For each row the vectors that its sums start from.
+        right: The address of the right factor, the type of its vectors, and the address of what to prefetch.
+        steps: How many steps there are, at least one.
+        multiply: Returns a row's sums plus the products of a step: of the sums, the address in `lines` and the vectors.
+
+    Returns:
+        For each row its sums.
+    """
+    address, kind, ahead = right
+    vectors = len(starts[0])
+    entry, loop, done = builder.block, builder.append_basic_block("loop"), builder.append_basic_block("done")
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    # LLVM's values are never assigned twice. A sum that changes is a phi node: the start when the loop is entered, and
+    # the previous total after that.
+    step = builder.phi(_I64)
+    sums = [[builder.phi(first.type) for first in row] for row in starts]
+    offset = _scale(builder, step, 4 * LANES * vectors)
+    _prefetch(builder, _add(builder, ahead, offset), vectors)
+    factors = _load_vectors(builder, _add(builder, address, offset), kind, vectors)
+    totals = [
+        multiply(row, _add(builder, line, _scale(builder, step, 4)), factors)
+        for line, row in zip(lines, sums, strict=True)
+    ]
+    next_step = _add(builder, step, _int64(1))
+    step.add_incoming(_int64(0), entry)
+    step.add_incoming(next_step, loop)
+    for value, first, total in zip(chain(*sums), chain(*starts), chain(*totals), strict=True):
+        value.add_incoming(first, entry)
+        value.add_incoming(total, loop)
+    builder.cbranch(builder.icmp_signed("<", next_step, steps), loop, done)
+    builder.position_at_end(done)
+    return totals
+
+
+def _row_addresses(builder: Any, base: Any, stride: Any, rows: int) -> list[Any]:
+    return [_add(builder, base, _scale(builder, stride, row)) for row in range(rows)]
 
 
 def _prefetch(builder: Any, address: Any, lines: int) -> None:
@@ -367,47 +484,90 @@ def _prefetch(builder: Any, address: Any, lines: int) -> None:
 
 def _multiply_accumulate(builder: Any, half: bool, sums: list[Any], address: Any, factors: list[Any]) -> list[Any]:
     """Returns each sum plus its factor times the value (or the pair of bfloat16) at `address`, in all lanes."""
-    kind = _INTEGERS if half else _FLOATS
-    undefined = ir.Constant(kind, ir.Undefined)
-    # LLVM's idiom of a broadcast, which becomes part of the instruction that loads.
-    first = builder.insert_element(undefined, _load(builder, address, kind.element), ir.Constant(_I32, 0))
-    value = builder.shuffle_vector(first, undefined, ir.Constant(_INTEGERS, [0] * LANES))
     if not half:
+        value = _broadcast(builder, address, _FLOATS)
         return [_fused_multiply_add(builder, value, factor, total) for total, factor in zip(sums, factors, strict=True)]
-    value = builder.bitcast(value, _PAIRS)
-    return [_add_dot_products(builder, total, value, factor) for total, factor in zip(sums, factors, strict=True)]
-
-
-def _add_dot_products(builder: Any, sums: Any, a: Any, b: Any) -> Any:
-    """Returns 16 float32 sums, each plus both products of a pair of bfloat16.
-
-    x86 rounds to even, ARM to odd: a sum that is not exact gets an odd last bit. Both flush denormals to 0.
-    """
-    if not _FEATURES.get("bf16"):
-        signature = ir.FunctionType(_FLOATS, [_FLOATS, _PAIRS, _PAIRS])
-        name = "llvm.x86.avx512bf16.dpbf16ps.512"
-        return builder.call(cgutils.get_or_insert_function(builder.module, signature, name), [sums, a, b])
-    # ARM's instruction takes registers of 128 bits: quarters of a vector, which LLVM makes of it in any case.
-    four, eight = ir.VectorType(ir.FloatType(), 4), ir.VectorType(_BFloat16(), 8)
-    signature = ir.FunctionType(four, [four, eight, eight])
-    dot_product = cgutils.get_or_insert_function(builder.module, signature, "llvm.aarch64.neon.bfdot.v4f32.v8bf16")
-    quarters = [
-        builder.call(dot_product, [_quarter(builder, vector, number) for vector in (sums, a, b)]) for number in range(4)
+    value = builder.bitcast(_broadcast(builder, address, _INTEGERS), _PAIRS)
+    # The dot products of pairs are added to float32 sums. x86 rounds to even, ARM to odd: a sum that is not exact gets
+    # an odd last bit. Both flush denormals to 0.
+    instruction = ("llvm.x86.avx512bf16.dpbf16ps.512", LANES)
+    if _FEATURES.get("bf16"):
+        instruction = ("llvm.aarch64.neon.bfdot.v4f32.v8bf16", 4)
+    return [
+        _call_in_parts(builder, instruction, (total, value, factor))
+        for total, factor in zip(sums, factors, strict=True)
     ]
-    return _concatenate(builder, _concatenate(builder, *quarters[:2]), _concatenate(builder, *quarters[2:]))
 
 
-def _quarter(builder: Any, vector: Any, number: int) -> Any:
-    """Returns a quarter of a vector, counted from 0."""
-    size = vector.type.count // 4
-    lanes = ir.Constant(ir.VectorType(_I32, size), list(range(number * size, (number + 1) * size)))
-    return builder.shuffle_vector(vector, vector, lanes)
+def _dot_products(builder: Any, sums: list[Any], address: Any, factors: list[Any]) -> list[Any]:
+    """Returns each sum plus the dot product of the four bytes at `address` and its factor's, in all lanes.
+
+    Unsigned bytes are multiplied by signed ones, and the four products are added to the int32 sum of their lane.
+    """
+    value = _broadcast(builder, address, _INTEGERS)
+    if _FEATURES.get("i8mm"):
+        value, factors = (builder.bitcast(value, _BYTES), [builder.bitcast(factor, _BYTES) for factor in factors])
+        instruction = ("llvm.aarch64.neon.usdot.v4i32.v16i8", 4)
+    elif _FEATURES.get("avx512vnni"):
+        instruction = ("llvm.x86.avx512.vpdpbusd.512", LANES)
+    else:
+        instruction = ("llvm.x86.avx512.vpdpbusd.256", LANES // 2)
+    return [
+        _call_in_parts(builder, instruction, (total, value, factor))
+        for total, factor in zip(sums, factors, strict=True)
+    ]
 
 
-def _concatenate(builder: Any, first: Any, second: Any) -> Any:
-    """Returns the lanes of two vectors of the same type as one."""
-    size = 2 * first.type.count
-    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(_I32, size), list(range(size))))
+def _call_in_parts(builder: Any, instruction: tuple[str, int], operands: tuple[Any, Any, Any]) -> Any:
+    """Returns what an instruction makes of a vector of sums and two of factors.
+
+    LLVM knows it, by a name, for registers of a number of sums; it splits longer vectors into such registers in any
+    case, so that taking them apart and together again costs nothing.
+    """
+    name, lanes = instruction
+    count = LANES // lanes
+    split = [
+        [
+            _lanes(builder, vector, range(vector.type.count // count * part, vector.type.count // count * (part + 1)))
+            for vector in operands
+        ]
+        for part in range(count)
+    ]
+    signature = ir.FunctionType(split[0][0].type, [vector.type for vector in split[0]])
+    function = cgutils.get_or_insert_function(builder.module, signature, name)
+    parts = [builder.call(function, each) for each in split]
+    while len(parts) > 1:
+        size = 2 * parts[0].type.count
+        parts = [_lanes(builder, one, range(size), other) for one, other in zip(parts[::2], parts[1::2], strict=True)]
+    return parts[0]
+
+
+def _lanes(builder: Any, vector: Any, chosen: Sequence[int], other: Any = None) -> Any:
+    """Returns some lanes of a vector, or of two one after the other."""
+    if other is None and len(chosen) == vector.type.count and chosen == range(len(chosen)):
+        return vector
+    mask = ir.Constant(ir.VectorType(_I32, len(chosen)), list(chosen))
+    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined) if other is None else other, mask)
+
+
+def _broadcast(builder: Any, address: Any, kind: Any) -> Any:
+    """Returns a vector with the value at `address` in all lanes."""
+    return _fill(builder, _load(builder, address, kind.element), kind)
+
+
+def _fill(builder: Any, value: Any, kind: Any) -> Any:
+    """Returns a vector with the same value in all lanes."""
+    # LLVM's idiom, which becomes part of the instruction that loads.
+    first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, _int32(0))
+    return _lanes(builder, first, [0] * LANES)
+
+
+def _interleave(builder: Any, first: Any, second: Any) -> Any:
+    """Returns 16 pairs of bfloat16 from two vectors of float32, as int32: the first ones are the lower halves."""
+    low, high = (
+        builder.zext(builder.bitcast(builder.fptrunc(value, _HALVES), _SHORTS), _INTEGERS) for value in (first, second)
+    )
+    return builder.or_(low, builder.shl(high, ir.Constant(_INTEGERS, [16] * LANES)))
 
 
 def _transform_both_sides(builder: Any, matrix: Matrix, square: list[list[Any]]) -> list[list[Any]]:
@@ -455,6 +615,16 @@ def _fused_multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, signature, "llvm.fma.v16f32"), [a, b, c])
 
 
+def _round(builder: Any, a: Any) -> Any:
+    """Returns the nearest whole numbers as float32."""
+    signature = ir.FunctionType(_FLOATS, [_FLOATS])
+    return builder.call(cgutils.get_or_insert_function(builder.module, signature, "llvm.rint.v16f32"), [a])
+
+
+def _int32(value: int) -> Any:
+    return ir.Constant(_I32, value)
+
+
 def _int64(value: int) -> Any:
     return ir.Constant(_I64, value)
 
@@ -481,6 +651,16 @@ def _load(builder: Any, address: Any, kind: Any) -> Any:
     # Aligned to 2 bytes, a bfloat16: rows of a network's arrays begin anywhere, and unaligned loads cost nothing unless
     # they cross a cache line.
     return builder.load(builder.inttoptr(address, kind.as_pointer()), align=2)
+
+
+def _load_vectors(builder: Any, address: Any, kind: Any, count: int) -> list[Any]:
+    """Returns vectors of 64 bytes that lie one after the other."""
+    return [_load(builder, _add(builder, address, _int64(64 * number)), kind) for number in range(count)]
+
+
+def _store_vectors(builder: Any, vectors: list[Any], address: Any) -> None:
+    for number, vector in enumerate(vectors):
+        _store(builder, vector, _add(builder, address, _int64(64 * number)), False)
 
 
 def _load_f32(builder: Any, address: Any, half: bool) -> Any:

@@ -1,6 +1,12 @@
 """Matrix products for networks on a CPU: 1x1 convolutions, and the building block of all others.
 
-Factors are float32, or bfloat16 seen as uint16; sums are float32. Everything runs on the thread that calls it.
+Factors are float32, bfloat16 seen as uint16, or 8-bit integers seen as uint8; results are float32. Everything runs on
+the thread that calls it.
+
+A row of 8-bit integers of a left factor holds values divided by a scale, -127 to 127, plus 128, and then the scale, a
+float32: the CPU multiplies unsigned bytes by signed ones. The scale follows from the row's largest value, so that
+nothing has to be known of the values before. Each column of the weights has a scale of its own, and its sum starts from
+-128 times the sum of its integers.
 
 The weights are packed once (`pack_matrices`) in the order in which the innermost loop reads them: in blocks of a few
 vectors of columns. The left factor is read in chunks of rows that stay in the cache while all blocks are multiplied
@@ -13,10 +19,15 @@ import numpy as np
 
 from ..base.jit import njit
 from .activations import activate
-from .llvm import LANES, MAX_ROWS, multiply_panel
+from .llvm import LANES, MAX_ROWS, multiply_panel, store_row
+from .scalars import ONE, ZERO, fast_max
 
 # Points that are worked on together: what is computed for them stays in a second-level cache of 1 MiB.
 CHUNK = 48
+
+# Rows before the steps in a block of 8-bit integers (see `multiply_panel`).
+_HEAD_ROWS = 2
+_LARGEST = np.float32(127)  # of the 8-bit integers: symmetric, so that no zero point is needed
 
 # `MAX_ROWS` for compiled code, indexed by vectors per row; 0 for widths that are not used.
 _MAX_ROWS = np.array([MAX_ROWS.get(vectors, 0) for vectors in range(5)])
@@ -29,7 +40,7 @@ def matmul(left: np.ndarray, rows: int, weights: np.ndarray, start: np.ndarray, 
     Args:
         left: [rows or more, inputs], of the type of the weights.
         rows: How many rows to compute.
-        weights: [blocks, steps, columns], as `pack_matrix` makes them.
+        weights: [blocks, steps, columns], as `pack_matrix` or `pack_integers` makes them.
         start: float32 [rows or more, outputs or more], or with a single row that all rows start from.
         out: float32 [rows or more, outputs or more].
     """
@@ -53,7 +64,7 @@ def multiply_blocks(
         out_step: The distance of its blocks in bytes.
         out_stride: The distance of its rows in bytes.
     """
-    blocks, steps, _ = weights.shape
+    blocks, steps = len(weights), weight_steps(weights)
     columns, left_stride = block_width(weights), left.strides[1]
     # Addresses instead of slices: a slice for each panel would build an array structure each time. A stride of 0 makes
     # all blocks or rows read the same memory.
@@ -101,6 +112,37 @@ def block_width(weights: np.ndarray) -> int:
 
 
 @njit
+def weight_steps(weights: np.ndarray) -> int:
+    """Returns the number of steps in a block of packed matrices."""
+    return weights.shape[1] - (_HEAD_ROWS if weights.itemsize == 1 else 0)
+
+
+@njit
+def encode_rows(values: np.ndarray, rows: int, columns: int, like: np.ndarray) -> None:
+    """Turns rows of float32 values into those of a left factor, in place: a view of them of that type is the factor.
+
+    Args:
+        values: float32 [rows or more, columns or more].
+        rows: How many rows.
+        columns: A multiple of `LANES`; for 8-bit integers the number of inputs of the weights.
+        like: An array of the type.
+    """
+    if like.itemsize == 4:
+        return
+    address, factor = data_address(values), ONE
+    for row in range(rows):
+        if like.itemsize == 1:
+            line, largest = values[row, :columns], ZERO
+            for k in range(columns):
+                largest = fast_max(largest, abs(line[k]))
+            factor = _LARGEST / largest if largest > ZERO else ZERO
+        store_row(like, address, columns // LANES, factor)
+        if like.itemsize == 1:
+            values[row, columns // 4] = largest / _LARGEST
+        address += values.strides[0]
+
+
+@njit
 def data_address(array: np.ndarray) -> Any:
     """Returns the address of an array's first element, as the functions of `llvm` take it.
 
@@ -131,16 +173,18 @@ def convolve_1x1(
     # Every point is an image row of its own, as `activate` has it.
     source, target = x.reshape((count * points, 1, x.shape[3])), out.reshape((count * points, out.shape[3]))
     mask = on_board.reshape((on_board.size, 1))
-    # One chunk of activated points, allocated once. Zeros: columns beyond the channels meet weights of 0, and have to
-    # be finite.
-    left = np.zeros((CHUNK, weights.shape[1] * 4 // weights.itemsize), weights.dtype)
-    activated = left.reshape((CHUNK, 1, left.shape[1]))
+    # One chunk of activated points, allocated once.
+    inputs = weight_steps(weights) * 4 // weights.itemsize
+    values = np.zeros((CHUNK, inputs), np.float32)
+    activated, left = values.reshape((CHUNK, 1, inputs)), values.view(weights.dtype)
     # Chunks end with the image, because each image may have its own shift.
     for image in range(count):
         for start in range(image * points, (image + 1) * points, CHUNK):
             end = min(start + CHUNK, (image + 1) * points)
             image_shift = shift[min(image, len(shift) - 1)]
             activate(source[start:end], 0, scale, image_shift, kind, mask[start:end], activated, 0)
+            values[:, len(scale) :] = ZERO  # they meet weights of 0
+            encode_rows(values, end - start, inputs, weights)
             matmul(left, end - start, weights, target[start:] if adds else bias_row, target[start:])
 
 
@@ -220,6 +264,37 @@ def pack_matrices(weight: np.ndarray, half: bool) -> np.ndarray:
     return pairs.reshape(-1, matrices, steps // 2, 2 * width)
 
 
+def pack_integers(weight: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    """Packs a matrix of 8-bit integers for `matmul`.
+
+    Args:
+        weight: float32 [outputs, inputs], multiples of the scales by whole numbers of -127 to 127.
+        scales: float32 [outputs].
+
+    Returns:
+        uint8 [blocks of columns, 2 + steps, 4 * columns]: two rows as `llvm.multiply_panel` expects them, then steps of
+        four adjacent inputs.
+    """
+    outputs, inputs = weight.shape
+    steps, columns = whole_lanes(inputs) // 4, whole_lanes(outputs)
+    column_scales, integers = np.zeros(columns, np.float32), np.zeros((columns, 4 * steps), np.int8)
+    column_scales[:outputs] = scales
+    integers[:outputs, :inputs] = np.rint(weight / np.where(scales > 0, scales, 1)[:, None])
+    width = choose_block_width(columns)
+    packed = np.empty((columns // width, _HEAD_ROWS + steps, 4 * width), np.uint8)
+    packed[:, 0] = (-128 * integers.sum(1, dtype=np.int32)).reshape(-1, width).view(np.uint8)
+    packed[:, 1] = column_scales.reshape(-1, width).view(np.uint8)
+    in_blocks = integers.reshape(-1, width, steps, 4).swapaxes(1, 2)
+    packed[:, _HEAD_ROWS:] = np.ascontiguousarray(in_blocks).view(np.uint8).reshape(-1, steps, 4 * width)
+    return packed
+
+
+def packed_integers_size(outputs: int, inputs: int) -> int:
+    """Returns the number of bytes that `pack_integers` returns."""
+    return whole_lanes(outputs) * (4 * _HEAD_ROWS + whole_lanes(inputs))
+
+
+@njit
 def whole_lanes(channels: int) -> int:
     """Returns a number of channels rounded up to a multiple of `LANES`."""
     return channels + -channels % LANES

@@ -22,6 +22,9 @@ from ..base.jit import njit
 LOG2_E = np.float32(1.4426950408889634)
 C1, C2, C3 = np.float32(0.6931471805599453), np.float32(0.24022650695910072), np.float32(0.05550410866482158)
 C4, C5, C6 = np.float32(0.009618129107628477), np.float32(0.0013333558146428443), np.float32(0.00015403530393381608)
+# For results that are rounded to bfloat16 anyway: the polynomial of degree 3 with the least relative error, 7.5e-5 (by
+# iterated least squares), where bfloat16's rounding is up to 2e-3.
+R0, R1, R2, R3 = (np.float32(c) for c in (0.99992807, 0.69326099, 0.24261113, 0.05517167))
 # Arguments of e^x are clamped to these: beyond them mish and silu are x or 0 in float32. Squares of e^x stay finite.
 HIGH, LOW = np.float32(20.0), np.float32(-80.0)
 ZERO, ONE, TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
@@ -139,6 +142,16 @@ def exp2(x: Any) -> Any:
     series = fused_multiply_add(f, series, C2)
     series = fused_multiply_add(f, series, C1)
     return fused_multiply_add(f, series, ONE) * _exp2_whole(n)
+
+
+@njit
+def rough_exp2(x: Any) -> Any:
+    """Returns 2^x for a float32 of -126 to 127, with a relative error of at most 7.5e-5."""
+    n = _round(x)
+    f = x - n
+    series = fused_multiply_add(f, R3, R2)
+    series = fused_multiply_add(f, series, R1)
+    return fused_multiply_add(f, series, R0) * _exp2_whole(n)
 
 
 @njit

@@ -3,25 +3,35 @@
 Points are worked on in chunks, so that what is computed for them stays in a second-level cache: norm, matrices,
 activations and the sum with the block's input are one pass over memory. As in FlashAttention (Dao et al. 2022), the
 scores of a whole board and their exponentials are never in memory at once.
+
+The matrices may be of 8-bit integers. Scores and what is attended to are not: they are products of bfloat16, or of
+float32 on a CPU without it. The argument `like` is an empty array of their type.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ..base.jit import njit
 from ..network.schema import AttentionBlockDesc, FeedForwardBlockDesc, LearnedRopeDesc, fixed_frequencies
-from .layers import Values
-from .llvm import LANES, MAX_ROWS, rotate_pairs
-from .matmul import CHUNK, choose_block_width, data_address, matmul, pack_matrix, whole_lanes
-from .scalars import LOG2_E, LOW, ONE, ZERO, add_in_any_order, exp2, fast_max, silu, store_as
+from .layers import Matrix, Values, joined
+from .llvm import LANES, MAX_ROWS, rotate_pairs, store_step
+from .matmul import (
+    CHUNK,
+    block_width,
+    choose_block_width,
+    data_address,
+    encode_rows,
+    matmul,
+    whole_lanes,
+)
+from .scalars import LOG2_E, LOW, ONE, ZERO, add_in_any_order, exp2, fast_max, rough_exp2, silu
 
 # Added to the scores of points off the board: their share is then 2^LOW of the largest, which vanishes in sums. Not
 # -inf, because its difference with itself would be NaN.
 _MASKED = np.float32(-1e30)
-# Columns of keys that are multiplied together: the widest block that `multiply_panel` has.
-_KEY_BLOCK = LANES * max(MAX_ROWS)
+# Widths of the blocks of keys in vectors, the best first: those that `multiply_panel` has rows enough for.
+_KEY_VECTORS = np.array([vectors for vectors in sorted(MAX_ROWS, reverse=True) if vectors > 1 or len(MAX_ROWS) == 1])
 
 
 @njit
@@ -35,6 +45,7 @@ def attend(
     weights: np.ndarray,
     out_weights: np.ndarray,
     angles: np.ndarray,
+    like: np.ndarray,
 ) -> None:
     """Adds to x the attention of the points to each other; `Attention` prepares the arguments.
 
@@ -48,20 +59,22 @@ def attend(
         weights: The packed matrix of queries, keys and values, one after the other.
         out_weights: The packed matrix of the outputs.
         angles: float32 [1 or kv_heads, 2, points, pairs], the cosines and sines of the rotary embedding.
+        like: Of the type of scores and values.
     """
     count, points, _ = x.shape
     # A step of packed matrices holds one float32 or two bfloat16.
-    per_step, pairs = 4 // weights.itemsize, angles.shape[3]
-    value_width = out_weights.shape[1] * per_step // heads
-    columns = choose_block_width(value_width)
-    # Allocated once for all boards. Queries and keys stay in float32: rounding scores to bfloat16 would harm most,
-    # since exponentials amplify it. Keys and values are written in the packed form that `matmul` reads as weights.
-    queries = np.empty((heads, points, 2 * pairs), np.float32)
-    keys = np.zeros((kv_heads, (points + _KEY_BLOCK - 1) // _KEY_BLOCK, 2 * pairs, _KEY_BLOCK), np.float32)
+    per_step, pairs = 4 // like.itemsize, angles.shape[3]
+    outputs = len(weights) * block_width(weights)
+    value_width = (outputs - 2 * pairs * (heads + kv_heads)) // kv_heads
+    columns, key_columns = choose_block_width(value_width), _choose_key_columns(points)
+    # Allocated once for all boards. Keys and values are written in the packed form that `matmul` reads as weights.
+    queries = np.empty((heads, points, 2 * pairs), like.dtype)
+    blocks, key_steps = (points + key_columns - 1) // key_columns, 2 * pairs // per_step
+    keys = np.zeros((kv_heads, blocks, key_steps, key_columns * per_step), like.dtype)
     steps = (points + per_step - 1) // per_step
-    values = np.zeros((kv_heads, value_width // columns, steps, columns * per_step), weights.dtype)
+    values = np.empty((kv_heads, value_width // columns, steps, columns * per_step), like.dtype)
     # What the scores start from: 0, or _MASKED for points off the board and for columns that fill the last block.
-    score_mask = np.full((1, keys.shape[1] * _KEY_BLOCK), _MASKED)
+    score_mask = np.full((1, blocks * key_columns), _MASKED)
     score_mask[0, :points] = ZERO
     image_mask = np.zeros(0, np.bool_)
     for image in range(count):
@@ -71,6 +84,18 @@ def attend(
                 score_mask[0, point] = ZERO if image_mask[point] else _MASKED
         _project(x[image], image_mask, scale, epsilon, weights, angles, queries, keys, values)
         _add_attention(queries, keys, values, score_mask, out_weights, x[image])
+
+
+@njit
+def _choose_key_columns(points: int) -> int:
+    """Returns how many columns of keys to multiply together: as many as can be without filling up by many."""
+    best, least = 0, 0
+    for vectors in _KEY_VECTORS:
+        columns = LANES * vectors
+        filled = (points + columns - 1) // columns * columns
+        if best == 0 or filled < least:
+            best, least = columns, filled
+    return best
 
 
 @njit
@@ -92,64 +117,79 @@ def _project(
         keys: For every head a packed matrix whose columns are points.
         values: For every head a packed matrix whose rows are points.
     """
-    points, per_step, pairs = len(x), 4 // weights.itemsize, queries.shape[2] // 2
-    heads, kv_heads = len(queries), len(keys)
-    left = np.zeros((CHUNK, weights.shape[1] * per_step), weights.dtype)
-    # A cache line longer than a row's values, as `scores` in `_add_attention`.
-    projected = np.empty((CHUNK, weights.shape[0] * weights.shape[2] // per_step + LANES), np.float32)
+    points, per_step = len(x), 4 // queries.itemsize
+    heads, kv_heads, width = len(queries), len(keys), queries.shape[2]
+    normalised = np.zeros((CHUNK, whole_lanes(len(scale))), np.float32)
+    left = normalised.view(weights.dtype)
+    # A cache line longer than a row's values, as `scores` in `_add_attention`; and a row of zeros, which an odd number
+    # of points is filled up with.
+    projected = np.zeros((CHUNK + 1, len(weights) * block_width(weights) + LANES), np.float32)
     zeros = np.zeros((1, projected.shape[1]), np.float32)
-    point_keys = np.empty((kv_heads, 2 * pairs), np.float32)
+    # Keys as units of 4 bytes, which are steps of both types.
+    point_keys = np.empty((kv_heads, width), queries.dtype)
+    key_units = point_keys.view(np.uint32)
+    packed_units = keys.reshape((kv_heads, keys.shape[1], keys.shape[2] * keys.shape[3])).view(np.uint32)
+    columns = keys.shape[3] // per_step
     for start in range(0, points, CHUNK):
         rows = min(CHUNK, points - start)
-        rms_norm(x[start : start + rows], on_board[start : start + rows], scale, epsilon, left)
+        rms_norm(x[start : start + rows], on_board[start : start + rows], scale, epsilon, normalised)
+        encode_rows(normalised, rows, normalised.shape[1], weights)
         matmul(left, rows, weights, zeros, projected)
-        for row in range(rows):
-            point, line = start + row, projected[row]
-            _rotate_heads(line, angles, point, kv_heads, queries[:, point])
-            _rotate_heads(line[2 * pairs * heads :], angles, point, kv_heads, point_keys)
+        projected[rows:] = ZERO
+        source = data_address(projected)
+        for point in range(start, start + rows):
+            _rotate_heads(source, angles, point, kv_heads, data_address(queries) + point * queries.strides[1], queries)
+            _rotate_heads(source + 4 * width * heads, angles, point, kv_heads, data_address(point_keys), point_keys)
             # Keys are transposed on the way, since scores are queries @ keys.T.
-            block, column = point // _KEY_BLOCK, point % _KEY_BLOCK
+            block, column = point // columns, point % columns
             for head in range(kv_heads):
-                for k in range(2 * pairs):
-                    keys[head, block, k, column] = point_keys[head, k]
-            _pack_values(line[2 * pairs * (heads + kv_heads) :], point, values)
+                for step in range(key_units.shape[1]):
+                    packed_units[head, block, step * columns + column] = key_units[head, step]
+            if point % per_step == 0:
+                first = source + 4 * width * (heads + kv_heads)
+                _pack_values(first, first + projected.strides[0], point // per_step, values)
+            source += projected.strides[0]
 
 
 @njit
-def _rotate_heads(x: np.ndarray, angles: np.ndarray, point: int, kv_heads: int, out: np.ndarray) -> None:
+def _rotate_heads(source: int, angles: np.ndarray, point: int, kv_heads: int, out: int, like: np.ndarray) -> None:
     """Rotates a point's queries or keys by its angles.
 
     Args:
-        x: float32 [heads * 2 * pairs or more]: for one head after the other the first values of all pairs, then the
-            second ones.
+        source: Address of float32 [heads * 2 * pairs]: for one head after the other the first values of all pairs, then
+            the second ones.
         angles: As in `attend`.
         point: The point.
         kv_heads: The number of key and value heads, which share the angles evenly.
-        out: float32 [heads, 2 * pairs].
+        out: Address of the first head's result, in the order of `llvm.rotate_pairs`.
+        like: The array of the results, [heads, ..., 2 * pairs].
     """
-    heads, pairs = len(out), angles.shape[3]
-    source, point_angles = data_address(x), data_address(angles) + point * angles.strides[2]
+    heads, pairs = len(like), angles.shape[3]
+    point_angles = data_address(angles) + point * angles.strides[2]
     for head in range(heads):
         # Heads have the angles of the key head that they share; a fixed embedding has the same for all.
         cosine = point_angles + head * kv_heads // heads % len(angles) * angles.strides[0]
-        target = data_address(out) + head * out.strides[0]
+        target = out + head * like.strides[0]
         for _ in range(0, pairs, LANES):
-            rotate_pairs(source, cosine, cosine + angles.strides[1], target, 4 * pairs)
+            rotate_pairs(like, source, cosine, cosine + angles.strides[1], target, 4 * pairs)
             source, cosine, target = source + 4 * LANES, cosine + 4 * LANES, target + 4 * LANES
         source += 4 * pairs  # over the second values, which were rotated with the first
 
 
 @njit
-def _pack_values(x: np.ndarray, point: int, values: np.ndarray) -> None:
-    """Writes a point's values, x [heads * width], into the heads' packed matrices."""
-    per_step = 4 // values.itemsize
+def _pack_values(first: int, second: int, step: int, values: np.ndarray) -> None:
+    """Writes a step of the heads' packed matrices: the values [heads * width] of a point, or of two as bfloat16.
+
+    Points are given by the addresses of their values; as float32 there is no second one.
+    """
     heads, blocks, _, columns = values.shape
-    step, first, source = point // per_step, point % per_step, 0
+    head_target = data_address(values) + step * values.strides[2]
     for head in range(heads):
         for block in range(blocks):
-            for k in range(columns // per_step):
-                values[head, block, step, first + k * per_step] = store_as(x[source], values[head, block, step, first])
-                source += 1
+            target = head_target + head * values.strides[0] + block * values.strides[1]
+            for _ in range(0, columns * values.itemsize, 4 * LANES):
+                store_step(values, first, second, target)
+                first, second, target = first + 4 * LANES, second + 4 * LANES, target + 4 * LANES
 
 
 @njit
@@ -166,43 +206,51 @@ def _add_attention(
     `score_mask`, float32 [1, keys], is added to the scores; `weights` is the matrix of the outputs.
     """
     heads, points, _ = queries.shape
-    width = weights.shape[1] * 4 // weights.itemsize
-    head_width = width // heads
+    head_width = values.shape[1] * block_width(values[0])
     # A chunk of rows of scores, for all keys of a board. Rows are a cache line longer than they need to be: a power of
     # two apart they would evict each other from the cache.
     scores = np.empty((CHUNK, score_mask.shape[1] + LANES), np.float32)
-    shares = np.empty((CHUNK, score_mask.shape[1] + 2 * LANES), weights.dtype)
-    totals = np.empty(CHUNK, np.float32)
-    attended, left = np.empty((CHUNK, head_width), np.float32), np.zeros((CHUNK, width), weights.dtype)
+    shares = scores.view(queries.dtype)
+    totals = np.empty((heads, CHUNK), np.float32)
+    attended = np.empty((CHUNK, heads * head_width), np.float32)
+    left = attended.view(weights.dtype)
     zeros = np.zeros((1, head_width), np.float32)
     for start in range(0, points, CHUNK):
         rows = min(CHUNK, points - start)
         for head in range(heads):
             kv_head = head * len(keys) // heads
             matmul(queries[head, start : start + rows], rows, keys[kv_head], score_mask, scores)
-            for row in range(rows):
-                totals[row] = _exp2_of_scores(scores[row, : score_mask.shape[1]], shares[row])
-            matmul(shares, rows, values[kv_head], zeros, attended)
+            _exp2_of_scores(scores, rows, score_mask.shape[1], totals[head], queries)
+            encode_rows(scores, rows, score_mask.shape[1], queries)
+            matmul(shares, rows, values[kv_head], zeros, attended[:, head * head_width :])
+        for row in range(rows):
             # Softmax's division comes after the product: once per value instead of once per key.
-            for row in range(rows):
-                source, target, factor = attended[row], left[row, head * head_width :], ONE / totals[row]
+            for head in range(heads):
+                factor, part = ONE / totals[head, row], attended[row, head * head_width : (head + 1) * head_width]
                 for k in range(head_width):
-                    target[k] = store_as(source[k] * factor, target[k])
+                    part[k] *= factor
+        encode_rows(attended, rows, heads * head_width, weights)
         matmul(left, rows, weights, x[start:], x[start:])
 
 
 @njit
-def _exp2_of_scores(scores: np.ndarray, out: np.ndarray) -> Any:
-    """Writes 2^(score - the largest score), the numerators of a softmax in base 2; returns their sum."""
-    largest, total = scores[0], ZERO
-    # Subtracting the largest score keeps every power within 0 and 1.
-    for k in range(len(scores)):
-        largest = fast_max(largest, scores[k])
-    for k in range(len(scores)):
-        power = exp2(max(scores[k] - largest, LOW))
-        out[k] = store_as(power, out[k])
-        total = add_in_any_order(total, power)
-    return total
+def _exp2_of_scores(scores: np.ndarray, rows: int, keys: int, totals: np.ndarray, like: np.ndarray) -> None:
+    """Replaces scores, [rows or more, keys or more], by the numerators of a softmax in base 2, and writes their sums.
+
+    A numerator is 2^(score - the row's largest score), as exact as values of the type of `like`.
+    """
+    for row in range(rows):
+        line = scores[row, :keys]
+        largest, total = line[0], ZERO
+        # Subtracting the largest score keeps every power within 0 and 1.
+        for k in range(keys):
+            largest = fast_max(largest, line[k])
+        for k in range(keys):
+            exponent = fast_max(line[k] - largest, LOW)
+            power = rough_exp2(exponent) if like.itemsize == 2 else exp2(exponent)
+            line[k] = power
+            total = add_in_any_order(total, power)
+        totals[row] = total
 
 
 @njit
@@ -226,39 +274,51 @@ def feed_forward(
         weights: The packed matrix of first and gate, one after the other, or of first alone.
         out_weights: The packed matrix of second.
     """
-    per_step = 4 // weights.itemsize
-    width = out_weights.shape[1] * per_step
-    left = np.zeros((CHUNK, weights.shape[1] * per_step), weights.dtype)
-    hidden = np.zeros((CHUNK, width), weights.dtype)
-    projected = np.empty((CHUNK, weights.shape[0] * weights.shape[2] // per_step + LANES), np.float32)
+    outputs = len(weights) * block_width(weights)
+    width = outputs // 2 if gated else outputs
+    normalised = np.zeros((CHUNK, whole_lanes(len(scale))), np.float32)
+    projected = np.empty((CHUNK, outputs + LANES), np.float32)
+    left, hidden = normalised.view(weights.dtype), projected.view(out_weights.dtype)
     zeros = np.zeros((1, projected.shape[1]), np.float32)
     for start in range(0, len(x), CHUNK):
-        end = min(start + CHUNK, len(x))
-        rms_norm(x[start:end], on_board[start:end], scale, epsilon, left)
-        matmul(left, end - start, weights, zeros, projected)
-        for row in range(end - start):
-            first, gate, target = projected[row, :width], projected[row, width:], hidden[row]
-            if gated:
-                for k in range(width):
-                    target[k] = store_as(silu(first[k]) * gate[k], target[k])
-            else:
-                for k in range(width):
-                    target[k] = store_as(silu(first[k]), target[k])
+        rows = min(CHUNK, len(x) - start)
+        rms_norm(x[start : start + rows], on_board[start : start + rows], scale, epsilon, normalised)
+        encode_rows(normalised, rows, normalised.shape[1], weights)
+        matmul(left, rows, weights, zeros, projected)
+        _activate_hidden(projected, rows, width, gated)
+        encode_rows(projected, rows, width, out_weights)
         # The residual sum costs nothing: the product starts from x, and writes to it.
-        matmul(hidden, end - start, out_weights, x[start:], x[start:])
+        matmul(hidden, rows, out_weights, x[start:], x[start:])
+
+
+@njit
+def _activate_hidden(values: np.ndarray, rows: int, width: int, gated: bool) -> None:
+    """Replaces the first values of each row by their silu, times the gates that follow them if there are any.
+
+    values: float32 [rows or more, width or 2 * width or more].
+    """
+    # Two loops: LLVM makes no vectors of one that reads both parts of a row and writes one of them.
+    for row in range(rows):
+        first, gate = values[row, :width], values[row, width:]
+        for k in range(len(first)):
+            first[k] = silu(first[k])
+        if gated:
+            for k in range(len(first)):
+                first[k] *= gate[k]
 
 
 @njit
 def rms_norm(x: np.ndarray, on_board: np.ndarray, scale: np.ndarray, epsilon: float, out: np.ndarray) -> None:
-    """Writes x * scale / the root mean square of x for each row, and 0 off the board.
+    """Writes x * scale / the root mean square of x for each row, and 0 off the board and in columns beyond `scale`.
 
-    Columns of x and `out` beyond those of `scale` fill vectors: they are not read, and stay as they are.
+    Columns of x beyond those of `scale` fill vectors: they are not read.
     """
     channels = len(scale)
     for row in range(len(x)):
         source, target = x[row, :channels], out[row, :channels]
+        out[row, channels:] = ZERO
         if len(on_board) > 0 and not on_board[row]:
-            target[:] = 0
+            target[:] = ZERO
             continue
         # A sum in order would be a chain of dependent additions, one channel after the other.
         total = ZERO
@@ -266,7 +326,7 @@ def rms_norm(x: np.ndarray, on_board: np.ndarray, scale: np.ndarray, epsilon: fl
             total = add_in_any_order(total, source[k] * source[k])
         factor = np.float32(1 / math.sqrt(total / channels + epsilon))
         for k in range(channels):
-            target[k] = store_as(source[k] * factor * scale[k], target[k])
+            target[k] = source[k] * factor * scale[k]
 
 
 class Attention:
@@ -279,7 +339,7 @@ class Attention:
     Args:
         block: The block.
         values: Its values.
-        half: Whether products are of bfloat16.
+        half: Whether products that are not of 8-bit integers are of bfloat16.
     """
 
     def __init__(self, block: AttentionBlockDesc, values: Values, half: bool) -> None:
@@ -295,12 +355,15 @@ class Attention:
         self._angles: dict[tuple[int, int], np.ndarray] = {}  # by the board's size
         width = block.query_channels
         self._pairs = whole_lanes(-(-width // 2))
-        query = values["query.weight"] * np.float32(float(LOG2_E) / math.sqrt(width))
-        value = _pad_channels(_split_heads(values["value.weight"], self._kv_heads), block.value_channels)
-        rows = self._split_pairs(query, self._heads), self._split_pairs(values["key.weight"], self._kv_heads), value
-        self._weights = pack_matrix(np.concatenate(rows), half)
-        out = _pad_channels(_split_heads(values["out.weight"].T, self._heads), block.value_channels)
-        self._out_weights = pack_matrix(out.T, half)
+        factor = np.float32(float(LOG2_E) / math.sqrt(width))
+        query = values.matrix("query").map_rows(lambda rows: factor * self._split_pairs(rows, self._heads))
+        key = values.matrix("key").map_rows(lambda rows: self._split_pairs(rows, self._kv_heads))
+        value, out = values.matrix("value"), values.matrix("out")
+        value = value.map_rows(lambda rows: _pad_channels(_split_heads(rows, self._kv_heads), block.value_channels))
+        self._weights = joined([query, key, value]).packed(half)
+        padded = _pad_channels(_split_heads(out.weight.T, self._heads), block.value_channels)
+        self._out_weights = Matrix(padded.T, out.scales).packed(half)
+        self._like = np.empty(0, np.uint16 if half else np.float32)
 
     def __call__(self, x: np.ndarray, on_board: np.ndarray) -> None:
         """Evaluates the block in place on x, float32 [n, h, w, channels]; on_board: bool [n, h, w], or [0, 1, 1]."""
@@ -310,7 +373,8 @@ class Attention:
         points = x.reshape(count, height * width, channels)
         mask = on_board.reshape(len(on_board), math.prod(on_board.shape[1:]))
         settings = self._scale, self._epsilon, self._heads, self._kv_heads
-        attend(points, mask, *settings, self._weights, self._out_weights, self._angles[height, width])
+        matrices = self._weights, self._out_weights
+        attend(points, mask, *settings, *matrices, self._angles[height, width], self._like)
 
     def _angles_on(self, height: int, width: int) -> np.ndarray:
         """Returns cosines and sines of a board's points, float32 [1 or kv_heads, 2, points, pairs]."""
@@ -335,16 +399,16 @@ class FeedForward:
     Args:
         block: The block.
         values: Its values.
-        half: Whether products are of bfloat16.
+        half: Whether products that are not of 8-bit integers are of bfloat16.
     """
 
     def __init__(self, block: FeedForwardBlockDesc, values: Values, half: bool) -> None:
         self._scale, self._epsilon = values["norm.weight"], block.norm.epsilon
         self._gated = block.gate is not None
-        names = ["first", "gate"] if self._gated else ["first"]
-        parts = [_pad_channels(values[f"{name}.weight"][None], block.first.out_channels) for name in names]
-        self._weights = pack_matrix(np.concatenate(parts), half)
-        self._out_weights = pack_matrix(values["second.weight"], half)
+        names, hidden = ["first", "gate"] if self._gated else ["first"], block.first.out_channels
+        parts = [values.matrix(name).map_rows(lambda rows: _pad_channels(rows[None], hidden)) for name in names]
+        self._weights = joined(parts).packed(half)
+        self._out_weights = values.matrix("second").packed(half)
 
     def __call__(self, x: np.ndarray, on_board: np.ndarray) -> None:
         """Evaluates the block in place on x, float32 [n, h, w, channels]; on_board: bool [n, h, w], or [0, 1, 1]."""

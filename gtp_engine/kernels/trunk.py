@@ -10,7 +10,7 @@ for blocks inside blocks.
 
 import threading
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,8 @@ _CONVOLUTION, _POOLING = 0, 1
 _POOLED_SHIFT = -1  # as a step's `shift`: the result of the last pooling
 
 # One row of the table of steps. Scales, shifts, biases and small matrices lie one after the other in the array
-# `values`, packed kernels in `weights`: a step has the index where each begins.
+# `values`, packed kernels in `weights`, or in `integers` if they are of 8-bit integers: a step has the index where each
+# begins.
 _STEP = np.dtype(
     [
         (name, np.int64)
@@ -57,7 +58,8 @@ _STEP = np.dtype(
             "scale",
             "shift",
             "tile_side",  # 1 for 1x1 kernels
-            "weights",
+            "is_of_integers",
+            "weights",  # where the kernel begins
             "blocks",  # the next four: shape of the packed kernel
             "cells",
             "lines",
@@ -75,6 +77,7 @@ _STEP = np.dtype(
 def run_steps(
     steps: np.ndarray,
     weights: np.ndarray,
+    integers: np.ndarray,
     values: np.ndarray,
     count: int,
     height: int,
@@ -87,6 +90,7 @@ def run_steps(
     Args:
         steps: _STEP [n].
         weights: float32, or bfloat16 seen as uint16: the packed kernels.
+        integers: uint8: the packed kernels of 8-bit integers, if there are any.
         values: float32: all other parameters.
         count: The number of boards.
         height: Their height.
@@ -106,13 +110,14 @@ def run_steps(
         else:
             outputs = step["outputs"]
             out = buffers[step["target"], : points * outputs].reshape((count, height, width, outputs))
-            _convolve(step, weights, values, pooled, source, on_board, out)
+            _convolve(step, weights, integers, values, pooled, source, on_board, out)
 
 
 @njit
 def _convolve(
     step: Any,
     weights: np.ndarray,
+    integers: np.ndarray,
     values: np.ndarray,
     pooled: np.ndarray,
     x: np.ndarray,
@@ -128,6 +133,10 @@ def _convolve(
         shift = pooled
     else:
         shift = values[step["shift"] : step["shift"] + inputs].reshape((1, inputs))
+    if step["is_of_integers"] > 0:
+        packed = integers[start : start + blocks * lines * columns].reshape((blocks, lines, columns))
+        convolve_1x1(x, on_board, scale, shift, kind, packed, bias, adds, out)
+        return
     # numba needs one number of axes for all kernels: those of 1x1 have a single cell.
     kernels = weights[start : start + blocks * cells * lines * columns].reshape((blocks, cells, lines, columns))
     if side == 1:
@@ -191,17 +200,26 @@ class _Pooling:
     pooled: int
 
 
+class _Tables(NamedTuple):
+    """The arguments of the same names of `run_steps`."""
+
+    steps: np.ndarray
+    weights: np.ndarray
+    integers: np.ndarray
+    values: np.ndarray
+
+
 class _Run:
     """Steps that are executed by one compiled call.
 
     Args:
-        half: Whether products are of bfloat16.
+        half: Whether products that are not of 8-bit integers are of bfloat16.
     """
 
     def __init__(self, half: bool) -> None:
         self.steps: list[_Convolution | _Pooling] = []
         self._half = half
-        self._tables: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}  # by the side of the tiles
+        self._tables: dict[int, _Tables] = {}  # by the side of the tiles
         self._lock = threading.Lock()
 
     def __call__(self, buffers: np.ndarray, shape: tuple[int, int, int], on_board: np.ndarray) -> None:
@@ -212,13 +230,20 @@ class _Run:
                 self._tables[side] = self._make_tables(*shape[1:])
         run_steps(*self._tables[side], *shape, on_board, buffers)
 
-    def _make_tables(self, height: int, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns steps, weights and values as `run_steps` takes them, for boards of this size."""
+    def _make_tables(self, height: int, width: int) -> _Tables:
+        """Returns what `run_steps` needs for boards of this size."""
         values = _Concatenation()
-        convs = [step.conv for step in self.steps if isinstance(step, _Convolution)]
-        size = sum(conv.packed_size(height, width) for conv in convs)
+        sizes = {True: 0, False: 0}  # by whether they are 8-bit integers
+        for step in self.steps:
+            if isinstance(step, _Convolution):
+                sizes[step.conv.is_of_integers] += step.conv.packed_size(height, width)
         # Filled kernel by kernel: a second copy of all of them would double the memory for a while.
-        weights, used = np.empty(size, np.uint16 if self._half else np.float32), 0
+        # Without any, the array of integers has the type of the others. Then no code for integers is compiled: on a CPU
+        # without the instructions LLVM ends the process, and the machine code of wheels for such CPUs does not have it.
+        usual = np.uint16 if self._half else np.float32
+        types = {True: np.uint8 if sizes[True] else usual, False: usual}
+        kernels = {kind: np.empty(size, types[kind]) for kind, size in sizes.items()}
+        used = {True: 0, False: 0}
         table = np.zeros(len(self.steps), _STEP)
         for row, step in zip(table, self.steps, strict=True):
             row["source"], row["source_channels"] = step.source, step.channels
@@ -226,13 +251,14 @@ class _Run:
                 _write_pooling(row, step, values)
                 continue
             side, kernel = step.conv.packed(height, width)
+            kind = step.conv.is_of_integers
             _write_convolution(row, step, values)
-            row["tile_side"], row["weights"] = side, used
+            row["tile_side"], row["is_of_integers"], row["weights"] = side, kind, used[kind]
             row["blocks"], *cells, row["lines"], row["columns"] = kernel.shape
             row["cells"] = cells[0] if cells else 1
-            weights[used : used + kernel.size] = kernel.ravel()
-            used += kernel.size
-        return table, weights, values.array()
+            kernels[kind][used[kind] : used[kind] + kernel.size] = kernel.ravel()
+            used[kind] += kernel.size
+        return _Tables(table, kernels[False], kernels[True], values.array())
 
 
 def _write_pooling(row: Any, step: _Pooling, values: "_Concatenation") -> None:
@@ -271,7 +297,7 @@ class CompiledBlocks:
     Args:
         trunk: The trunk.
         values: Its values.
-        half: Whether products are of bfloat16.
+        half: Whether products that are not of 8-bit integers are of bfloat16.
     """
 
     def __init__(self, trunk: TrunkDesc, values: Values, half: bool) -> None:
@@ -288,16 +314,16 @@ class CompiledBlocks:
         count, height, width, _ = source.shape
         size = height * width * self._max_channels
         portions = -(-count // max(_PORTION_BOARDS, _PORTION_VALUES // (self._levels * size)))
+        boards = -(-count // portions)  # in a portion; not by np.array_split, which takes 50 us
         # Allocated for each call: threads that evaluate side by side must not share them.
-        buffers = np.empty((self._levels, -(-count // portions) * size), np.float32)
+        buffers = np.empty((self._levels, boards * size), np.float32)
         out = np.empty_like(source)
-        split = (np.array_split(array, portions) for array in (source, on_board, out))
-        for portion, mask, target in zip(*split, strict=True):
-            shape = len(portion), height, width
+        for first in range(0, count, boards):
+            portion, mask = source[first : first + boards], on_board[first : first + boards]
             buffers[0, : portion.size] = portion.reshape(-1)
             for part in self._parts:
-                part(buffers, shape, mask)
-            target.reshape(-1)[:] = buffers[0, : portion.size]
+                part(buffers, portion.shape[:3], mask)
+            out[first : first + boards] = buffers[0, : portion.size].reshape(portion.shape)
         return out
 
     def _add_blocks(self, blocks: tuple[BlockDesc, ...], values: Values, channels: int, level: int) -> None:

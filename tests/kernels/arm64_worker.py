@@ -7,6 +7,7 @@ import os
 import pickle
 import platform
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,15 +27,15 @@ class Worker:
         """Returns the kind of machine, and the features that its processor has."""
         return platform.machine(), target().needs
 
-    def load(self, network: StoredNetwork, half: bool) -> None:
-        assert can_compile(network.config, "bfloat16" if half else "float32")
-        self._network = CompiledNetwork(network, half)
+    def load(self, network: StoredNetwork, half: bool, quantised: dict[str, np.ndarray]) -> None:
+        assert can_compile(network.config, "int8" if quantised else "bfloat16" if half else "float32")
+        self._network = CompiledNetwork(network, half, quantised)
 
     def compute(self, *inputs: np.ndarray | None, full_board: bool) -> RawOutputs[np.ndarray]:
         return self._network(*inputs, full_board=full_board)
 
     def precision_of_auto(self, network: StoredNetwork) -> str:
-        runner = make_runner(network, "a network", "cpu")
+        runner = make_runner(network, Path("network.bin.gz"), "cpu")
         assert isinstance(runner, CompiledRunner)
         return runner.precision
 

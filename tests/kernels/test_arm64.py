@@ -8,18 +8,22 @@ import os
 import pickle
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pytest
-from compiled import check_against_torch, on_tensors
+from compiled import check_against_torch, needs_int8, on_tensors
 from golden import network_file, records
 from golden_outputs import check_nearness, check_records
 from torch import Tensor
 
+from gtp_engine.kernels.network import CompiledNetwork
 from gtp_engine.network.katago_file import read_katago_file
 from gtp_engine.network.model import Model
+from gtp_engine.network.quantisation import Loss, Positions, Quantised, quantise
 from gtp_engine.network.stored import RawOutputs, StoredNetwork
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,9 +68,11 @@ class Emulated:
         self.process.stdin.flush()
         return pickle.load(self.process.stdout)
 
-    def network(self, network: StoredNetwork, half: bool = False) -> Callable[..., RawOutputs[Tensor]]:
+    def network(
+        self, network: StoredNetwork, half: bool = False, quantised: Mapping[str, np.ndarray] = MappingProxyType({})
+    ) -> Callable[..., RawOutputs[Tensor]]:
         """Returns a function that computes the network until the next one is loaded."""
-        self.ask("load", network, half)
+        self.ask("load", network, half, dict(quantised))
         return on_tensors(lambda *inputs, **options: self.ask("compute", *inputs, **options))
 
 
@@ -119,6 +125,20 @@ def test_bfloat16_is_near_for_networks_of_katago(shared: Path, graviton: Emulate
 @pytest.mark.parametrize("name", ["b2c20nbt-mish", "b2c48nbt-silu", "b2c100"])
 def test_channels_need_not_fill_vectors(graviton: Emulated, name: str, half: bool) -> None:
     check_against_torch(graviton.network, name, half)
+
+
+@needs_int8
+def test_integers_are_multiplied_as_on_this_processor(graviton: Emulated) -> None:
+    network = read_katago_file(TINY / "tiny.bin.gz")
+    generator = np.random.default_rng(1)
+    planes = (generator.random((3, 9, 9, 22)) < 0.2).astype(np.uint8)
+    planes[..., 0] = 1
+    positions = Positions(planes, generator.random((3, 19)).astype(np.float32))
+    values = Quantised(quantise(network, [positions]), Loss(0, 0)).values()
+    expected = CompiledNetwork(network, False, values)(*positions, full_board=True)
+    graviton.ask("load", network, False, values)
+    for one, other in zip(expected, graviton.ask("compute", *positions, full_board=True), strict=True):
+        assert np.allclose(one, other, rtol=1e-4, atol=1e-4)
 
 
 def test_any_processor_computes_in_float32() -> None:

@@ -52,7 +52,7 @@ def loop_of_panel(llvm: Any, processor: str, half: bool) -> list[str]:
     module.triple = "aarch64-unknown-linux-gnu"
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * 9), "panel")
     builder = ir.IRBuilder(function.append_basic_block())
-    llvm._panel_loop(half, llvm.MAX_ROWS[1], 1, *function.args)(builder)
+    llvm._panel_loop(half, llvm.MAX_ROWS[1], 1, llvm.Panel(*function.args))(builder)
     builder.ret_void()
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()

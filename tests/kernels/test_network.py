@@ -1,5 +1,9 @@
 """Compiled networks: how far they are from torch in float32, in both precisions; every width of a network."""
 
+import os
+import platform
+import subprocess
+import sys
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -23,6 +27,7 @@ from gtp_engine.network.layers import ACTIVATION_FUNCTIONS
 from gtp_engine.network.model import Model
 from gtp_engine.network.schema import MISH, RELU, SILU
 
+TINY = Path(__file__).resolve().parents[1] / "data" / "networks"
 HALF = [pytest.param(False, id="float32"), pytest.param(True, id="bfloat16", marks=needs_bfloat16)]
 
 
@@ -123,7 +128,26 @@ def test_the_faster_precision_is_tried_once(tmp_path: Path, monkeypatch: pytest.
 def test_the_doctor_shows_the_trial_that_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(precision, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(precision, "pack_matrix", Mock(wraps=precision.pack_matrix))
-    precision.bfloat16_gain.cache_clear()
-    shown = machine.bfloat16_gain()
+    precision.product_gain.cache_clear()
+    shown = dict(machine.network_kernels())["bfloat16"]
     assert shown.startswith("used: " if precision.bfloat16_is_faster() else "not used: ")
-    assert precision.pack_matrix.call_count == 2  # one trial: each precision packs once
+    assert [call.args[1] for call in precision.pack_matrix.call_args_list].count(True) == 1  # one trial
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="not an x86-64 processor")
+@needs_kernels
+def test_a_processor_without_8_bit_products_compiles_everything_else(tmp_path: Path) -> None:
+    """LLVM would end the process if there were an instruction that the processor lacks."""
+    code = (
+        "from pathlib import Path; import numpy as np\n"
+        "from gtp_engine.kernels.network import CompiledNetwork, has_float32, has_int8\n"
+        "from gtp_engine.network.katago_file import read_katago_file\n"
+        f"network = CompiledNetwork(read_katago_file(Path({str(TINY / 'tiny.bin.gz')!r})), False)\n"
+        "planes, scalars = np.ones((1, 5, 5, 22), np.uint8), np.zeros((1, 19), np.float32)\n"
+        "network(planes, scalars, full_board=True)\n"
+        "print(has_float32(), has_int8())\n"
+    )
+    processor = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": "", "GTP_ENGINE_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env={**os.environ, **processor}, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["True", "False"], done.stderr

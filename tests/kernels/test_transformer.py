@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -10,7 +11,7 @@ pytest.importorskip("numba")
 
 from gtp_engine.base.jit import config
 from gtp_engine.kernels.layers import FULL_BOARD, Values
-from gtp_engine.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32
+from gtp_engine.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8
 from gtp_engine.kernels.transformer import Attention, FeedForward
 from gtp_engine.network.blocks import AttentionBlock, FeedForwardBlock
 from gtp_engine.network.layers import Board
@@ -26,20 +27,31 @@ from gtp_engine.network.schema import (
 pytestmark = pytest.mark.skipif(
     config.DISABLE_JIT or not HAS_FLOAT32, reason="the vectors of this CPU are not used, or code is not compiled"
 )
-# How far from torch, relative to what a block adds: bfloat16 has 8 bits.
+# How far from torch, relative to what a block adds: bfloat16 has 8 bits, and 8-bit integers 7 for all values of a row.
 PRECISIONS = [
-    pytest.param(False, 2e-6, id="float32"),
-    pytest.param(True, 1e-2, id="bfloat16", marks=pytest.mark.skipif(not HAS_BFLOAT16, reason="no bfloat16")),
+    pytest.param("float32", 2e-6),
+    pytest.param("bfloat16", 1e-2, marks=pytest.mark.skipif(not HAS_BFLOAT16, reason="no bfloat16")),
+    pytest.param("int8", 2e-2, marks=pytest.mark.skipif(not HAS_INT8, reason="no products of 8-bit integers")),
+    pytest.param(
+        "int8 and bfloat16", 3e-2, marks=pytest.mark.skipif(not (HAS_INT8 and HAS_BFLOAT16), reason="lacks one of them")
+    ),
 ]
 CHANNELS = 32
 
 
-@pytest.mark.parametrize(("half", "tolerance"), PRECISIONS)
+@pytest.mark.parametrize(("precision", "tolerance"), PRECISIONS)
 @pytest.mark.parametrize("full_board", [True, False])
 @pytest.mark.parametrize(("heads", "kv_heads", "width", "value_width"), [(2, 2, 32, 32), (4, 2, 8, 20), (3, 1, 36, 4)])
 @pytest.mark.parametrize("rope", ["none", "fixed", "learned"])
 def test_attention_is_torchs(
-    rope: str, heads: int, kv_heads: int, width: int, value_width: int, full_board: bool, half: bool, tolerance: float
+    rope: str,
+    heads: int,
+    kv_heads: int,
+    width: int,
+    value_width: int,
+    full_board: bool,
+    precision: str,
+    tolerance: float,
 ) -> None:
     record = AttentionBlockDesc(
         name="a",
@@ -60,14 +72,14 @@ def test_attention_is_torchs(
             "learned": LearnedRopeDesc("r", kv_heads, width // 2),
         }[rope],
     )
-    check(AttentionBlock(record), record, Attention, full_board, half, tolerance)
+    check(AttentionBlock(record), record, Attention, full_board, precision, tolerance)
 
 
-@pytest.mark.parametrize(("half", "tolerance"), PRECISIONS)
+@pytest.mark.parametrize(("precision", "tolerance"), PRECISIONS)
 @pytest.mark.parametrize("full_board", [True, False])
 @pytest.mark.parametrize("hidden", [64, 40])
 @pytest.mark.parametrize("gated", [True, False])
-def test_feed_forward_is_torchs(gated: bool, hidden: int, full_board: bool, half: bool, tolerance: float) -> None:
+def test_feed_forward_is_torchs(gated: bool, hidden: int, full_board: bool, precision: str, tolerance: float) -> None:
     record = FeedForwardBlockDesc(
         name="f",
         channels=CHANNELS,
@@ -78,15 +90,16 @@ def test_feed_forward_is_torchs(gated: bool, hidden: int, full_board: bool, half
         gate=MatMulDesc("g", CHANNELS, hidden) if gated else None,
         second=MatMulDesc("2", hidden, CHANNELS),
     )
-    check(FeedForwardBlock(record), record, FeedForward, full_board, half, tolerance)
+    check(FeedForwardBlock(record), record, FeedForward, full_board, precision, tolerance)
 
 
 @torch.no_grad()
-def check(block: nn.Module, record: Any, compiled: Any, full_board: bool, half: bool, tolerance: float) -> None:
+def check(block: nn.Module, record: Any, compiled: Any, full_board: bool, precision: str, tolerance: float) -> None:
     """With random numbers, and more points than are worked on together, an odd number of them."""
     torch.manual_seed(1)
     for parameter in block.parameters():
         nn.init.normal_(parameter, 0.5 if parameter.dim() == 1 else 0.0, parameter.shape[-1] ** -0.5)
+    scales = round_matrices(block) if "int8" in precision else {}
     x = torch.randn(2, CHANNELS, 9, 13)
     planes = torch.ones(2, 1, 9, 13)
     if not full_board:
@@ -94,8 +107,19 @@ def check(block: nn.Module, record: Any, compiled: Any, full_board: bool, half: 
     board = Board(planes, full_board)
     expected = block(x, board)
     found = x.permute(0, 2, 3, 1).contiguous().numpy()
-    values = {f"block.{name}": tensor.numpy() for name, tensor in block.state_dict().items()}
+    values = {f"block.{name}": tensor.numpy() for name, tensor in block.state_dict().items()} | scales
     on_board = FULL_BOARD if board.mask is None else (board.mask[:, 0] > 0).numpy()
-    compiled(record, Values(values, "block"), half)(found, on_board)
+    compiled(record, Values(values, "block"), "bfloat16" in precision)(found, on_board)
     added, points = (expected - x).abs().max(), torch.from_numpy(found).permute(0, 3, 1, 2)
     assert (board.cut(points) - board.cut(expected)).abs().max() < tolerance * max(1, float(added))
+
+
+def round_matrices(block: nn.Module) -> dict[str, np.ndarray]:
+    """Makes the rows of all matrices whole multiples of scales; returns these by their paths."""
+    found = {}
+    for name, weight in block.named_parameters():
+        if weight.dim() == 2:
+            scales = weight.abs().amax(1) / 127
+            weight.copy_((weight / scales[:, None]).round() * scales[:, None])
+            found[f"block.{name.removesuffix('weight')}scales"] = scales.numpy()
+    return found

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from gtp_engine.base.jit import config
-from gtp_engine.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32
+from gtp_engine.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8
 from gtp_engine.kernels.network import CompiledNetwork, can_compile
 from gtp_engine.network.config import parse_config
 from gtp_engine.network.inference import prepare_for_inference
@@ -19,6 +19,7 @@ needs_kernels = pytest.mark.skipif(
     config.DISABLE_JIT or not HAS_FLOAT32, reason="the vectors of this CPU are not used, or code is not compiled"
 )
 needs_bfloat16 = pytest.mark.skipif(config.DISABLE_JIT or not HAS_BFLOAT16, reason="this CPU multiplies no bfloat16")
+needs_int8 = pytest.mark.skipif(config.DISABLE_JIT or not HAS_INT8, reason="this CPU has no 8-bit dot products")
 
 
 def compiled(network: StoredNetwork, half: bool = False) -> Callable[..., RawOutputs[Tensor]]:
