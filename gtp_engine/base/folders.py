@@ -23,7 +23,7 @@ CONFIGURATION = "GTP_ENGINE_CONFIG"  # the variable that names the user's config
 
 
 def cache_dir() -> Path:
-    """Returns the folder for what can be deleted: compiled code."""
+    """Returns the folder for what can be deleted: compiled code, and networks' 8-bit integers."""
     return _override("GTP_ENGINE_CACHE") or _user_folder("Caches", "XDG_CACHE_HOME", ".cache", "Cache")
 
 

@@ -269,7 +269,7 @@ def load_network(
         network: A network's file, or its name among the installed ones (`network.library`).
         threads: CPU threads; None for all.
         device: "auto", "cpu", "cuda" or "mps".
-        precision: "auto", "float32", "bfloat16" or "float16".
+        precision: "auto", "float32", "bfloat16", "float16" or "int8".
         batch_size: Positions evaluated together; None for 8 on a CPU and 64 on a GPU.
 
     Raises:

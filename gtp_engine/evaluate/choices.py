@@ -5,7 +5,8 @@ from ..network.library import default_network
 ROLLOUTS, UNIFORM = "none", "uniform"  # in place of a network's name
 WITHOUT_NETWORK = (ROLLOUTS, UNIFORM)
 DEVICES = ("cpu", "cuda", "mps")
-PRECISIONS = ("float32", "bfloat16", "float16")
+INT8 = "int8"  # 8-bit integers for what loses little by them, all else as auto
+PRECISIONS = ("float32", "bfloat16", "float16", INT8)
 AUTO = "auto"  # the network for the board; the best device; the fastest precision
 LARGEST_BOARD = 19  # the width and height up to which KataGo's networks are trained
 

@@ -131,7 +131,7 @@ class NetworkEvaluator:
         path: the network's file.
         threads: CPU threads that it may use.
         device: "auto" (a GPU if there is one), "cpu", "cuda", "mps".
-        precision: "float32", "bfloat16", "float16", or "auto", see `runner.make_runner`.
+        precision: "float32", "bfloat16", "float16", "int8", or "auto", see `runner.make_runner`.
         batch_size: see `Evaluator.batch_size`; None for the device's usual one.
         cache_megabytes: the memory for evaluations of earlier positions.
 
@@ -163,7 +163,7 @@ class NetworkEvaluator:
         self.config = network.config
         self.takes_profile = self.config.metadata_version > 0
         self.name = network_name(path)
-        self.runner = make_runner(network, self.name, device, precision)
+        self.runner = make_runner(network, path, device, precision)
         on_cpu = self.device == "cpu"
         self.parts = -(-threads // 2) if on_cpu else 1
         self.overlap = 2 if self.device == "cuda" else 3 if on_cpu and threads > 1 else 1

@@ -5,6 +5,7 @@ kernels do not have. It is imported only there.
 """
 
 import ctypes
+import logging
 import platform
 import sys
 from collections.abc import Callable
@@ -13,13 +14,18 @@ from typing import Protocol
 
 import numpy as np
 
-from ..base.errors import UserError
-from ..kernels.network import CompiledNetwork, can_compile, has_bfloat16
+from ..base.errors import UserError, error_text
+from ..kernels.network import CompiledNetwork, can_compile, has_bfloat16, has_int8
 from ..kernels.precision import bfloat16_is_faster
+from ..network.library import network_name
+from ..network.quantisation import Quantised
 from ..network.schema import METADATA
 from ..network.stored import RawOutputs, StoredNetwork
-from .choices import AUTO, DEVICES, PRECISIONS
+from .calibration import find_or_make_quantised, find_quantised, loses_little
+from .choices import AUTO, DEVICES, INT8, PRECISIONS
 from .features import PLANES, SCALARS
+
+logger = logging.getLogger(__name__)
 
 
 class Inputs:
@@ -79,15 +85,22 @@ class Runner(Protocol):
 
 
 class CompiledRunner:
-    """Implements `Runner` by the compiled kernels; `kernels.network.can_compile` has to accept the network."""
+    """Implements `Runner` by the compiled kernels.
+
+    Args:
+        network: The network; `kernels.network.can_compile` has to accept it.
+        precision: One of `choices.PRECISIONS`.
+        quantised: The matrices to compute with 8-bit integers, for that precision.
+    """
 
     device = "cpu"
     largest_batch = sys.maxsize
 
-    def __init__(self, network: StoredNetwork, precision: str) -> None:
+    def __init__(self, network: StoredNetwork, precision: str, quantised: Quantised | None = None) -> None:
         self.precision = precision
         self._takes_metadata = network.config.metadata_version > 0
-        self._network = CompiledNetwork(network, has_bfloat16(precision))
+        half = precision == "bfloat16" or (precision == INT8 and has_bfloat16() and bfloat16_is_faster())
+        self._network = CompiledNetwork(network, half, quantised.values() if quantised else {})
 
     def new_inputs(self, size: int, width: int, height: int) -> Inputs:
         """See `Runner.new_inputs`."""
@@ -121,32 +134,58 @@ def as_slice(positions: np.ndarray) -> slice | np.ndarray:
     return slice(first, last + 1) if last - first == len(positions) - 1 else positions
 
 
-def make_runner(network: StoredNetwork, name: str, device: str = AUTO, precision: str = AUTO) -> Runner:
+def make_runner(network: StoredNetwork, path: Path, device: str = AUTO, precision: str = AUTO) -> Runner:
     """Returns what runs a network.
 
     Args:
         network: The network.
-        name: Its name, for messages.
+        path: Its file, next to which there may be its 8-bit integers (`calibration`), and whose name is for messages.
         device: One of `choices.DEVICES`, or AUTO for a GPU if this machine has one.
-        precision: One of `choices.PRECISIONS`; AUTO is float16 on a GPU, and on a CPU bfloat16 if the kernels have it
-            and a quick measurement shows that it is faster, else float32.
+        precision: One of `choices.PRECISIONS`. AUTO is float16 on a GPU. On a CPU it is int8 if the kernels have it and
+            the network's 8-bit integers were made before and lose little; else bfloat16 if the kernels have it and a
+            quick measurement shows that it is faster; else float32.
 
     Raises:
-        UserError: The device or the precision is unknown, or this machine lacks the device.
+        UserError: The device or the precision is unknown, this machine lacks it, or the network would lose too much in
+            8-bit integers.
     """
     device = find_device(device)
     if precision not in (AUTO, *PRECISIONS):
         raise UserError(f"unknown precision {precision!r}: expected {AUTO}, {', '.join(PRECISIONS)}")
     if precision == AUTO and device != "cpu":
         precision = "float16"
-    elif precision == AUTO:
+    quantised = None
+    if precision in (AUTO, INT8):
+        quantised = _quantised(network, path, device, precision)
+        precision = INT8 if quantised else AUTO
+    if precision == AUTO:
         half = can_compile(network.config, "bfloat16") and bfloat16_is_faster()
         precision = "bfloat16" if half else "float32"
     if device == "cpu" and can_compile(network.config, precision):
-        return CompiledRunner(network, precision)
+        return CompiledRunner(network, precision, quantised)
     from .torch_runner import TorchRunner
 
-    return TorchRunner(network, name, device, precision)
+    return TorchRunner(network, network_name(path), device, precision)
+
+
+def _quantised(network: StoredNetwork, path: Path, device: str, precision: str) -> Quantised | None:
+    """Returns the network's 8-bit integers; None if they are not to be used, or of no use."""
+    usable = device == "cpu" and can_compile(network.config, INT8)
+    if precision == AUTO:
+        try:
+            found = find_quantised(network, path) if usable else None
+        except (UserError, OSError) as error:  # nobody asked for it
+            logger.warning(error_text(error))
+            return None
+        return found if found is not None and loses_little(found.loss) else None
+    if device != "cpu":
+        raise UserError(f"precision {INT8} is for CPUs, not for device {device!r}")
+    if not has_int8():
+        raise UserError(f"precision {INT8} is not available: it needs compiled code, and a CPU with VNNI or I8MM")
+    if not usable:
+        logger.warning(f"precision {INT8} is of no use to {network_name(path)}, which is computed as with {AUTO}")
+        return None
+    return find_or_make_quantised(network, path)
 
 
 def find_device(name: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..base.errors import UserError
 from ..base.fields import parse_board_size
-from ..evaluate.choices import AUTO, DEVICES, LARGEST_BOARD, PRECISIONS
+from ..evaluate.choices import AUTO, DEVICES, INT8, LARGEST_BOARD, PRECISIONS
 from ..game.coords import MIN_SIZE
 from ..game.rules import Rules, default_komi, parse_rules
 from ..network.config import parse_config
@@ -245,7 +245,8 @@ class MachineSettings:
     precision: str = setting(
         AUTO,
         "Numeric precision of the networks that play. auto takes the fastest one that the device supports well.",
-        accepted=(AUTO, *PRECISIONS),
+        # Every network of a run would be rounded to 8-bit integers anew, which takes longer than it saves.
+        accepted=(AUTO, *(name for name in PRECISIONS if name != INT8)),
         command="train",
     )
 

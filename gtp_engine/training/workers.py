@@ -313,7 +313,6 @@ class SelfPlayWorker:
         self._settings, self._seed, self._on_game, self._total = settings, seed, on_game, total
         self._selfplay: SelfPlay | None = None
         self._network = ""
-        self._precision = settings.machine.precision
 
     @property
     def counts(self) -> Counts:
@@ -351,9 +350,8 @@ class SelfPlayWorker:
 
     def _evaluator(self, network: str) -> Evaluator:
         seed = int(np.random.default_rng(self._seed).integers(2**62))
-        evaluator = evaluator_for(network, self._settings.machine.device, self._precision, seed)
-        self._precision = getattr(evaluator, "precision", self._precision)  # one trial is enough
-        return evaluator
+        machine = self._settings.machine
+        return evaluator_for(network, machine.device, machine.precision, seed)
 
 
 def evaluator_for(network: str, device: str, precision: str, seed: int | None = None) -> Evaluator:

@@ -100,6 +100,7 @@ def test_window_grows_ever_slower() -> None:
         ("[games]\nsizes = { 9 = 0.0 }", r"\[games\] sizes: no board size has a weight above 0"),
         ("[records]\nlabel_sizes = { 9 = 0.0 }", r"\[records\] label_sizes: no board size has a weight above 0"),
         ("[games]\nrules = ['japanese']", r"the rules 'japanese' count territory"),
+        ("[machine]\nprecision = 'int8'", r", line 2: invalid precision 'int8': expected auto, float32, "),
         ("[search]\nroot = 'uct'", r", line 2: invalid root 'uct': expected gumbel or puct"),
         ("[search]\nvisits = { 5 = 10 }", r", line 2: invalid visits: expected a value for cycle 0"),
         (
