@@ -4,6 +4,7 @@ import logging
 import math
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -19,15 +20,16 @@ from gtp_engine.evaluate.calibration import find_or_make_quantised, find_quantis
 from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.evaluate.runner import make_runner
 from gtp_engine.network.katago_file import read_katago_file
-from gtp_engine.network.quantisation import Loss, block_of, quantisable, save_quantised
+from gtp_engine.network.quantisation import Loss, Positions, block_of, quantisable, save_quantised
 from gtp_engine.network.stored import StoredNetwork
 
 NETWORKS = Path(__file__).resolve().parents[1] / "data" / "networks"
+all_positions = cache(calibration._positions)
 BUNDLED = Path(__file__).resolve().parents[2] / "gtp_engine" / "weights" / "b6c64-19x19.bin.gz"
 
 
 @pytest.fixture(autouse=True)
-def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An empty cache folder; compiled code is kept elsewhere."""
     monkeypatch.setenv("GTP_ENGINE_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache" / "int8"
@@ -37,6 +39,13 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def generous(monkeypatch: pytest.MonkeyPatch) -> None:
     """A random network may lose more than a trained one."""
     monkeypatch.setattr(calibration, "LARGEST_LOSS", Loss(1.0, 100.0))
+
+
+@pytest.fixture(autouse=True)
+def few_positions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three positions of each size instead of dozens, for speed."""
+    few = tuple([Positions(*(array[:3] for array in part)) for part in parts] for parts in all_positions(False))
+    monkeypatch.setattr(calibration, "_positions", lambda _: few)
 
 
 @pytest.fixture
@@ -50,7 +59,7 @@ def network(file: Path) -> StoredNetwork:
 
 
 def test_the_games_of_the_package_are_legal() -> None:
-    rounding, held_back = calibration._positions(False)
+    rounding, held_back = all_positions(False)
     assert [part.planes.shape[1] for part in rounding] == [19, 13, 9]
     assert [len(part.planes) for part in rounding] == [4 * 12, 4 * 8, 4 * 8]
     assert [len(part.planes) for part in held_back] == [3 * 12, 3 * 8, 3 * 8]
@@ -61,11 +70,11 @@ def test_the_games_of_the_package_are_legal() -> None:
 
 @needs_int8
 def test_integers_are_made_once(
-    file: Path, network: StoredNetwork, cache: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, network: StoredNetwork, cache_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert find_quantised(network, file) is None
     made = find_or_make_quantised(network, file)
-    assert list(made.matrices) == quantisable(network.config) and len(list(cache.iterdir())) == 1
+    assert list(made.matrices) == quantisable(network.config) and len(list(cache_folder.iterdir())) == 1
     monkeypatch.setattr(calibration, "make_quantised", lambda _: pytest.fail("made twice"))
     again = find_or_make_quantised(network, file)
     assert list(again.matrices) == list(made.matrices) and again.loss == pytest.approx(made.loss)
@@ -120,10 +129,10 @@ def test_threads_make_them_once(file: Path, network: StoredNetwork, monkeypatch:
 
 @needs_int8
 def test_a_damaged_file_in_the_cache_is_made_anew(
-    file: Path, network: StoredNetwork, cache: Path, caplog: pytest.LogCaptureFixture
+    file: Path, network: StoredNetwork, cache_folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     find_or_make_quantised(network, file)
-    (kept,) = cache.iterdir()
+    (kept,) = cache_folder.iterdir()
     kept.write_bytes(b"damaged")
     with caplog.at_level(logging.WARNING):
         assert find_or_make_quantised(network, file).matrices
