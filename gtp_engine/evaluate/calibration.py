@@ -22,7 +22,6 @@ from ..network.quantisation import (
     Positions,
     Quantised,
     block_of,
-    fingerprint,
     quantise,
     read_quantised,
     save_quantised,
@@ -194,4 +193,4 @@ def _cache_folder() -> Path | None:
 
 
 def _file_name(network: StoredNetwork) -> str:
-    return f"{fingerprint(network)}.npz"
+    return f"{network.fingerprint}.npz"

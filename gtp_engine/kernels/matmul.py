@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..base.jit import njit
+from ..network.quantisation import LARGEST
 from .activations import activate
 from .llvm import LANES, MAX_ROWS, multiply_panel, store_row
 from .scalars import ONE, ZERO, fast_max
@@ -27,7 +28,7 @@ CHUNK = 48
 
 # Rows before the steps in a block of 8-bit integers (see `multiply_panel`).
 _HEAD_ROWS = 2
-_LARGEST = np.float32(127)  # of the 8-bit integers: symmetric, so that no zero point is needed
+_LARGEST = np.float32(LARGEST)
 
 # `MAX_ROWS` for compiled code, indexed by vectors per row; 0 for widths that are not used.
 _MAX_ROWS = np.array([MAX_ROWS.get(vectors, 0) for vectors in range(5)])

@@ -42,8 +42,8 @@ def product_gain(precision: str) -> float:
     """
     weight, start = np.ones((_CHANNELS, _CHANNELS), np.float32), np.zeros((1, _CHANNELS), np.float32)
     out = np.empty((CHUNK, _CHANNELS), np.float32)
-    integers = pack_integers(weight, np.ones(_CHANNELS, np.float32))
-    other = integers if precision == "int8" else pack_matrix(weight, True)
+    is_int8 = precision == "int8"
+    other = pack_integers(weight, np.ones(_CHANNELS, np.float32)) if is_int8 else pack_matrix(weight, True)
     factors = [(_left_factor(packed), packed) for packed in (pack_matrix(weight, False), other)]
     for left, packed in factors:  # compiles
         matmul(left, CHUNK, packed, start, out)

@@ -4,8 +4,10 @@ Readers and writers of files make and take it. On a CPU the compiled kernels are
 GPUs and for learning, the torch module (`model.Model`).
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -27,6 +29,15 @@ class StoredNetwork:
 
     config: NetworkConfig
     values: Mapping[str, np.ndarray]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Names the values: the same for all files of a network."""
+        digest = hashlib.sha256()
+        for name in sorted(self.values):
+            digest.update(f"{name}\0".encode())
+            digest.update(self.values[name].tobytes())
+        return digest.hexdigest()[:16]
 
 
 class RawOutputs(NamedTuple, Generic[Array]):
