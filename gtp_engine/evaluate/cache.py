@@ -41,7 +41,7 @@ class EvaluationCache:
         return missing[: _look_up(self._keys, self._offsets, self._values, self._end, keys, rows, missing)]
 
     def store(self, keys: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> None:
-        """Stores rows[i] for keys[i], for each i of `chosen`; if there is no room for all, the latest remain."""
+        """Stores rows[i] under keys[i] for each index i in `chosen`; if they do not all fit, the latest remain."""
         _store(self._keys, self._offsets, self._values, self._end, keys, rows, chosen)
 
     def clear(self) -> None:

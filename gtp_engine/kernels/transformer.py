@@ -180,7 +180,7 @@ def _rotate_heads(source: int, angles: np.ndarray, point: int, kv_heads: int, ou
 def _pack_values(first: int, second: int, step: int, values: np.ndarray) -> None:
     """Writes a step of the heads' packed matrices: the values [heads * width] of a point, or of two as bfloat16.
 
-    Points are given by the addresses of their values; as float32 there is no second one.
+    `first` and `second` are the addresses of the points' values; `second` is ignored for float32.
     """
     heads, blocks, _, columns = values.shape
     head_target = data_address(values) + step * values.strides[2]

@@ -426,7 +426,7 @@ def _select_in_turn(
     starts: np.ndarray,
     roots: np.ndarray,
 ) -> tuple[int, int, int, int]:
-    """Does the work of `LeafBatcher.select`: writes the arrays of a batch, of which `giving` is `Batch.slots`.
+    """Does the work of `LeafBatcher.select` by filling the arrays of a batch; `giving` is its `slots`.
 
     Returns:
         The batch's `count`, `search_count` and `root_count`, and how many searches are stuck.
