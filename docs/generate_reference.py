@@ -5,7 +5,6 @@ is written by hand. `--check` changes nothing and exits with status 1 if a page 
 """
 
 import argparse
-import ast
 import dataclasses
 import re
 import sys
@@ -26,7 +25,6 @@ from gtp_engine.training.setting import settings_of
 from gtp_engine.training.settings import RunSettings, SearchSettings
 
 DOCS = Path(__file__).parent
-PACKAGE = DOCS.parent / "gtp_engine"
 UNLIMITED = 2**31  # a bound that nobody reaches
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -180,17 +178,6 @@ def common_settings() -> str:
     return table(["setting", "environment variable", "meaning"], rows)
 
 
-def modules() -> str:
-    """Returns a table for each package: its modules, and the first sentence of each module's docstring."""
-    parts = []
-    for folder in sorted(path.parent for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE):
-        name = folder.relative_to(PACKAGE).as_posix()
-        rows = [[code(path.name), first_sentence(path)] for path in sorted(folder.glob("[!_]*.py"))]
-        about = first_sentence(folder / "__init__.py")
-        parts.append(f"### {name}/\n\n{about}" + (f"\n\n{table(['module', ''], rows)}" if rows else ""))
-    return "\n\n".join(parts)
-
-
 GENERATORS: dict[str, Callable[[], str]] = {
     "search_parameters": search_parameters,
     "rulesets": rulesets,
@@ -198,7 +185,6 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "run_settings": run_settings,
     "program_options": program_options,
     "common_settings": common_settings,
-    "modules": modules,
 }
 
 
@@ -244,12 +230,6 @@ def plain(value: object) -> str:
 def summary(docstring: str | None) -> str:
     """Returns the first paragraph of a docstring on one line."""
     return " ".join((docstring or "").strip().partition("\n\n")[0].split())
-
-
-def first_sentence(path: Path) -> str:
-    """Returns the first sentence of a module's docstring."""
-    text = summary(ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))))
-    return re.split(r"(?<=\.)\s(?=[A-Z`])", text, maxsplit=1)[0]
 
 
 def capitalised(text: str) -> str:
