@@ -1,8 +1,6 @@
 """`gtp_engine web`: the game in a browser."""
 
-import contextlib
 import signal
-import sys
 import threading
 import webbrowser
 from typing import TYPE_CHECKING, Any
@@ -52,7 +50,7 @@ def web(
     Opens a page with the board; click a point to play there. The page can begin other games. The game is saved as SGF
     after every move, in the same folder as those of `play`, and either command can continue it. All tabs with the page
     show the same game. Only this computer can reach the page, with the key in the address that is printed. With --host
-    a phone in the same network can too: a second address is printed, also as a QR code, whose key opens the page once.
+    a phone in the same network can too: a second address is printed, whose key opens the page once.
     Ctrl-C ends the program.
 
     With FILE or --resume a saved game continues with its board, komi, rules, handicap and players, the engine's rank
@@ -71,8 +69,7 @@ def web(
     from ..base.folders import games_dir
     from ..base.system import wait_for
     from ..play.played_game import PlayedGame
-    from ..web.network_address import own_address
-    from ..web.server import Server
+    from ..web.server import Server, own_address
 
     players = PlayersOptions(**values)
     folder = players.sgf_dir or games_dir()
@@ -107,12 +104,6 @@ def _show(server: "Server", browser: bool) -> None:
 
 
 def _show_network(server: "Server") -> None:
-    """Prints the address for another computer, and how a phone reads it in a terminal."""
-    from ..web.network_address import qr_code
-
-    if not server.network_address:
-        return
-    click.echo(f"Another computer or a phone in your network can open it once at {server.network_address}")
-    if sys.stdout.isatty():
-        with contextlib.suppress(UnicodeEncodeError):  # a terminal without these characters
-            click.echo(qr_code(server.network_address))
+    """Prints the address for another computer, if there is one."""
+    if server.network_address:
+        click.echo(f"Another computer or a phone in your network can open it once at {server.network_address}")

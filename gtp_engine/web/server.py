@@ -6,6 +6,7 @@ Everything that is served is read from the package once, so no name that a clien
 import asyncio
 import contextlib
 import errno
+import ipaddress
 import json
 import logging
 import socket
@@ -36,6 +37,9 @@ _BODY_SECONDS = 10.0
 _MOST_PAGES = 50
 _PING_SECONDS = 20
 _CLOCK_MILLISECONDS = 100  # between looks at the players' time
+_OWN = "auto"
+# Nothing is sent to it: a UDP socket that is connected only chooses the interface for it (RFC 5737, documentation).
+_SOMEWHERE = ("192.0.2.1", 9)
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -166,6 +170,44 @@ class Server:
         """Forgets a page that is closed."""
         self._pages.discard(page)
         self.session.watch(bool(self._pages))
+
+
+def own_address(host: str) -> str:
+    """Returns the address that other computers reach this one by.
+
+    Args:
+        host: The address, or "auto" for that of the interface to the network.
+
+    Raises:
+        UserError: This computer is in no network, or `host` is not the address of one of its network interfaces.
+    """
+    if host != _OWN:
+        _check_host(host)
+        return host
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as chosen:
+        try:
+            chosen.connect(_SOMEWHERE)
+            return str(chosen.getsockname()[0])
+        except OSError as error:
+            raise UserError(
+                f"no address in a network was found ({error.strerror}): connect to one, or use --host ADDRESS"
+            ) from None
+
+
+def _check_host(host: str) -> None:
+    """Raises UserError for an address that other computers cannot reach this one by."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise UserError(f"unknown address {host[:80]!r}: --host takes {_OWN}, or an address of this computer") from None
+    for *_, address in found:
+        ip = ipaddress.ip_address(str(address[0]).partition("%")[0])
+        if ip.is_unspecified:
+            raise UserError(
+                f"the address {host} stands for all networks: use --host {_OWN}, or an address of this computer"
+            )
+        if ip.is_loopback:
+            raise UserError(f"only this computer reaches {host}: leave out --host, or use --host {_OWN}")
 
 
 def _bind(port: int | None, host: str | None) -> tuple[list[Any], int]:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import re
 import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
@@ -19,8 +18,7 @@ from gtp_engine.game.coords import BLACK
 from gtp_engine.play.engine import Decision, Engine
 from gtp_engine.play.played_game import PlayedGame
 from gtp_engine.web.guard import Guard
-from gtp_engine.web.network_address import own_address, qr_code
-from gtp_engine.web.server import Server
+from gtp_engine.web.server import Server, own_address
 
 LIMIT = 120  # seconds
 
@@ -412,12 +410,3 @@ def test_the_address_in_the_network_is_found_or_asked_for() -> None:
 def test_addresses_of_ipv6_are_checked_too(host: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
         own_address(host)
-
-
-def test_a_qr_code_is_square_and_made_of_blocks() -> None:
-    pytest.importorskip("segno")
-    rows = qr_code("http://192.168.1.20:8019/?key=" + 32 * "a").rstrip("\n").split("\n")
-    shown = [re.sub(r"\x1b\[[\d;]*m", "", row) for row in rows]
-    (width,) = {len(row) for row in shown}
-    assert 2 * len(shown) - 1 <= width <= 2 * len(shown) and width >= 29
-    assert set("".join(shown)) <= set(" █▀▄")
