@@ -6,6 +6,8 @@ Names are imported when first used, so that `import gtp_engine` costs nothing an
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .base import VERSION
+
 if TYPE_CHECKING:
     from gtp_engine.analysis.game_review import GameReview
     from gtp_engine.analysis.review import MoveReview
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from gtp_engine.sgf import GameRecord, SgfError, read_sgf, read_sgf_games, write_sgf
     from gtp_engine.training.selfplay_iterator import selfplay
 
-__version__ = "0.21.0"
+__version__ = VERSION
 
 __all__ = [
     "BLACK",

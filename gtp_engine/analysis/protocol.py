@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__
+from ..base import VERSION
 from ..base.errors import EXPECTED, UserError, answer_text, error_text
 from ..game.game import Game
 from ..search.report import SearchReport
@@ -191,7 +191,7 @@ class Conversation:
             raise _LineError(f"'action' field must be {' or '.join(map(repr, _ACTIONS))}")
         extra: dict[str, Any] = {}
         if action == "query_version":
-            extra = {"version": __version__, "git_hash": "<omitted>"}
+            extra = {"version": VERSION, "git_hash": "<omitted>"}
         elif action == "query_models":
             extra = {"models": self.models()}
         elif action == "clear_cache":

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from .. import __version__
+from ..base import VERSION
 from ..game.coords import colour_name
 from .game_review import BOTH_PLAYERS, GameReview, Phase, phase_of
 from .mistakes import CLASSES, Mistake
@@ -43,7 +43,7 @@ def to_json(reviews: Sequence[GameReview]) -> str:
     nothing if stones are set up after it.
     """
     table = {
-        "program": f"gtp_engine {__version__}",
+        "program": f"gtp_engine {VERSION}",
         "classes": CLASSES,
         "games": [_game(review) for review in reviews],
     }

@@ -8,7 +8,7 @@ lead in points, which it draws as graphs.
 import copy
 from dataclasses import replace
 
-from .. import __version__
+from ..base import VERSION
 from ..game.coords import PASS, colour_letter, colour_name, opponent, sgf_point
 from ..game.game import Move
 from ..search.report import SearchReport
@@ -79,7 +79,7 @@ def _reason_text(review: MoveReview, reason: Reason) -> str:
 
 def summary(review: GameReview) -> str:
     """Returns the review as a few lines of text, for the comment at the start of the record."""
-    lines = [f"Review by gtp_engine {__version__}: {review.conditions.text}"]
+    lines = [f"Review by gtp_engine {VERSION}: {review.conditions.text}"]
     for colour in review.players:
         if moves := review.judged(colour):
             numbers = statistics(moves)

@@ -15,8 +15,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from gtp_engine import __version__
-from gtp_engine.base import interrupts
+from gtp_engine.base import VERSION, interrupts
 from gtp_engine.base.errors import EXPECTED, answer_text, error_place
 from gtp_engine.base.fields import did_you_mean
 from gtp_engine.base.system import EXIT_INTERRUPTED, configure_process
@@ -124,7 +123,7 @@ _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110, "sh
 
 
 @click.group(cls=LazyGroup, context_settings=_CONTEXT)
-@click.version_option(__version__, "-V", "--version", prog_name="gtp_engine")
+@click.version_option(VERSION, "-V", "--version", prog_name="gtp_engine")
 def main() -> None:
     """An engine for the game of Go: play against it, review games, train networks, connect it to other programs.
 

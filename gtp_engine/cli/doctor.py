@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from .. import __version__
-from ..base import folders
+from ..base import VERSION, folders
 from ..base.messages import plural, printable
 from ..evaluate.choices import AUTO, WITHOUT_NETWORK
 from ..network.library import default_networks, list_networks
@@ -65,7 +64,7 @@ def _program() -> list[tuple[str, str]]:
     from ..base.system import available_cpus
 
     return [
-        ("gtp_engine", f"{__version__} in {Path(__file__).resolve().parents[1]}"),
+        ("gtp_engine", f"{VERSION} in {Path(__file__).resolve().parents[1]}"),
         ("Python", f"{platform.python_version()} at {sys.executable}"),
         ("libraries", ", ".join(f"{name} {_version(name)}" for name in LIBRARIES)),
         ("system", platform.platform()),

@@ -54,11 +54,11 @@ def gtp(
       gtp_engine gtp --rank 12k           play as a 12k does
       gtp_engine gtp --name KataGo        for Lizzie and LizzieYzy
     """
-    from .. import __version__
+    from ..base import VERSION
     from ..gtp.loop import run
     from ..gtp.session import Identity
     from ..play.engine import Engine
 
     settings = engine_settings(search, ponder=ponder, resign=resign)
     engine = Engine(settings, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
-    sys.exit(run(engine, Identity(name, version or __version__), live_graphics=live_graphics))
+    sys.exit(run(engine, Identity(name, version or VERSION), live_graphics=live_graphics))

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .. import __version__
 from ..analysis.player_ranks import PlayerGames, as_data
 from ..analysis.rank_models import measured_boards
+from ..base import VERSION
 from ..base.files import write_text
 from ..base.messages import plural, printable
 from .game_files import STANDARD
@@ -79,7 +79,7 @@ def ranks_json(
         done: How many of them were read before Ctrl-C, if that ended the command early.
     """
     table = {
-        "program": f"gtp_engine {__version__}",
+        "program": f"gtp_engine {VERSION}",
         "games": games,
         "done": done,
         "left_out": [{"width": width, "height": height, "games": count} for (width, height), count in left_out.items()],

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from .. import __version__
+from ..base import VERSION
 from ..base.errors import error_text
 from ..game.coords import vertex
 from . import protocol
@@ -33,7 +33,7 @@ class Identity(NamedTuple):
     version: str
 
 
-GTP_ENGINE = Identity("gtp_engine", __version__)
+GTP_ENGINE = Identity("gtp_engine", VERSION)
 
 
 class Session:

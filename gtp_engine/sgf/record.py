@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Unpack
 
-from .. import __version__
+from ..base import VERSION
 from ..base.fields import Range, invalid, parse_number
 from ..base.messages import plural
 from ..game.coords import BLACK, WHITE
@@ -169,7 +169,7 @@ class GameRecord:
             white=white,
             result=result,
             date=datetime.date.today().isoformat() if date is None else date,
-            application=f"gtp_engine:{__version__}",
+            application=f"gtp_engine:{VERSION}",
             nodes=[_start_node(game, handicap, comments.get(0, "")), *nodes],
         )
 

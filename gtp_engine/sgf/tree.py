@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sgfmill import sgf_grammar
 
-from .. import __version__
+from ..base import VERSION
 from ..base.errors import UserError
 from ..game.coords import EMPTY, PASS, all_points, colour_letter, opponent, sgf_point
 from ..game.game import Game, Move
@@ -29,7 +29,7 @@ from .syntax import parse_games
 from .values import Properties, escaped, read_text
 from .writing import file_properties, serialised
 
-_APPLICATION = f"gtp_engine:{__version__}".encode()
+_APPLICATION = f"gtp_engine:{VERSION}".encode()
 _CHANGES = frozenset(("B", "W", "AB", "AW", "AE", "PL"))  # properties that change the position or the turn
 
 

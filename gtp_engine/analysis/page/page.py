@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from ... import __version__
+from ...base import VERSION
 from ...base.web_page import web_page
 from ...game.coords import BLACK, WHITE
 from ...game.drawing import SVG_STYLE, BoardDrawing, look
@@ -115,7 +115,7 @@ def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
         "least": LEAST_POINTS if review.by == "points" else LEAST_WINRATE,
         "is_small": review.conditions.network in map(network_name, small_networks().values()),
         "data": script_data(review, language),
-        "version": __version__,
+        "version": VERSION,
     }
 
 

@@ -6,7 +6,7 @@ Those about the conversation need no engine; `list_commands` and `known_command`
 import json
 from typing import Any
 
-from ... import __version__
+from ...base import VERSION
 from ...base.messages import plural
 from ...search.parameters import accepted_words
 from ..arguments import SYNTAX_ERROR, expect
@@ -145,7 +145,7 @@ def kgs_chat(session: Session, arguments: list[str]) -> str:
     """Answers `game|private NAME MESSAGE...` with a summary of the last search."""
     report = session.last_report
     if report is None or not report.moves:
-        return f"I am gtp_engine {__version__}"
+        return f"I am gtp_engine {VERSION}"
     best = report.moves[0]
     variation = " ".join(session.vertex(point) for point in best.pv)
     visits = plural(report.visits, "visit")
