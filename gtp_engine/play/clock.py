@@ -1,16 +1,26 @@
-"""The game clock: time settings, what each colour has left, and how many seconds the next move may take."""
+"""The clock: time settings, what a player has left under them, and how many seconds the engine's next move may take."""
 
-import math
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from statistics import median
+from typing import Any, NamedTuple
 
 from ..base.errors import UserError
-from ..base.fields import Range, parse_number
+from ..base.fields import Range, parse_number, parse_word
 from ..game.coords import BLACK, WHITE
 
-SYSTEMS = ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped")
+# The time systems, and the numbers that follow their names in `kata-time_settings`, as attributes of `TimeSettings`.
+_NUMBERS = {
+    "none": (),
+    "absolute": ("main",),
+    "byoyomi": ("main", "period", "count"),
+    "canadian": ("main", "period", "count"),
+    "fischer": ("main", "increment"),
+    "fischer-capped": ("main", "increment", "main_cap", "move_cap"),
+}
+SYSTEMS = tuple(_NUMBERS)
+_SECONDS, _ANY_SECONDS = Range(0, noun="number of seconds"), Range(noun="number of seconds")
 
 # The length of a game for which time is planned, as a share of the board's area: 200 moves on 19x19, 45 on 9x9. Games
 # are longer, but their last moves need little time, and searches whose result is settled end early.
@@ -26,6 +36,19 @@ _MEASURED_MOVES = 5
 _LONGEST_LAG = 1.0
 # Seconds between two reports. A longer delay is not lag: a person or another program has played moves of this colour.
 _LONGEST_DELAY = 10.0
+
+
+class TimeLeft(NamedTuple):
+    """What a player has left, as in GTP's `time_left`.
+
+    Attributes:
+        seconds: Of the main time, or of the running period; 0 if the time is over.
+        stones: 0 in main time; otherwise the stones to play in the period (canadian), or the periods left including the
+            running one (byoyomi).
+    """
+
+    seconds: float
+    stones: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,12 +77,9 @@ class TimeSettings:
     move_cap: float | None = None
 
     def __post_init__(self) -> None:
-        if self.system not in SYSTEMS:
-            raise UserError(f"unknown time system {self.system!r}: expected {', '.join(SYSTEMS)}")
-        times = (self.main, self.period, self.count, self.increment, self.main_cap or 0.0, self.move_cap or 0.0)
-        for value in times:
-            if not math.isfinite(value) or value < 0:
-                raise UserError(f"invalid time {value}: expected a number of seconds, 0 or more")
+        parse_word("time system", self.system, SYSTEMS)
+        for value in (self.main, self.period, self.count, self.increment, self.main_cap or 0.0, self.move_cap or 0.0):
+            parse_number("time", value, _SECONDS)
 
     @property
     def has_overtime(self) -> bool:
@@ -67,14 +87,38 @@ class TimeSettings:
         return self.system in ("byoyomi", "canadian") and self.period > 0 and self.count > 0
 
     @property
-    def is_playable(self) -> bool:
-        """Whether there is time for a move."""
-        return self.system == "none" or self.main > 0 or self.has_overtime
+    def full(self) -> TimeLeft:
+        """What a player has at the beginning."""
+        return self.reported(self.main, 0)
 
-    def after_increment(self, main: float) -> float:
-        """Returns the seconds of main time after a move, when `main` were left before its increment."""
-        main += self.increment
-        return main if self.main_cap is None else min(main, self.main_cap)
+    def reported(self, seconds: float, count: int) -> TimeLeft:
+        """Returns what a player has left who is said to have this; a count means nothing without overtime."""
+        if not self.has_overtime:
+            return TimeLeft(seconds)
+        return TimeLeft(seconds, count) if seconds > 0 or count > 0 else TimeLeft(self.period, self.count)
+
+    def after(self, left: TimeLeft, spent: float) -> TimeLeft:
+        """Returns what is left in the middle of a move, after some seconds of it."""
+        seconds, count = left
+        if seconds <= 0:
+            return left  # over
+        seconds -= spent
+        if seconds <= 0 and count == 0 and self.has_overtime:
+            seconds, count = seconds + self.period, self.count
+        if seconds <= 0 and self.system == "byoyomi" and self.has_overtime:
+            used = int(min(-seconds // self.period + 1, count))
+            seconds, count = seconds + used * self.period if used < count else 0.0, count - used
+        return TimeLeft(max(seconds, 0.0), count)
+
+    def after_move(self, left: TimeLeft) -> TimeLeft:
+        """Returns what is left at the end of a move that left this: the increment and the period are for every move."""
+        seconds, count = left
+        if count == 0:
+            main = seconds + self.increment
+            return TimeLeft(main if self.main_cap is None else min(main, self.main_cap))
+        if self.system == "byoyomi":
+            return TimeLeft(self.period, count)
+        return TimeLeft(seconds, count - 1) if count > 1 else TimeLeft(self.period, self.count)
 
 
 NO_LIMIT = TimeSettings()
@@ -92,88 +136,32 @@ def gtp_settings(main: float, byo_yomi: float, stones: int) -> TimeSettings:
     return NO_LIMIT if byo_yomi > 0 or main == 0 else TimeSettings("absolute", main)
 
 
-def named_settings(words: Sequence[str]) -> TimeSettings:
+def named_settings(words: Sequence[str], systems: Iterable[str] = SYSTEMS) -> TimeSettings:
     """Returns the settings of `kgs-time_settings` and `kata-time_settings`.
 
     Args:
         words: A system's name and its numbers: none | absolute MAIN | byoyomi MAIN PERIOD PERIODS | canadian MAIN
             PERIOD STONES | fischer MAIN INCREMENT | fischer-capped MAIN INCREMENT MAIN_CAP MOVE_CAP (a negative cap is
             none).
+        systems: The systems that are accepted.
 
     Raises:
         UserError: The words have another form.
     """
-    system = words[0].lower() if words else ""
-    if system not in SYSTEMS:
-        raise UserError(f"unknown time system {system!r}: expected {', '.join(SYSTEMS)}")
-    expected = {"none": 0, "absolute": 1, "byoyomi": 3, "canadian": 3, "fischer": 2, "fischer-capped": 4}[system]
-    numbers = [_number(word) for word in words[1:]]
-    if len(numbers) != expected:
-        raise UserError(f"{system} takes {expected} numbers, not {len(numbers)}")
-    match system:
-        case "none":
-            return NO_LIMIT
-        case "byoyomi" | "canadian":
-            main, period, count = numbers
-            if count != int(count):
-                raise UserError(f"invalid count {count}: expected a whole number")
-            overtime = period > 0 and count > 0
-            return TimeSettings(system, main, period, int(count)) if overtime else TimeSettings("absolute", main)
-        case "fischer-capped":
-            caps = [cap if cap >= 0 else None for cap in numbers[2:]]
-            return TimeSettings(system, numbers[0], increment=numbers[1], main_cap=caps[0], move_cap=caps[1])
-        case "fischer":
-            return TimeSettings(system, numbers[0], increment=numbers[1])
-        case _:
-            return TimeSettings(system, numbers[0])
+    system = parse_word("time system", words[0].lower() if words else "", systems)
+    names = _NUMBERS[system]
+    if len(words) - 1 != len(names):
+        raise UserError(f"{system} takes {len(names)} numbers, not {len(words) - 1}")
+    values: dict[str, Any] = {name: _value(name, word) for name, word in zip(names, words[1:], strict=True)}
+    settings = TimeSettings(system, **values)
+    return TimeSettings("absolute", settings.main) if "count" in names and not settings.has_overtime else settings
 
 
-def _number(word: str) -> float:
-    return parse_number("time", word, Range(noun="number of seconds"))
-
-
-def own_moves_left(area: int, move_number: int) -> float:
-    """Returns for how many more moves of one player to plan on `area` points, after `move_number` moves of both."""
-    return max((_GAME_LENGTH * area - move_number) / 2, _LEAST_SHARE * area, _LEAST_MOVES)
-
-
-@dataclass
-class _Lag:
-    """How much later the controller sees one colour's moves than we play them, measured by its reports.
-
-    Attributes:
-        per_move: Seconds of lag per move.
-        counted: The main time by our own count since the controller's first report; None before it.
-        moves: Moves charged since then.
-        behind: Seconds by which the last report was behind that count.
-    """
-
-    per_move: float = 0.0
-    counted: float | None = None
-    moves: int = 0
-    behind: float = 0.0
-
-    def charge(self, seconds: float, settings: TimeSettings) -> None:
-        """Takes the seconds of a move from the count."""
-        if self.counted is not None:
-            self.counted = settings.after_increment(self.counted - seconds)
-            self.moves += 1
-
-    def report(self, seconds: float) -> None:
-        """Measures by the seconds of main time that the controller reports.
-
-        Reports are in whole seconds, so a difference of one second proves nothing. One above the count is of another
-        game.
-        """
-        if self.counted is None or seconds > self.counted + 1:
-            self.per_move, self.counted, self.moves, self.behind = 0.0, seconds, 0, 0.0
-            return
-        delay = self.counted - seconds - self.behind
-        if delay > _LONGEST_DELAY:
-            self.counted -= delay
-        self.behind = self.counted - seconds
-        if self.moves:
-            self.per_move = min(max(self.behind - 1, 0.0) / self.moves, _LONGEST_LAG)
+def _value(name: str, word: str) -> float | None:
+    if name == "count":
+        return parse_number("count", word, Range(0, whole=True))
+    seconds = parse_number("time", word, _ANY_SECONDS)
+    return None if name.endswith("_cap") and seconds < 0 else seconds
 
 
 @dataclass
@@ -182,28 +170,44 @@ class _Side:
 
     Attributes:
         settings: The time system.
-        main: Seconds left of the main time.
-        period: Seconds left of the running period.
-        count: Stones to play in it (canadian), or periods left with it (byoyomi).
-        lag: The lag between the engine and the controller.
+        left: What is left at the beginning of the next move.
         excesses: Seconds by which the last moves exceeded their budgets.
+        counted: The main time by our own count since the controller's last report; None before the first one.
+        moves: The moves since the first report.
+        late: Seconds by which the reports were behind the count: the controller sees the moves later than we play them.
     """
 
     settings: TimeSettings
-    main: float
-    period: float
-    count: int
-    lag: _Lag = field(default_factory=_Lag)
+    left: TimeLeft
     excesses: deque[float] = field(default_factory=lambda: deque(maxlen=_MEASURED_MOVES))
+    counted: float | None = None
+    moves: int = 0
+    late: float = 0.0
 
     @property
     def overhead(self) -> float:
-        """Seconds that a move costs beyond its budget: in the search, and on the way to the controller."""
-        return self.lag.per_move + (median(self.excesses) if self.excesses else 0.0)
+        """Seconds that a move costs beyond its budget: in the search, and on the way to the controller.
 
+        Reports are in whole seconds, so a lag of one second in all proves nothing.
+        """
+        lag = min(max(self.late - 1, 0.0) / self.moves, _LONGEST_LAG) if self.moves else 0.0
+        return lag + (median(self.excesses) if self.excesses else 0.0)
 
-def _side(settings: TimeSettings) -> _Side:
-    return _Side(settings, settings.main, settings.period, settings.count)
+    def report(self, seconds: float) -> None:
+        """Measures the lag by the seconds of main time that the controller reports."""
+        late = 0.0 if self.counted is None else self.counted - seconds
+        if self.late + late < -1:  # more than we have counted: it is another game
+            self.moves, self.late = 0, 0.0
+        elif late <= _LONGEST_DELAY:
+            self.late += late
+        self.counted = seconds
+
+    def charge(self, seconds: float) -> None:
+        """Subtracts the time of a move."""
+        self.left = self.settings.after_move(self.settings.after(self.left, seconds))
+        if self.counted is not None:
+            self.counted = self.settings.after_move(TimeLeft(self.counted - seconds)).seconds
+            self.moves += 1
 
 
 class Clock:
@@ -214,7 +218,7 @@ class Clock:
 
     def __init__(self, settings: TimeSettings = NO_LIMIT) -> None:
         self._settings = settings
-        self._sides = {BLACK: _side(settings), WHITE: _side(settings)}
+        self._sides = {colour: _Side(settings, settings.full) for colour in (BLACK, WHITE)}
 
     @property
     def settings(self) -> TimeSettings:
@@ -225,7 +229,7 @@ class Clock:
     def settings(self, settings: TimeSettings) -> None:
         if settings != self._settings:
             for side in self._sides.values():
-                side.lag = _Lag()
+                side.counted, side.moves, side.late = None, 0, 0.0
         self._settings = settings
         self.restart()
 
@@ -234,8 +238,8 @@ class Clock:
 
         What was measured stays valid: some controllers send the settings, or the whole game, before each move.
         """
-        for colour, old in self._sides.items():
-            self._sides[colour] = replace(_side(self._settings), lag=old.lag, excesses=old.excesses)
+        for side in self._sides.values():
+            side.settings, side.left = self._settings, self._settings.full
 
     def time_left(self, colour: int, seconds: float, count: int) -> None:
         """Sets a clock to a controller's report (GTP's `time_left`).
@@ -244,24 +248,21 @@ class Clock:
 
         Args:
             colour: The player.
-            seconds: The seconds left.
+            seconds: The seconds left; an overrun clock may be reported below 0.
             count: 0 for main time; otherwise the stones for which the seconds are left, or with byo-yomi the periods
                 left including the running one. It means nothing in settings without overtime.
 
         Raises:
             UserError: A number is invalid.
         """
-        if not math.isfinite(seconds) or count < 0:
-            raise UserError(f"invalid time left {seconds} {count}: expected seconds and a count, 0 or more")
-        seconds = max(seconds, 0.0)  # an overrun clock may be reported below 0
+        seconds = max(parse_number("time left", seconds, _ANY_SECONDS), 0.0)
+        count = int(parse_number("count", count, Range(0, whole=True)))
         side = self._sides[colour]
         if self._settings.system == "none":
             side.settings = TimeSettings("absolute") if count == 0 else TimeSettings("canadian", 0.0, seconds, count)
-        if count > 0 and side.settings.has_overtime:
-            side.main, side.period, side.count = 0.0, seconds, count
-            return
-        side.main, side.period, side.count = seconds, side.settings.period, side.settings.count
-        side.lag.report(seconds)
+        side.left = side.settings.reported(seconds, count)
+        if count == 0 or not side.settings.has_overtime:
+            side.report(seconds)
 
     def charge(self, colour: int, seconds: float, budget: float | None = None) -> None:
         """Subtracts the time of a move.
@@ -276,26 +277,12 @@ class Clock:
             return
         if budget is not None and seconds >= budget:
             side.excesses.append(seconds - budget)
-        side.lag.charge(seconds, side.settings)
-        _spend(side, seconds)
-        _end_move(side)
+        side.charge(seconds)
 
-    def remaining(self, colour: int, spent: float = 0.0) -> tuple[float, int] | None:
-        """Returns what a player has left.
-
-        Args:
-            colour: The player.
-            spent: Seconds of the present move, which are not charged yet.
-
-        Returns:
-            Seconds and count as in `time_left`, 0 seconds if the time is over; None without a clock.
-        """
-        side = replace(self._sides[colour])
-        if side.settings.system == "none":
-            return None
-        _spend(side, spent)
-        in_main = side.main > 0 or not side.settings.has_overtime
-        return (side.main, 0) if in_main else (side.period, side.count)
+    def remaining(self, colour: int) -> TimeLeft | None:
+        """Returns what a player has left; None without a clock."""
+        side = self._sides[colour]
+        return None if side.settings.system == "none" else side.left
 
     def budget(self, colour: int, area: int, move_number: int, spent: float = 0.0) -> float | None:
         """Returns the seconds to spend on the next move of `colour`.
@@ -314,65 +301,29 @@ class Clock:
             Seconds; 0.0 if the player has to move at once, None without a clock.
         """
         side = self._sides[colour]
-        if side.settings.system == "none":
+        settings = side.settings
+        if settings.system == "none":
             return None
-        side = replace(side, main=max(side.main - spent, 0.0), period=side.period - max(spent - side.main, 0.0))
-        planned = own_moves_left(area, move_number)
+        seconds, count = settings.after(side.left, spent)
+        if seconds <= 0:
+            return 0.0
+        overtime = seconds if count else settings.period if settings.has_overtime else 0.0
         # Not the sum: our count of the main time may be ahead of the controller's by some lag.
-        usable = max(side.main, _overtime(side))
+        usable = max(seconds, overtime)
         # What a move costs beyond its budget is set aside even for a game in which each side fills the board.
         possible = max(area - move_number / 2, area / 2)
-        main = max(side.main - _reserve(usable) - side.overhead * possible, 0.0)
-        share = main / planned + _share_of_extras(side, usable)
-        cap = side.settings.move_cap
-        usable = usable if cap is None else min(usable, cap)
+        main = 0.0 if count else max(seconds - _reserve(usable) - side.overhead * possible, 0.0)
+        share = main / max((_GAME_LENGTH * area - move_number) / 2, _LEAST_SHARE * area, _LEAST_MOVES)
+        if settings.has_overtime:
+            stones = (count or settings.count) if settings.system == "canadian" else 1
+            share += (overtime - _reserve(overtime)) / stones
+        elif settings.main_cap is not None:  # what is above the cap would be cut off
+            share += max(settings.increment, usable + settings.increment - settings.main_cap)
+        else:
+            share += settings.increment
+        usable = usable if settings.move_cap is None else min(usable, settings.move_cap)
         return max(min(share, usable - _reserve(usable)) - side.overhead, 0.0)
-
-
-def _overtime(side: _Side) -> float:
-    """Returns the seconds of overtime that can be used up without losing on time."""
-    return max(side.period, 0.0) if side.count > 0 else 0.0
-
-
-def _share_of_extras(side: _Side, usable: float) -> float:
-    """Returns the seconds of this move in addition to its main time: of overtime, increment, or time above the cap."""
-    settings = side.settings
-    if settings.has_overtime:
-        overtime = _overtime(side)
-        stones = side.count if settings.system == "canadian" else 1
-        return (overtime - _reserve(overtime)) / max(stones, 1)
-    if settings.main_cap is not None:
-        return max(settings.increment, usable + settings.increment - settings.main_cap)  # the rest would be cut off
-    return settings.increment
 
 
 def _reserve(seconds: float) -> float:
     return min(_LONGEST_RESERVE, _RESERVE_SHARE * seconds)
-
-
-def _spend(side: _Side, seconds: float) -> None:
-    """Subtracts seconds of a move that is under way."""
-    settings = side.settings
-    overtime = max(seconds - side.main, 0.0)
-    side.main = max(side.main - seconds, 0.0)
-    if side.main > 0:
-        return
-    if settings.system == "byoyomi" and settings.has_overtime and overtime >= side.period:
-        others, overtime = divmod(overtime - side.period, settings.period)
-        side.period = settings.period
-        side.count -= int(min(1 + others, side.count))
-    side.period = max(side.period - overtime, 0.0) if side.count > 0 else 0.0
-
-
-def _end_move(side: _Side) -> None:
-    """Adds what a player gets for a move."""
-    settings = side.settings
-    if side.main > 0 or not settings.has_overtime:
-        side.main = settings.after_increment(side.main)
-    elif settings.system == "byoyomi":
-        # The next move has a full period if this one was not used up.
-        side.period = settings.period if side.count > 0 else 0.0
-    else:
-        side.count -= 1
-        if side.count <= 0:
-            side.period, side.count = settings.period, settings.count

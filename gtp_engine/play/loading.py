@@ -15,9 +15,9 @@ from ..game.game import Game
 from ..game.rules import Rules
 from ..sgf import GameRecord, RecordTree, TreeNode, read_tree
 from .clock import NO_LIMIT, TimeSettings
+from .game_clock import read_time_settings
 from .notes import Notes, read_notes
 from .ranks import Rank, as_rank
-from .time_record import read_time_settings
 
 HUMAN = "human"  # the name that `play` gives human players in its records
 _PROGRAM = "gtp_engine"

@@ -1,6 +1,6 @@
 """What the program notes in the file of a game for itself: private properties of the root, which FF[4] allows.
 
-FF[4] has properties for the time that is left (`time_record`), but none for the time used in a game without a limit,
+FF[4] has properties for the time that is left (`game_clock`), but none for the time used in a game without a limit,
 and none for a limit of one player alone.
 """
 

@@ -16,12 +16,11 @@ from ..sgf import Edit, GameRecord, RecordTree, TreeNode
 from ..sgf.values import escaped
 from .clock import NO_LIMIT, TimeSettings
 from .engine import Decision, Engine
+from .game_clock import GameClock, overtime_text
 from .loading import HUMAN, SavedGame
 from .notes import Notes, read_notes
-from .recorded_clock import RecordedClock
 from .saving import GameFile
 from .settings import EngineSettings
-from .time_record import overtime_text
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -102,7 +101,7 @@ class PlayedGame:
         self.has_content = bool(saved and saved.is_own and saved.game.moves)
         self.time = saved.time if saved and not as_record else time
         limits = self.time if self._has_clock else NO_LIMIT
-        self.clock = RecordedClock(self.tree, limits, read_notes(self.tree.root.properties).used)
+        self.clock = GameClock(self.tree, limits, read_notes(self.tree.root.properties).used)
         self.engine.clock.settings = limits
         self._ends: dict[TreeNode, _End] = {}
         self._dead: dict[TreeNode, frozenset[int]] = {}
@@ -144,7 +143,8 @@ class PlayedGame:
     def lose_on_time(self) -> bool:
         """Ends the game if the time of the player to move is over, and saves it; returns whether it has."""
         colour = self.clock.running
-        if colour is None or not self.clock.is_out(colour):
+        left = None if colour is None else self.clock.left(colour)
+        if colour is None or left is None or left.seconds > 0:
             return False
         self._lose(colour, "T")
         return True
@@ -204,12 +204,9 @@ class PlayedGame:
         known = next((child for child in self.node.children if child.move == move), None)
         if known is None or not self.is_study:  # a game against the engine is the main line, whatever its file has too
             properties = {"C": [escaped(comment)]} if comment else {}
-            is_last = self.node is self.clock.last
-            if is_last:
-                properties |= self.clock.finish_turn(move.colour)
             known = self.tree.add(self.node, properties, move=move, first=not self.is_study)
-            if is_last:
-                self.clock.moved()
+            if self.node is self.clock.last:
+                self.clock.end_turn(known)
             self.has_content = True
         self.node = known
         self.tree.follow(known)

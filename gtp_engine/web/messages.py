@@ -110,9 +110,7 @@ def time_of(message: Mapping[str, Any]) -> TimeSettings:
     """
     if message.get("time") is None:
         return NO_LIMIT
-    words = text_of(message, "time").split()
-    parse_word("time system", words[0] if words else "", _SYSTEMS)
-    return check_limits(named_settings(words))
+    return check_limits(named_settings(text_of(message, "time").split(), _SYSTEMS))
 
 
 def new_game_of(message: Mapping[str, Any]) -> NewGame:

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 import gtp_engine.web
-from gtp_engine.game.coords import BLACK
 from gtp_engine.game.rules import RULESETS, rules_name
 from gtp_engine.languages.texts import LANGUAGES, texts
-from gtp_engine.play.clock import Clock, TimeSettings
+from gtp_engine.play.clock import TimeLeft, TimeSettings
 
 STATIC = Path(gtp_engine.web.__file__).parent / "static"
 # The names with a dot are those of the page of a review.
@@ -438,13 +437,10 @@ def test_the_page_counts_down_as_the_program_does() -> None:
         TimeSettings("fischer", 10, increment=5),
     ):
         for spent in (0, 9.5, 10.5, 45, 75, 95, 500):
-            left = Clock(settings).remaining(BLACK, spent)
-            assert left is not None
+            left = settings.after(settings.full, spent)
             # When the time is over the program has no period left, and the page shows the last one at 0.
-            expected += left if left[0] or settings.system != "byoyomi" else (0, 1)
-    clock = Clock(TimeSettings("byoyomi", 10, 30, 3))
-    clock.time_left(BLACK, 12, 2)
-    expected += clock.remaining(BLACK, 15) or ()
+            expected += left if left.seconds or settings.system != "byoyomi" else (0, 1)
+    expected += TimeSettings("byoyomi", 10, 30, 3).after(TimeLeft(12, 2), 15)
     expected += (0, 0, 0, 0, 0, 5, 0, 0, 0, 1)  # a game that was lost on time stays so
     assert list(map(float, run_script(script, "clocks.js"))) == expected
 

@@ -10,8 +10,8 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.play.engine import Engine, EngineSettings
+from gtp_engine.play.game_clock import GameClock
 from gtp_engine.play.loading import open_game, open_tree
-from gtp_engine.play.recorded_clock import RecordedClock
 from gtp_engine.sgf import read_sgf, read_tree
 from gtp_engine.web.session import Session
 
@@ -54,7 +54,7 @@ def test_the_present_game_is_not_offered_by_whatever_path_it_was_opened(
 
 def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path) -> None:
     desk.send("new", **{**NEW, "colour": "black", "seconds": 7.5})
-    desk.played.clock = RecordedClock(desk.played.tree, used={BLACK: 100.0, WHITE: 20.0})
+    desk.played.clock = GameClock(desk.played.tree, used={BLACK: 100.0, WHITE: 20.0})
     desk.play("C3")
     desk.wait()
     name = desk.published[-1]["file"].removesuffix(".sgf")

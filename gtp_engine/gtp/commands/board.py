@@ -214,21 +214,17 @@ def time_settings(session: Session, arguments: list[str]) -> None:
 
 @command("kgs-time_settings")
 def kgs_time_settings(session: Session, arguments: list[str]) -> None:
-    expect(arguments, 1, 4)
-    if arguments[0].lower() not in _KGS_SYSTEMS:
-        raise GtpError(SYNTAX_ERROR, f"unknown time system {arguments[0]!r}: expected {', '.join(_KGS_SYSTEMS)}")
-    _set(session, arguments)
+    _set_time(session, arguments, _KGS_SYSTEMS)
 
 
 @command("kata-time_settings")
 def kata_time_settings(session: Session, arguments: list[str]) -> None:
-    expect(arguments, 1, 5)
-    _set(session, arguments)
+    _set_time(session, arguments, SYSTEMS)
 
 
-def _set(session: Session, arguments: list[str]) -> None:
+def _set_time(session: Session, arguments: list[str], systems: tuple[str, ...]) -> None:
     try:
-        settings = named_settings(arguments)
+        settings = named_settings(arguments, systems)
     except UserError as error:
         raise GtpError(SYNTAX_ERROR, str(error)) from error
     session.engine.clock.settings = settings

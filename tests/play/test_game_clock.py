@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.play.clock import NO_LIMIT, TimeSettings
-from gtp_engine.play.time_record import overtime_text, read_time_left, read_time_settings, with_time_left
+from gtp_engine.play.game_clock import overtime_text, read_time_left, read_time_settings, with_time_left
 from gtp_engine.sgf import Properties, read_tree
 from gtp_engine.sgf.values import number_text
 
@@ -38,7 +38,7 @@ MAIN, PERIOD, COUNT = st.floats(0, 360_000), st.floats(0, 3600, exclude_min=True
 )
 def test_every_time_of_a_game_returns_exactly(settings: TimeSettings) -> None:
     properties = {"TM": [number_text(settings.main).encode()], "OT": [overtime_text(settings).encode()]}
-    assert read_time_settings(properties) == (settings if settings.is_playable else NO_LIMIT)
+    assert read_time_settings(properties) == (settings if settings.full.seconds else NO_LIMIT)
 
 
 @pytest.mark.parametrize(
