@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gtp_engine.analysis.mistakes import LEAST_POINTS, LISTED, find_mistakes
 from gtp_engine.analysis.review import MoveReview
-from gtp_engine.analysis.reviewer import Reviewer
+from gtp_engine.analysis.reviewer import Reviewer, ReviewTask
 from gtp_engine.evaluate.choices import AUTO
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.sgf import GameRecord, read_sgf
@@ -32,15 +32,14 @@ def main() -> None:
     print("game                      look  mistakes  error  false  shared  seconds")
     for path in options.games:
         record = read_sgf(path)
-        reviewer = Reviewer(EngineSettings(options.network, visits=options.deep, seed=options.seeds + 1))
-        truth = {move.number: move.points_loss for move in reviewer.moves(record)}
-        reviewer.close()
+        deep = EngineSettings(options.network, visits=options.deep, seed=options.seeds + 1)
+        truth = {move.number: move.points_loss for move in reviewed(record, deep, looks=1)[0][0]}
         reviews = [
             reviewed(record, EngineSettings(options.network, visits=options.visits, seed=seed))
             for seed in range(1, options.seeds + 1)
         ]
         for look, name in enumerate(("first", "both")):
-            lists = [listed(looks[look]) for looks, _ in reviews]
+            lists = [listed(moves[look]) for moves, _ in reviews]
             seconds = mean([times[look] for _, times in reviews])
             errors = [abs(move.points_loss - truth[move.number]) for moves in lists for move in moves]
             false = mean([sum(truth[move.number] < LEAST_POINTS for move in moves) for moves in lists])
@@ -48,17 +47,24 @@ def main() -> None:
             print(f"{path.stem[:24]:24}  {name:>5}  {numbers}  {shared(lists):6.0%}  {seconds:7.1f}", flush=True)
 
 
-def reviewed(record: GameRecord, settings: EngineSettings) -> tuple[list[tuple[MoveReview, ...]], tuple[float, float]]:
-    """Returns the moves after the first and after the second look, and the seconds until then."""
+def reviewed(
+    record: GameRecord, settings: EngineSettings, looks: int = 2
+) -> tuple[list[tuple[MoveReview, ...]], list[float]]:
+    """Returns the moves after the first and after the second look, and the seconds until the end of each."""
     reviewer = Reviewer(settings)
-    reviewer.conditions(record)  # loads the network
+    steps = reviewer.steps(ReviewTask(record, with_ranks=False))
+    next(steps)  # loads the network
     began = time.perf_counter()
-    first = tuple(reviewer.moves(record))
-    middle = time.perf_counter()
-    *_, second = first, *reviewer.second_look(record, first)
-    end = time.perf_counter()
+    moves: list[tuple[MoveReview, ...]] = []
+    times = []
+    for _, group in itertools.groupby(steps, lambda step: step.stage):
+        if len(moves) == looks:
+            break
+        *_, last = group
+        moves.append(last.review.moves)
+        times.append(time.perf_counter() - began)
     reviewer.close()
-    return [first, second], (middle - began, end - began)
+    return moves, times
 
 
 def listed(moves: Sequence[MoveReview]) -> list[MoveReview]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from html import escape
 
 from ..base.messages import plural
@@ -133,7 +134,7 @@ class GameReview:
         """The players whose moves are judged."""
         return BOTH_PLAYERS if self.player is None else (self.player,)
 
-    @property
+    @cached_property
     def mistakes(self) -> list[Mistake]:
         """The mistakes of these players, the most costly first."""
         found = find_mistakes(self.moves, self.by, self.player)

@@ -2,10 +2,11 @@
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ..base.fields import invalid
 from ..evaluate.choices import LARGEST_BOARD, ROLLOUTS, network_on, too_large
@@ -19,12 +20,11 @@ from ..play.worker import SearchWorker
 from ..search.parameters import SearchParameters, default_parameters
 from ..sgf import GameRecord, SgfError, read_sgf
 from .game_ranks import estimate_ranks
-from .game_review import Conditions, GameReview, Reason
+from .game_review import Conditions, GameReview
 from .mistakes import Unit
-from .rank_estimate import RankEstimate
 from .reasons.explain import Explainer, worth_explaining
 from .record_searches import RecordSearches
-from .review import MoveReview, review_moves
+from .review import review_moves
 from .second_look import look_again
 
 logger = logging.getLogger(__name__)
@@ -58,6 +58,49 @@ def network_advice(network: str, width: int, height: int) -> str:
     )
 
 
+@dataclass(frozen=True)
+class ReviewTask:
+    """What to review.
+
+    Attributes:
+        record: The record.
+        numbers: The numbers of the moves to review; None for all.
+        player: The only player whose moves are judged; None for both.
+        by: What the cost of a mistake is measured in.
+        rules: Rules instead of the record's.
+        komi: Komi instead of the record's.
+        with_ranks: Whether the players' ranks are estimated too.
+    """
+
+    record: GameRecord
+    numbers: range | None = None
+    player: int | None = None
+    by: Unit = "points"
+    rules: Rules | None = None
+    komi: float | None = None
+    with_ranks: bool = True
+
+
+@dataclass(frozen=True)
+class ReviewStep:
+    """How far a review is.
+
+    Attributes:
+        stage: What is done now: "moves", "again" for the second look at the worst of them, "reasons" for them; then
+            "done", or "stopped" if `Reviewer.stopped` ended the review early.
+        done: How many moves, positions or reasons have been found in this stage.
+        total: How many there are; 0 if that is not known.
+        review: What has been found so far.
+        error: Why the moves end before the last one; "" if they do not.
+    """
+
+    stage: str
+    done: int
+    total: int
+    review: GameReview
+    error: str = ""
+
+
 class Reviewer:
     """Reviews records by the engine's settings. The network is loaded for the first record that needs it.
 
@@ -82,88 +125,69 @@ class Reviewer:
         self._worker: SearchWorker | None = None
         self._rollouts: Evaluator | None = None  # for boards too large for the network
 
-    def moves(
-        self, record: GameRecord, rules: Rules | None = None, komi: float | None = None, numbers: range | None = None
-    ) -> Iterator[MoveReview]:
-        """Yields the reviews of a record's moves in order.
+    def steps(self, task: ReviewTask) -> Iterator[ReviewStep]:
+        """Reviews a record: its moves one by one, those that seem to be the worst once more, and why they are mistakes.
 
-        Args:
-            record: The record.
-            rules: Override the record's rules.
-            komi: Overrides the record's komi.
-            numbers: The numbers of the moves to review; None for all.
+        Yields:
+            The growing review: at the start of each stage, after each move, position and reason, and at the end.
 
         Raises:
             UserError: The profile does not suit the network.
-            SgfError: The board is too large for the network and the settings are strict. Or a move cannot be played;
-                the moves before it have been yielded.
+            SgfError: The board is too large for the network and the settings are strict.
         """
-        searches = self._searches(record, rules, komi)
+        searches = self._searches(task)
         searches.evaluator.clear_cache()  # so that a review does not depend on the games reviewed before
-        return review_moves(searches, numbers)
+        review = GameReview(task.record, self._conditions(searches), (), task.player, task.by)
+        yield (step := ReviewStep("moves", 0, len(task.record.moves if task.numbers is None else task.numbers), review))
+        try:
+            for move in review_moves(searches, task.numbers):
+                yield (step := _next(step, moves=(*step.review.moves, move)))
+        except SgfError as error:
+            step = replace(step, error=str(error))
+        if not self.stopped:
+            yield (step := replace(step, stage="again", done=0, total=0))
+            for moves in look_again(searches, step.review.moves, task.by, task.player):
+                yield (step := _next(step, moves=moves))
+        review = replace(step.review, is_checked=not self.stopped)
+        if task.with_ranks:
+            review = replace(review, ranks=estimate_ranks(review, searches))
+        explained = worth_explaining(review.mistakes)
+        yield (step := replace(step, stage="reasons", done=0, total=len(explained), review=review))
+        explainer = Explainer(
+            searches.evaluator, searches.parameters, searches.limits, searches.seed, searches.is_stopped
+        )
+        for move in explained:
+            if self.stopped:
+                break
+            found = explainer.reasons(searches.game_at(move.number - 1), move, task.by)
+            yield (step := _next(step, reasons={**step.review.reasons, move.number: found}))
+        yield replace(step, stage="stopped" if self.stopped else "done")
 
-    def second_look(
-        self,
-        record: GameRecord,
-        moves: Sequence[MoveReview],
-        rules: Rules | None = None,
-        komi: float | None = None,
-        *,
-        by: Unit = "points",
-        player: int | None = None,
-    ) -> Iterator[tuple[MoveReview, ...]]:
-        """Checks the most costly of reviewed moves, see `second_look.look_again`; `rules` and `komi` as in `moves`."""
-        return look_again(self._searches(record, rules, komi), moves, by, player)
+    def _searches(self, task: ReviewTask) -> RecordSearches:
+        evaluator, parameters = self._evaluator_for(task.record)
+        return RecordSearches(
+            task.record,
+            evaluator,
+            parameters,
+            self._limits,
+            self._settings.seed,
+            task.rules,
+            task.komi,
+            lambda: self.stopped,
+        )
 
-    def conditions(self, record: GameRecord, rules: Rules | None = None, komi: float | None = None) -> Conditions:
-        """Returns how a record is reviewed; the arguments as in `moves`."""
-        evaluator, _ = self._evaluator_for(record)
-        used = rules or record.game_rules() or RULESETS["chinese"]
+    def _conditions(self, searches: RecordSearches) -> Conditions:
+        """Returns how a record is reviewed."""
+        record, evaluator = searches.record, searches.evaluator
+        used = searches.rules or record.game_rules() or RULESETS["chinese"]
         return Conditions(
             network=evaluator.name,
             precision=getattr(evaluator, "precision", ""),
             limits=self._limits,
             seed=self._settings.seed,
             rules=rules_name(used) or used.to_json(),
-            komi=(record.komi or 0.0) if komi is None else komi,
+            komi=(record.komi or 0.0) if searches.komi is None else searches.komi,
         )
-
-    def reasons(
-        self, review: GameReview, rules: Rules | None = None, komi: float | None = None
-    ) -> Iterator[tuple[int, tuple[Reason, ...]]]:
-        """Yields the number of each mistake that is worth explaining, and the reasons: none if nothing is certain.
-
-        Args:
-            review: The review of a record that this reviewer has made.
-            rules: Override the record's rules, as in `moves`.
-            komi: Overrides the record's komi, likewise.
-        """
-        searches = self._searches(review.record, rules, komi)
-        explainer = Explainer(
-            searches.evaluator, searches.parameters, searches.limits, searches.seed, searches.is_stopped
-        )
-        for move in worth_explaining(review.mistakes):
-            if self.stopped:
-                return
-            yield move.number, explainer.reasons(searches.game_at(move.number - 1), move, review.by)
-
-    def ranks(
-        self, review: GameReview, rules: Rules | None = None, komi: float | None = None
-    ) -> dict[int, RankEstimate]:
-        """Estimates the ranks of the judged players from the reviewed moves; the arguments as in `reasons`.
-
-        The network's evaluations of the positions are those of the searches, as far as they are still in the cache.
-
-        Returns:
-            The estimates by colour; none if ranks were not measured with the network and the board, if there are too
-            few moves, if the players do not alternate, or if the review is stopped.
-        """
-        return estimate_ranks(review, self._searches(review.record, rules, komi))
-
-    def _searches(self, record: GameRecord, rules: Rules | None, komi: float | None) -> RecordSearches:
-        evaluator, parameters = self._evaluator_for(record)
-        seed = self._settings.seed
-        return RecordSearches(record, evaluator, parameters, self._limits, seed, rules, komi, lambda: self.stopped)
 
     def _evaluator_for(self, record: GameRecord) -> tuple[Evaluator, SearchParameters]:
         """Returns the evaluator of a record's board with the parameters that suit it."""
@@ -238,11 +262,8 @@ def review(
 
     def run() -> GameReview:
         try:
-            moves = tuple(reviewer.moves(record, chosen_rules, komi))
-            *_, moves = moves, *reviewer.second_look(record, moves, chosen_rules, komi)
-            done = GameReview(record, reviewer.conditions(record, chosen_rules, komi), moves, is_checked=True)
-            done = replace(done, ranks=reviewer.ranks(done, chosen_rules, komi))
-            return replace(done, reasons=dict(reviewer.reasons(done, chosen_rules, komi)))
+            *_, last = reviewer.steps(ReviewTask(record, rules=chosen_rules, komi=komi))
+            return last.review
         finally:
             reviewer.close()
 
@@ -264,3 +285,8 @@ def _record(game: object) -> GameRecord:
     if isinstance(game, str | os.PathLike):
         return read_sgf(game)
     raise invalid("game", game, "a GameRecord, a Game, or an SGF file")
+
+
+def _next(step: ReviewStep, **found: Any) -> ReviewStep:
+    """Returns the next step of a stage, with what it has found."""
+    return replace(step, done=step.done + 1, review=replace(step.review, **found))

@@ -117,11 +117,9 @@ def _why_none(estimator: "RankEstimator", errors: list[str]) -> list[str]:
 
 def _add_all(estimator: "RankEstimator", games: "Sequence[ChosenGame]", errors: list[str]) -> int:
     """Evaluates the games, with a progress bar if there are many; returns how many were done before Ctrl-C."""
-    from rich.progress import MofNCompleteColumn, TimeRemainingColumn
+    from .live import progress_bar
 
-    from .review_progress import progress_bar
-
-    with progress_bar(MofNCompleteColumn(), TimeRemainingColumn(), hidden=len(games) <= _SILENT) as bar:
+    with progress_bar(hidden=len(games) <= _SILENT) as bar:
         task = bar.add_task("games", total=len(games))
         for number, game in enumerate(games):
             try:

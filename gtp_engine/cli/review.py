@@ -1,7 +1,6 @@
 """`gtp_engine review`: finds the mistakes in game records."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,42 +10,67 @@ from ..base.errors import UserError
 from ..base.messages import printable
 from ..base.system import EXIT_INTERRUPTED
 from .closing import end_on_signals
-from .command import command
+from .command import command, options
 from .engine_settings import engine_settings
-from .game_files import STANDARD, read_records, show_errors
+from .game_files import RECORDS, read_records, show_errors
+from .name_types import RulesName
+from .option_types import Komi, MoveRange
 from .options import SearchOptions, search_options
-from .review_options import ReviewOptions, review_options
-from .review_outputs import print_output, report_files, save_files, save_streams
+from .outputs import FORCE, output_option
+from .review_outputs import FORMAT_OPTIONS, FORMATS, Outputs
+from .shared_options import LANGUAGE, Decorator
 
 if TYPE_CHECKING:
     from ..analysis.game_review import GameReview
-    from ..analysis.reviewer import Reviewer
+    from ..analysis.reviewer import Reviewer, ReviewStep, ReviewTask
     from ..sgf import GameRecord
 
 # A review that is repeated should show the same mistakes.
 _DEFAULTS = {"seed": 1}
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A game to review.
-
-    Attributes:
-        record: The record.
-        player: The player to judge; None for both.
-        numbers: The numbers of the moves to review.
-    """
-
-    record: "GameRecord"
-    player: int | None
-    numbers: range
+_OPTIONS: tuple[str | Decorator, ...] = (
+    RECORDS,
+    "Review",
+    click.option("--player", metavar="WHO", help="Judge only the moves of black, of white, or of a player by name."),
+    click.option(
+        "--moves", "numbers", type=MoveRange(), metavar="FROM-TO", help="Review only these moves: 20-80, 20- or 80."
+    ),
+    click.option(
+        "--by", type=click.Choice(("points", "winrate")), default="points", help="Rank mistakes by points or win rate."
+    ),
+    click.option(
+        "--komi", type=Komi(), show_default="the record's; 0 if it has none", help="Override the komi in the record."
+    ),
+    click.option(
+        "--rules", type=RulesName(), show_default="the record's; chinese if it has none", help="Override the rules."
+    ),
+    "Output",
+    click.option(
+        "--all/--no-all",
+        "all_moves",
+        default=False,
+        help="List every move after the summary; comment on all in the SGF.",
+    ),
+    *FORMAT_OPTIONS,
+    click.option("--sgf-out", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), hidden=True),
+    output_option("--plot", text="Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games."),
+    LANGUAGE,
+    FORCE,
+)
 
 
 @command(common=("seconds", "player", "html", "sgf", "all"), context_settings={"default_map": _DEFAULTS})
-@review_options
+@options(*_OPTIONS)
 @search_options(seconds="1")
 @click.pass_context
-def review(context: click.Context, search: SearchOptions, **values: Any) -> None:
+def review(
+    context: click.Context,
+    search: SearchOptions,
+    files: tuple[Path, ...],
+    player: str | None,
+    numbers: tuple[int, int | None] | None,
+    sgf_out: Path | None,
+    **values: Any,
+) -> None:
     """Find the mistakes in game records.
 
     Each position of the main line is searched for 1 s, or as long as --seconds or --visits allow; those of the moves
@@ -69,38 +93,71 @@ def review(context: click.Context, search: SearchOptions, **values: Any) -> None
     """
     from ..analysis.reviewer import Reviewer
 
-    options = ReviewOptions(**values)
-    tasks, errors = _tasks(options)
-    options.check(len(tasks))
+    written = {name: path for name in FORMATS if (path := values.pop(name))}
+    if sgf_out is not None:  # the former name of --sgf
+        written.setdefault("sgf", sgf_out)
+    wanted = {name: values.pop(name) for name in ("by", "rules", "komi")}
+    records, errors = read_records(files)
+    tasks = _tasks(records, player, numbers, wanted, errors)
+    outputs = Outputs(written, games=len(tasks), **values)
+    outputs.check(files)
     stopped = False
     if tasks:
         settings = engine_settings(search)
         _show_advice(settings.network, tasks)
         reviewer = Reviewer(settings)
         end_on_signals(reviewer)
-        _review_all(reviewer, tasks, options, errors)
+        _review_all(reviewer, tasks, outputs, errors, player)
         reviewer.close()
         stopped = reviewer.stopped
     show_errors(errors)
     context.exit(EXIT_INTERRUPTED if stopped else 1 if errors else 0)
 
 
-def _tasks(options: ReviewOptions) -> tuple[list[_Task], list[str]]:
-    """Returns the games to review, and the errors of those that cannot be reviewed."""
+def _tasks(
+    records: "Sequence[GameRecord]",
+    player: str | None,
+    numbers: tuple[int, int | None] | None,
+    wanted: dict[str, Any],
+    errors: list[str],
+) -> "list[ReviewTask]":
+    """Returns what to review; the errors of games that cannot be reviewed are added to `errors`.
+
+    Args:
+        records: The games.
+        player: The player to judge, a colour or a name; None for both.
+        numbers: The first and the last move to review; None as the last for the end of the game.
+        wanted: The other fields of the tasks.
+        errors: Gets the errors.
+    """
+    from ..analysis.player_names import may_be_part, player_colour
+    from ..analysis.reviewer import ReviewTask
+
     tasks = []
-    records, errors = read_records(options.files)
-    player_of = options.players_of(records)
+    parts = player is not None and may_be_part(records, player)
     for record in records:
         try:
-            numbers = options.numbers_of(record)
-            record.to_game(0, rules=options.rules)  # an unplayable position is reported before the engine starts
-            tasks.append(_Task(record, player_of(record), numbers))
+            moves = _numbers_of(record, numbers)
+            record.to_game(0, rules=wanted["rules"])  # an unplayable position is reported before the engine starts
+            colour = None if player is None else player_colour(record, player, parts=parts)
+            tasks.append(ReviewTask(record, moves, colour, **wanted))
         except UserError as error:
             errors.append(str(error))
-    return tasks, errors
+    return tasks
 
 
-def _show_advice(network: str, tasks: Sequence[_Task]) -> None:
+def _numbers_of(record: "GameRecord", numbers: tuple[int, int | None] | None) -> range:
+    """Returns the numbers of the moves to review; raises UserError if the game ends before the first of them."""
+    count = len(record.moves)
+    if not count:
+        raise UserError(f"{record.source}: there are no moves to review")
+    first, last = numbers or (1, None)
+    if first > count:
+        raise UserError(f"{record.source}: there is no move {first}, the game has {count}")
+    return range(first, min(count, last or count) + 1)
+
+
+def _show_advice(network: str, tasks: "Sequence[ReviewTask]") -> None:
     """Shows how far a small network can be trusted, once."""
     from ..analysis.reviewer import network_advice
     from .review_display import show_notice
@@ -110,67 +167,50 @@ def _show_advice(network: str, tasks: Sequence[_Task]) -> None:
         show_notice(text)
 
 
-def _review_all(reviewer: "Reviewer", tasks: Sequence[_Task], options: ReviewOptions, errors: list[str]) -> None:
+def _review_all(
+    reviewer: "Reviewer", tasks: "Sequence[ReviewTask]", outputs: Outputs, errors: list[str], player: str | None
+) -> None:
     """Reviews the games, and saves and shows each as soon as it is done; adds what went wrong to `errors`."""
     from ..sgf import SgfError
-    from .review_display import show_game, show_total
+    from .review_display import follow, show_game, show_total
 
     reviews: list[GameReview] = []
     results: dict[Path, str] = {}
-    shown = STANDARD not in options.outputs(1)
+    shown = not outputs.has_standard
     try:
         for number, task in enumerate(tasks, 1):
             name = printable(Path(task.record.source).name) if len(tasks) == 1 else f"game {number} of {len(tasks)}"
             try:
-                review, error = _review_game(reviewer, task, options, name)
+                step = follow(reviewer.steps(task), name)
             except SgfError as refusal:
                 errors.append(str(refusal))
                 continue
-            errors += [error] if error else []
-            if review.moves:
-                reviews.append(review)
+            errors += filter(None, [step.error])
+            if step.review.moves:
+                reviews.append(step.review)
                 # First, as the reader of standard output may be gone.
-                results |= save_files(reviews, options, number, len(tasks))
+                results |= outputs.save(reviews, number)
             if shown and reviewer.stopped:
-                click.echo(_where_stopped(review, task, error))
-            if shown and review.moves:
-                show_game(review, all_moves=options.all_moves)
+                click.echo(_where_stopped(step, task))
+            if shown and step.review.moves:
+                show_game(step.review, all_moves=outputs.all_moves)
             if reviewer.stopped:
                 break
     finally:  # an error such as a closed standard output must not lose them
         if reviews:
-            results |= save_streams(reviews, options)
+            results |= outputs.save_streams(reviews)
     errors += filter(None, results.values())
     if len(reviews) > 1 and shown:
-        show_total(reviews, options.player)
+        show_total(reviews, player)
     if reviews:
-        print_output(reviews, options)
-    report_files(results, options)
+        outputs.print(reviews)
+    outputs.report(results)
 
 
-def _where_stopped(review: "GameReview", task: _Task, error: str) -> str:
-    """Returns a line about where a review was stopped; `error` has ended the list of its moves, if it is not empty."""
-    if error or len(review.moves) == len(task.numbers):
+def _where_stopped(step: "ReviewStep", task: "ReviewTask") -> str:
+    """Returns a line about where a review was stopped; an error may have ended the list of its moves before."""
+    numbers = task.numbers or range(0)
+    moves = step.review.moves
+    if step.error or len(moves) == len(numbers):
         return "stopped before all mistakes were checked and explained"
-    return f"stopped after move {review.moves[-1].number if review.moves else task.numbers.start - 1}"
-
-
-def _review_game(reviewer: "Reviewer", task: _Task, options: ReviewOptions, name: str) -> "tuple[GameReview, str]":
-    """Reviews a game; returns its review so far, and the error that ended it early, if there was one.
-
-    Raises:
-        SgfError: The game cannot be reviewed at all.
-    """
-    from ..analysis.game_review import GameReview
-    from .review_progress import follow, follow_reasons, follow_second_look
-
-    record, rules, komi = task.record, options.rules, options.komi
-    moves, error = follow(reviewer.moves(record, rules, komi, task.numbers), len(task.numbers), name)
-    if not reviewer.stopped:
-        look = reviewer.second_look(record, moves, rules, komi, by=options.by, player=task.player)
-        moves = follow_second_look(look, moves, name)
-    conditions = reviewer.conditions(record, rules, komi)
-    review = GameReview(record, conditions, moves, task.player, options.by, is_checked=not reviewer.stopped)
-    review = replace(review, ranks=reviewer.ranks(review, rules, komi))
-    reasons = follow_reasons(reviewer.reasons(review, rules, komi), review, name)
-    return replace(review, reasons=reasons), error
+    return f"stopped after move {moves[-1].number if moves else numbers.start - 1}"

@@ -5,25 +5,24 @@ It has a thread and an evaluator of its own, so that it need not share the engin
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import UserError
 from ..game.coords import PASS, colour_name
 from ..game.drawing import Candidate
-from ..game.rules import Rules
-from ..sgf import GameRecord, TreeNode
+from ..sgf import TreeNode
 from .messages import visits_of, whole_number
 from .part import MOST_NODES, Message, Part
 from .view import board_of, board_with_line, phrase_in_parts
 
 if TYPE_CHECKING:
-    from ..analysis.game_review import GameReview
+    from ..analysis.game_review import Reason
     from ..analysis.mistakes import Mistake
     from ..analysis.review import MoveReview
-    from ..analysis.reviewer import Reviewer
+    from ..analysis.reviewer import Reviewer, ReviewStep, ReviewTask
     from .session import Session
 
 DEFAULT_VISITS = 100  # 250 moves then take about a minute on two cores with the bundled network
@@ -40,32 +39,37 @@ class Job:
 
     Attributes:
         reviewer: Makes it.
-        record: The record of the main line when it was begun.
+        task: The main line when it was begun.
         positions: The node of the position after each number of moves.
         moves: The nodes of the moves in order.
-        stage: "moves", "again" for the longer look at the worst ones, "reasons", then "done" or "stopped".
-        done: How many moves, or reasons, have been found in this stage.
-        total: How many there are; 0 if that is not known.
-        review: What has been found so far.
-        mistakes: The worst moves found so far.
+        step: How far it is; None before the network is there.
+        stage: The stage of that step; "stopped" too if the review has failed.
         problem: Why it has failed, in one line; None if it has not.
     """
 
     reviewer: "Reviewer"
-    record: GameRecord
+    task: "ReviewTask"
     positions: Sequence[TreeNode]
     moves: Sequence[TreeNode]
+    step: "ReviewStep | None" = None
     stage: str = "moves"
-    done: int = 0
-    total: int = 0
-    review: "GameReview | None" = None
-    mistakes: "list[Mistake]" = field(default_factory=list)
     problem: str | None = None
 
     @property
     def is_running(self) -> bool:
         """Whether it goes on."""
         return self.stage not in ("done", "stopped")
+
+    @property
+    def mistakes(self) -> "list[Mistake]":
+        """The worst moves; none before the second look at them has ended."""
+        if self.step is None or self.step.stage in ("moves", "again"):
+            return []
+        return self.step.review.mistakes[:_LISTED]
+
+    def reasons(self, mistake: "Mistake") -> "Sequence[Reason]":
+        """Returns why a move is a mistake, as far as that is known."""
+        return self.step.review.reasons.get(mistake.worst.number, ()) if self.step else ()
 
 
 class Reviewing(Part):
@@ -93,7 +97,7 @@ class Reviewing(Part):
         return None if self.job is None else self.job.problem
 
     def _begin(self, message: Message) -> None:
-        from ..analysis.reviewer import Reviewer  # later than the first board
+        from ..analysis.reviewer import Reviewer, ReviewTask  # later than the first board
 
         session = self.session
         if self.is_running:
@@ -109,9 +113,9 @@ class Reviewing(Part):
         reviewer = Reviewer(replace(engine.settings, rank=None, visits=visits, seconds=None, seed=_SEED))
         session.guessing.end()
         positions = [*(node.parent or node for node in moves), line[-1]]
-        job = self.job = Job(reviewer, tree.record(line[-1]), positions, moves, total=len(moves))
-        how = job, engine.rules, engine.komi
-        self._thread = threading.Thread(target=self._run, args=how, name="review", daemon=True)
+        task = ReviewTask(tree.record(line[-1]), rules=engine.rules, komi=engine.komi, with_ranks=False)
+        job = self.job = Job(reviewer, task, positions, moves)
+        self._thread = threading.Thread(target=self._run, args=(job,), name="review", daemon=True)
         self._thread.start()
         session.publish()
 
@@ -136,68 +140,34 @@ class Reviewing(Part):
         if self._thread is not None:
             self._thread.join(_CLOSING_SECONDS)
 
-    # On the review's thread.
-
-    def _run(self, job: Job, rules: Rules, komi: float) -> None:
-        """Makes the review; every change of the job is made on the session's thread."""
-        from ..analysis.game_review import GameReview
-        from ..analysis.reasons.explain import worth_explaining
-
-        reviewer = job.reviewer
-        try:
-            moves = self._look(job, rules, komi)
-            conditions = reviewer.conditions(job.record, rules, komi)
-            review = GameReview(job.record, conditions, moves, is_checked=not reviewer.stopped)
-            self._tell(job, stage="reasons", done=0, total=len(worth_explaining(review.mistakes)), review=review)
-            reasons = {}
-            for count, (number, found) in enumerate(reviewer.reasons(review, rules, komi), 1):
-                reasons[number] = found
-                self._tell(job, done=count, review=replace(review, reasons=dict(reasons)))
-            self._tell(job, stage="stopped" if reviewer.stopped else "done")
-        except Exception as error:  # on another thread nobody else would report it
-            self._fail(job, error)
-        finally:
-            reviewer.close()
-
-    def _look(self, job: Job, rules: Rules, komi: float) -> "tuple[MoveReview, ...]":
-        """Searches all positions, and those of the worst moves once more."""
-        found: list[MoveReview] = []
-        for move in job.reviewer.moves(job.record, rules, komi):
-            found.append(move)
-            self._tell(job, partial(self._note, [move], job), done=move.number)
-        moves = tuple(found)
-        if job.reviewer.stopped:
-            return moves
-        self._tell(job, stage="again", done=0, total=0)
-        for number, known in enumerate(job.reviewer.second_look(job.record, moves, rules, komi), 1):
-            moves = known
-            self._tell(job, partial(self._note, moves, job), done=number)
-        return moves
-
-    def _fail(self, job: Job, error: Exception) -> None:
+    def _run(self, job: Job) -> None:
+        """Makes the review on a thread of its own; every change of the job is made on the session's thread."""
         from .session import in_words  # which imports this module
 
-        self._tell(job, stage="stopped", problem=in_words(error))
+        try:
+            for step in job.reviewer.steps(job.task):
+                self.session.call(partial(self._show, job, step))
+        except Exception as error:  # on another thread nobody else would report it
+            self.session.call(partial(self._show, job, problem=in_words(error)))
+        finally:
+            job.reviewer.close()
 
-    def _tell(self, job: Job, note: Callable[[], object] | None = None, **changes: Any) -> None:
-        def change() -> None:
-            if job is not self.job:
-                return
-            for name, value in changes.items():
-                setattr(job, name, value)
-            if note is not None:
-                note()
-            if "review" in changes:
-                job.mistakes = changes["review"].mistakes[:_LISTED]
-            if "stage" in changes or time.monotonic() - self._published > _PUBLISH_SECONDS:
-                self._published = time.monotonic()
-                self.session.publish()
+    def _show(self, job: Job, step: "ReviewStep | None" = None, problem: str | None = None) -> None:
+        """Keeps what a review has found, and publishes it, but not too often."""
+        if job is not self.job:
+            return
+        stage = "stopped" if step is None else step.stage
+        is_due = stage != job.stage or time.monotonic() - self._published > _PUBLISH_SECONDS
+        job.stage, job.problem = stage, problem
+        if step is not None:
+            job.step = step
+            if stage in ("moves", "again"):
+                self._note(job, step.review.moves[-1:] if stage == "moves" else step.review.moves)
+        if is_due:
+            self._published = time.monotonic()
+            self.session.publish()
 
-        self.session.call(change)
-
-    # On the session's thread.
-
-    def _note(self, moves: "Sequence[MoveReview]", job: Job) -> None:
+    def _note(self, job: Job, moves: "Sequence[MoveReview]") -> None:
         """Keeps the values of the positions before and after moves."""
         for move in moves:
             self.session.values.note(move.before, job.positions[move.number - 1])
@@ -233,10 +203,9 @@ class Reviewing(Part):
     def _lines(self) -> list[Sequence[int]]:
         """Returns the better line of the mistake that is shown, then those of the reasons; none if none is shown."""
         mistake = self.mistake_at(self.session.node)
-        if mistake is None or self.job is None or self.job.review is None:
+        if mistake is None or self.job is None:
             return []
-        reasons = self.job.review.reasons.get(mistake.worst.number, ())
-        return [mistake.worst.better_line, *(reason.line for reason in reasons)]
+        return [mistake.worst.better_line, *(reason.line for reason in self.job.reasons(mistake))]
 
     def state(self) -> dict[str, Any] | None:
         """Returns how far the review is and the worst moves; None if there is none."""
@@ -246,8 +215,8 @@ class Reviewing(Part):
         places = {node: place for place, node in enumerate(self.session.line)}
         return {
             "stage": job.stage,
-            "done": job.done,
-            "total": job.total,
+            "done": job.step.done if job.step else 0,
+            "total": job.step.total if job.step else len(job.moves),
             "mistakes": [_mistake(job, mistake, places) for mistake in job.mistakes],
         }
 
@@ -255,7 +224,6 @@ class Reviewing(Part):
 def _mistake(job: Job, mistake: "Mistake", places: Mapping[TreeNode, int]) -> dict[str, Any]:
     """Returns a mistake, with its place in the line that is shown; None as its place if it is in another variation."""
     worst, node = mistake.worst, job.moves[mistake.worst.number - 1]
-    reasons = job.review.reasons.get(worst.number, ()) if job.review else ()
     return {
         "node": node.number,
         "place": places.get(node),
@@ -264,5 +232,5 @@ def _mistake(job: Job, mistake: "Mistake", places: Mapping[TreeNode, int]) -> di
         "move": worst.vertex(worst.move.point),
         "points": round(worst.points_loss, 1),
         "best": worst.vertex(worst.best),
-        "reasons": [phrase_in_parts(reason.sentence) for reason in reasons],
+        "reasons": [phrase_in_parts(reason.sentence) for reason in job.reasons(mistake)],
     }

@@ -5,14 +5,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from reviews import D4, E5, game_of, loss
 
 from gtp_engine.analysis.game_review import GameReview
 from gtp_engine.analysis.review_drawing import move_svg
-from gtp_engine.analysis.reviewer import Reviewer, review
+from gtp_engine.analysis.reviewer import Reviewer, ReviewTask, review
 from gtp_engine.base.errors import UserError
 from gtp_engine.evaluate.uniform import UniformEvaluator
-from gtp_engine.game.coords import BLACK
+from gtp_engine.game.coords import WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.sgf import GameRecord, SgfError, read_sgf, write_sgf
@@ -80,13 +79,28 @@ def test_reasons_are_sought_for_the_mistakes_that_the_second_look_confirms() -> 
     assert done.reasons[11][0].text.startswith("It is too early to pass")
 
 
-def test_a_review_by_win_rate_doubts_losses_of_win_rate() -> None:
-    costs_no_points = game_of([loss(1, BLACK, D4, E5, 0.0, 0.3)], by="winrate")
+def test_a_review_grows_from_step_to_step(game: Game, reviewed: GameReview) -> None:
     reviewer = Reviewer(SETTINGS)
-    ((number, (doubt,)),) = reviewer.reasons(costs_no_points)
+    steps = [*reviewer.steps(ReviewTask(GameRecord.from_game(game), range(2, 5), WHITE))]
     reviewer.close()
-    text = "A longer search does not confirm this: it does not find E5 better than D4."
-    assert (number, doubt.text) == (1, text)
+    assert list(dict.fromkeys(step.stage for step in steps)) == ["moves", "again", "reasons", "done"]
+    assert [(step.done, step.total, len(step.review.moves)) for step in steps[:4]] == [(n, 3, n) for n in range(4)]
+    assert not steps[3].review.is_checked and steps[-1].review.is_checked
+    assert steps[-1].review.reasons.keys() == {mistake.worst.number for mistake in steps[-1].review.mistakes}
+    assert steps[-1].review.moves[0].move == game.moves[1] and steps[-1].review.player == WHITE
+
+
+def test_a_review_ends_at_a_move_that_cannot_be_played_or_when_it_is_stopped() -> None:
+    reviewer = Reviewer(SETTINGS)
+    *_, last = reviewer.steps(ReviewTask(read_sgf(b"(;SZ[5];B[bb];W[bb];B[cc])")))
+    assert (last.stage, len(last.review.moves)) == ("done", 1) and "move 2: illegal move" in last.error
+    steps = reviewer.steps(ReviewTask(read_sgf(b"(;SZ[5];B[bb];W[cc])")))
+    while next(steps).done == 0:
+        pass
+    reviewer.stopped = True
+    *_, last = steps
+    reviewer.close()
+    assert (last.stage, last.error, last.review.is_checked) == ("stopped", "", False)
 
 
 class ClosingEvaluator(UniformEvaluator):
@@ -102,7 +116,8 @@ def test_the_evaluator_of_boards_too_large_for_the_network_is_closed(monkeypatch
     rollouts = ClosingEvaluator(8)
     monkeypatch.setattr("gtp_engine.analysis.reviewer.make_evaluator", lambda **options: rollouts)
     reviewer = Reviewer(EngineSettings(TINY, visits=2, threads=1, seed=1))
-    assert len([*reviewer.moves(read_sgf(b"(;SZ[21];B[aa])"))]) == 1
+    *_, last = reviewer.steps(ReviewTask(read_sgf(b"(;SZ[21];B[aa])")))
+    assert len(last.review.moves) == 1
     assert not rollouts.is_closed
     reviewer.close()
     assert rollouts.is_closed

@@ -10,8 +10,14 @@ from rich.console import Console, RenderableType
 from gtp_engine.analysis.mistakes import find_mistakes
 from gtp_engine.analysis.rank_estimate import RankEstimate
 from gtp_engine.analysis.review import MoveReview
-from gtp_engine.cli.review_display import show_game, show_total
-from gtp_engine.cli.review_tables import CLASS_STYLES, mistakes_table, move_line, players_table
+from gtp_engine.cli.review_display import (
+    CLASS_STYLES,
+    mistakes_table,
+    move_line,
+    players_table,
+    show_game,
+    show_total,
+)
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.play.ranks import Rank
 

@@ -613,7 +613,7 @@ def test_a_review_that_fails_leaves_the_engine_to_the_game(study: Desk, monkeypa
     def fail(*_: object) -> None:
         raise UserError("the network cannot be read")
 
-    monkeypatch.setattr(Reviewer, "moves", fail)
+    monkeypatch.setattr(Reviewer, "steps", fail)
     review(study)
     assert state(study)["review"]["stage"] == "stopped" and state(study)["problem"] == "the network cannot be read"
     study.send("analyse", visits=20)
