@@ -40,6 +40,7 @@ from gtp_engine.play.engine import Decision, Engine
 from gtp_engine.play.played_game import PlayedGame
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.sgf import read_sgf
+from gtp_engine.web.moves import Moves
 from gtp_engine.web.server import Server
 
 SIZE = 9
@@ -75,14 +76,14 @@ def _serve(pipe: Connection, folder: str, humans: frozenset[int], visits: int) -
         server = Server(port=0)
 
         def opened() -> None:
-            session = server.session
-            decided: Callable[[Decision], None] = session._decided
+            (moves,) = (part for part in server.session.parts if isinstance(part, Moves))
+            decided = moves._decided
 
             def note(decision: Decision) -> None:
                 pipe.send(time.time())
                 decided(decision)
 
-            session._decided = note  # type: ignore[method-assign]
+            moves._decided = note  # type: ignore[method-assign]
             asyncio.get_running_loop().add_reader(pipe.fileno(), lambda: obey(pipe.recv()))
             pipe.send(server.address)
 

@@ -1,32 +1,26 @@
-"""Editing a record: comments, marks, stones that are set up, and its variations. All of it can be undone."""
+"""Editing a record: comments, marks, stones that are set up, and its tree of variations. All of it can be undone."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..base.errors import UserError
-from ..game.coords import as_colour
+from ..game.coords import as_colour, colour_name
 from ..sgf import TreeNode
 from .messages import text_of
-from .part import Message, Part
-
-if TYPE_CHECKING:
-    from .session import Session
+from .session import Message, Part
 
 
 class Editing(Part):
     """Changes of the tree at the position that is shown; each message names its `tree` and its `node`."""
 
-    def __init__(self, session: "Session") -> None:
-        super().__init__(session)
-        self.methods = {
-            "comment": self._comment,
-            "mark": self._mark,
-            "stone": self._set_stone,
-            "turn": self._change_turn,
-            "delete": self._delete,
-            "promote": self._promote,
-        }
+    def on_tree(self, _: Message) -> dict[str, Any]:
+        """Returns the tree: for each node its number, its parent's, what it is, whether it has a comment."""
+        nodes = [
+            [node.number, node.parent.number if node.parent else -1, _kind(node), bool(node.comment)]
+            for node in self.session.played.tree
+        ]
+        return {"type": "tree", "version": self.session.tree_version, "nodes": nodes}
 
-    def _comment(self, message: Message) -> dict[str, Any]:
+    def on_comment(self, message: Message) -> dict[str, Any]:
         """Changes a comment; the page keeps what was typed until it gets this answer, with the text as it sent it."""
         text = text_of(message, "text")
         try:
@@ -39,13 +33,15 @@ class Editing(Part):
             self._save()
         return {"type": "comment", "node": message.get("node"), "tree": message.get("tree"), "text": text}
 
-    def _mark(self, message: Message) -> None:
+    def on_mark(self, message: Message) -> None:
+        """Puts a mark on a point, or removes it."""
         self.check_shown(message)
         point = self.session.position().point(text_of(message, "point"))
         self.session.played.tree.mark(self.session.node, point, text_of(message, "mark"))
         self._save()
 
-    def _set_stone(self, message: Message) -> None:
+    def on_stone(self, message: Message) -> None:
+        """Puts a stone on a point, or removes it."""
         self._check_free(message)
         played = self.session.played
         point = played.game.point(text_of(message, "point"))
@@ -54,12 +50,13 @@ class Editing(Part):
         self.session.values.forget(node)
         self._show(node)
 
-    def _change_turn(self, message: Message) -> None:
+    def on_turn(self, message: Message) -> None:
+        """Makes it the other player's turn."""
         self._check_free(message)
         played = self.session.played
         self._show(played.tree.change_turn(played.node, played.game.to_move))
 
-    def _delete(self, message: Message) -> None:
+    def on_delete(self, message: Message) -> None:
         """Deletes the position that is shown with everything that follows it."""
         self._check_free(message)
         tree = self.session.played.tree
@@ -68,7 +65,7 @@ class Editing(Part):
         self._check_main_line(edits)
         self._show(node)
 
-    def _promote(self, message: Message) -> None:
+    def on_promote(self, message: Message) -> None:
         """Makes the line that is shown the main line."""
         self._check_free(message)
         tree = self.session.played.tree
@@ -106,3 +103,9 @@ class Editing(Part):
         self.session.played.has_content = True
         self.session.played.save()
         self.session.publish()
+
+
+def _kind(node: TreeNode) -> str:
+    if node.move is not None:
+        return colour_name(node.move.colour)
+    return "setup" if node.has_setup else "other"

@@ -1,7 +1,7 @@
 """Guess the move: the page shows a game without its next move, and the user looks for it."""
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from ..base.errors import UserError
 from ..base.fields import parse_word
@@ -9,10 +9,8 @@ from ..game.coords import BLACK, WHITE, colour_name
 from ..game.game import Move
 from ..play.played_game import check_move
 from ..sgf import TreeNode
-from .part import Message, Part
-
-if TYPE_CHECKING:
-    from .session import Session
+from .searches import Searches
+from .session import Message, Part, Session
 
 _COLOURS = {"both": (BLACK, WHITE), "black": (BLACK,), "white": (WHITE,)}
 
@@ -33,58 +31,27 @@ class Guess:
     lost: float | None
     played_lost: float | None
 
-    @property
-    def is_right(self) -> bool:
-        """Whether it is the game's move."""
-        return self.guessed == self.played
-
-
-@dataclass(frozen=True)
-class Score:
-    """What has been guessed so far.
-
-    Attributes:
-        tried: The number of guesses.
-        right: How many of them were the game's move.
-        judged: How many of them the engine had looked at.
-        lost: The points that these have lost together.
-    """
-
-    tried: int = 0
-    right: int = 0
-    judged: int = 0
-    lost: float = 0.0
-
-    def with_guess(self, guess: Guess) -> "Score":
-        """Returns the score with one more guess."""
-        more = replace(self, tried=self.tried + 1, right=self.right + guess.is_right)
-        if guess.lost is None:
-            return more
-        return replace(more, judged=self.judged + 1, lost=self.lost + guess.lost)
-
 
 class Guessing(Part):
     """Guessing the moves of one player, or of both.
 
     Attributes:
         colour: Whose moves are guessed, "both", "black" or "white"; None while nobody guesses.
-        score: What has been guessed so far.
-        last: The last guess; None if there is none.
+        guesses: What has been guessed so far.
     """
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: Session, searches: Searches) -> None:
         super().__init__(session)
+        self.searches = searches
         self.colour: str | None = None
-        self.score = Score()
-        self.last: Guess | None = None
-        self.methods = {"guess": self._choose}
+        self.guesses: list[Guess] = []
 
     @property
     def is_on(self) -> bool:
         """Whether clicks are guesses."""
         return self.colour is not None
 
-    def _choose(self, message: Message) -> None:
+    def on_guess(self, message: Message) -> None:
         """Begins to guess from the position that is shown, or ends that."""
         session = self.session
         if message.get("colour") is None:
@@ -99,17 +66,17 @@ class Guessing(Part):
             whose = "" if colour == "both" else f" of {colour.capitalize()}"
             raise UserError(f"no move{whose} follows here: go to an earlier position to guess the moves")
         session.position(node)  # an illegal move on the way there is refused before anything changes
-        self.colour, self.score, self.last = colour, Score(), None
-        session.searches.end_analysis()
+        self.colour, self.guesses, self.searches.is_guessing = colour, [], True
+        self.searches.end_analysis()
         session.look_at(node)
 
     def end(self) -> None:
         """Ends guessing; the count stays until the next one."""
-        self.colour = None
+        self.colour, self.searches.is_guessing = None, False
 
-    def forget(self) -> None:
-        """Ends guessing in a game that another one replaces."""
-        self.colour, self.score, self.last = None, Score(), None
+    def forget_game(self) -> None:
+        self.end()
+        self.guesses = []
 
     def guess(self, point: int) -> None:
         """Compares a move with the game's, and shows the next position to guess in; after the last one guessing ends.
@@ -124,12 +91,11 @@ class Guessing(Part):
         check_move(game, point)
         upcoming = _next_to_guess(following, colours)
         target = upcoming or session.line[-1]
-        session.position(target)  # as in `_choose`
+        session.position(target)  # as in `on_guess`
         value = session.values.get(session.node)
         losses = {} if value is None else value.losses
         guessed, played = game.vertex(point), game.vertex(move.point)
-        self.last = Guess(guessed, played, losses.get(guessed), losses.get(played))
-        self.score = self.score.with_guess(self.last)
+        self.guesses.append(Guess(guessed, played, losses.get(guessed), losses.get(played)))
         if upcoming is None:
             self.end()
         session.look_at(target)
@@ -155,25 +121,24 @@ class Guessing(Part):
             )
         return following, following.move
 
-    def state(self) -> dict[str, Any] | None:
-        """Returns what the page shows of it; None if nothing has been guessed."""
-        if not self.is_on and not self.score.tried:
-            return None
-        last = self.last and {
-            "guessed": self.last.guessed,
-            "played": self.last.played,
-            "lost": _rounded(self.last.lost),
-            "playedLost": _rounded(self.last.played_lost),
-        }
-        score = self.score
-        return {
+    def state(self) -> dict[str, Any]:
+        guesses = self.guesses
+        if not self.is_on and not guesses:
+            return {"guess": None}
+        losses = [guess.lost for guess in guesses if guess.lost is not None]
+        guess: dict[str, Any] = {
             "colour": self.colour,
-            "tried": score.tried,
-            "right": score.right,
-            "judged": score.judged,
-            "lost": round(score.lost, 1),
-            "last": last,
+            "tried": len(guesses),
+            "right": sum(guess.guessed == guess.played for guess in guesses),
+            "judged": len(losses),
+            "lost": round(sum(losses), 1),
+            "last": None,
         }
+        if guesses:
+            last = guesses[-1]
+            lost = {"lost": _rounded(last.lost), "playedLost": _rounded(last.played_lost)}
+            guess["last"] = {"guessed": last.guessed, "played": last.played, **lost}
+        return {"guess": guess}
 
 
 def _next_to_guess(node: TreeNode, colours: tuple[int, ...]) -> TreeNode | None:

@@ -11,19 +11,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import UserError
-from ..game.coords import PASS, colour_name
-from ..game.drawing import Candidate
+from ..game.coords import colour_name
+from ..game.drawing import Candidate, DrawingOptions
 from ..sgf import TreeNode
+from .guessing import Guessing
 from .messages import visits_of, whole_number
-from .part import MOST_NODES, Message, Part
-from .view import board_of, board_with_line, phrase_in_parts
+from .session import MOST_NODES, Message, Part, Session, in_words, line_drawing, phrase_parts
 
 if TYPE_CHECKING:
     from ..analysis.game_review import Reason
     from ..analysis.mistakes import Mistake
     from ..analysis.review import MoveReview
     from ..analysis.reviewer import Reviewer, ReviewStep, ReviewTask
-    from .session import Session
 
 DEFAULT_VISITS = 100  # 250 moves then take about a minute on two cores with the bundled network
 _SEED = 1  # that of `gtp_engine review`: a review that is repeated shows the same mistakes
@@ -44,7 +43,6 @@ class Job:
         moves: The nodes of the moves in order.
         step: How far it is; None before the network is there.
         stage: The stage of that step; "stopped" too if the review has failed.
-        problem: Why it has failed, in one line; None if it has not.
     """
 
     reviewer: "Reviewer"
@@ -53,7 +51,6 @@ class Job:
     moves: Sequence[TreeNode]
     step: "ReviewStep | None" = None
     stage: str = "moves"
-    problem: str | None = None
 
     @property
     def is_running(self) -> bool:
@@ -79,28 +76,23 @@ class Reviewing(Part):
         job: The review; None if there is none.
     """
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: Session, guessing: Guessing) -> None:
         super().__init__(session)
+        self.guessing = guessing
         self.job: Job | None = None
         self._thread: threading.Thread | None = None
         self._published = 0.0
-        self.methods = {"review": self._begin, "stop-review": self._stop, "reason": self._line}
 
     @property
-    def is_running(self) -> bool:
-        """Whether a review goes on."""
+    def is_studying(self) -> bool:
         return self.job is not None and self.job.is_running
 
-    @property
-    def problem(self) -> str | None:
-        """Why the review has failed, in one line; None if it has not."""
-        return None if self.job is None else self.job.problem
-
-    def _begin(self, message: Message) -> None:
+    def on_review(self, message: Message) -> None:
+        """Begins to review the main line."""
         from ..analysis.reviewer import Reviewer, ReviewTask  # later than the first board
 
         session = self.session
-        if self.is_running:
+        if self.is_studying:
             raise UserError("the review is running")
         if not session.is_ready:
             raise UserError("the engine is getting ready: review the game when it is")
@@ -111,7 +103,8 @@ class Reviewing(Part):
             raise UserError("there are no moves to review")
         visits = visits_of(message) or DEFAULT_VISITS
         reviewer = Reviewer(replace(engine.settings, rank=None, visits=visits, seconds=None, seed=_SEED))
-        session.guessing.end()
+        self.guessing.end()
+        self.problem = None
         positions = [*(node.parent or node for node in moves), line[-1]]
         task = ReviewTask(tree.record(line[-1]), rules=engine.rules, komi=engine.komi, with_ranks=False)
         job = self.job = Job(reviewer, task, positions, moves)
@@ -119,31 +112,22 @@ class Reviewing(Part):
         self._thread.start()
         session.publish()
 
-    def _stop(self, _: Message) -> None:
+    def on_stop_review(self, _: Message) -> None:
         """Ends the review; what it has found stays."""
         if self.job is not None:
             self.job.reviewer.stopped = True
 
-    def forget_problem(self) -> None:
-        """Shows no longer why the review has failed."""
-        if self.job is not None:
-            self.job.problem = None
-
-    def forget(self) -> None:
-        """Ends the review of a game that another one replaces."""
-        self._stop({})
+    def forget_game(self) -> None:
+        self.on_stop_review({})
         self.job = None
 
     def close(self) -> None:
-        """Ends the review and waits for it."""
-        self._stop({})
+        self.on_stop_review({})
         if self._thread is not None:
             self._thread.join(_CLOSING_SECONDS)
 
     def _run(self, job: Job) -> None:
         """Makes the review on a thread of its own; every change of the job is made on the session's thread."""
-        from .session import in_words  # which imports this module
-
         try:
             for step in job.reviewer.steps(job.task):
                 self.session.call(partial(self._show, job, step))
@@ -158,7 +142,7 @@ class Reviewing(Part):
             return
         stage = "stopped" if step is None else step.stage
         is_due = stage != job.stage or time.monotonic() - self._published > _PUBLISH_SECONDS
-        job.stage, job.problem = stage, problem
+        job.stage, self.problem = stage, problem
         if step is not None:
             job.step = step
             if stage in ("moves", "again"):
@@ -173,52 +157,54 @@ class Reviewing(Part):
             self.session.values.note(move.before, job.positions[move.number - 1])
             self.session.values.note(move.after, job.positions[move.number])
 
-    def mistake_at(self, node: TreeNode) -> "Mistake | None":
-        """Returns the mistake that the move of a node is; None if it is not listed as one."""
-        job = self.job
+    def _mistake(self) -> "Mistake | None":
+        """Returns the mistake that the move of the node that is shown is; None if it is not listed as one."""
+        job, node = self.job, self.session.node
         if job is None:
             return None
         return next((found for found in job.mistakes if job.moves[found.worst.number - 1] is node), None)
 
-    def better_move(self, node: TreeNode) -> list[Candidate]:
-        """Returns what the board shows of a mistake: the better move."""
-        mistake = self.mistake_at(node)
-        if mistake is None or mistake.worst.best == PASS:
-            return []
-        return [Candidate(mistake.worst.best, _BEST, is_best=True)]
+    def drawn(self) -> DrawingOptions:
+        mistake = self._mistake()
+        if mistake is None:
+            return {}
+        worst, drawn = mistake.worst, DrawingOptions()
+        drawn["labels"] = self.loss_label(worst.move.point, worst.points_loss)
+        if self.session.report is None:
+            drawn["candidates"] = [Candidate(worst.best, _BEST, is_best=True)]
+        return drawn
 
-    def _line(self, message: Message) -> dict[str, Any]:
+    def on_reason(self, message: Message) -> dict[str, Any]:
         """Returns the board with the better line of the mistake that is shown, or with that of a reason for it.
 
         The board has no line if that one no longer exists, for example because another review has begun meanwhile.
         """
-        node, lines = self.session.node, self._lines()
+        session, lines = self.session, self._lines()
         number = whole_number(message, "number", 0, MOST_NODES)
-        if node.parent is None or number >= len(lines):
-            board = board_of(self.session)
-        else:
-            board = board_with_line(self.session.position(node.parent), lines[number])
+        parent = session.node.parent
+        is_known = parent is not None and number < len(lines)
+        board = line_drawing(session.position(parent), lines[number]) if is_known else session.board()
         return {"type": "line", "of": f"reason {number}", "board": board}
 
     def _lines(self) -> list[Sequence[int]]:
         """Returns the better line of the mistake that is shown, then those of the reasons; none if none is shown."""
-        mistake = self.mistake_at(self.session.node)
+        mistake = self._mistake()
         if mistake is None or self.job is None:
             return []
         return [mistake.worst.better_line, *(reason.line for reason in self.job.reasons(mistake))]
 
-    def state(self) -> dict[str, Any] | None:
-        """Returns how far the review is and the worst moves; None if there is none."""
+    def state(self) -> dict[str, Any]:
         job = self.job
         if job is None:
-            return None
+            return {"review": None}
         places = {node: place for place, node in enumerate(self.session.line)}
-        return {
+        review = {
             "stage": job.stage,
             "done": job.step.done if job.step else 0,
             "total": job.step.total if job.step else len(job.moves),
             "mistakes": [_mistake(job, mistake, places) for mistake in job.mistakes],
         }
+        return {"review": review}
 
 
 def _mistake(job: Job, mistake: "Mistake", places: Mapping[TreeNode, int]) -> dict[str, Any]:
@@ -232,5 +218,5 @@ def _mistake(job: Job, mistake: "Mistake", places: Mapping[TreeNode, int]) -> di
         "move": worst.vertex(worst.move.point),
         "points": round(worst.points_loss, 1),
         "best": worst.vertex(worst.best),
-        "reasons": [phrase_in_parts(reason.sentence) for reason in job.reasons(mistake)],
+        "reasons": [phrase_parts(reason.sentence) for reason in job.reasons(mistake)],
     }

@@ -26,6 +26,7 @@ from ..base.errors import EXPECTED, UserError, answer_text
 from ..play.played_game import PlayedGame
 from .guard import Guard
 from .messages import parse_message
+from .parts import new_session
 from .session import Session
 
 PORT = 8019  # an arbitrary one; if it is in use, the next free one is taken
@@ -103,7 +104,7 @@ class Server:
     async def serve(self, played: PlayedGame, opened: Callable[[], object]) -> None:
         """Does what `run` does in a loop that runs already."""
         self._loop = asyncio.get_running_loop()
-        self.session = Session(played, self.publish, self._call)
+        self.session = new_session(played, self.publish, self._call)
         routes: list[Any] = [(r"/socket", _Socket), (r"/game\.sgf", _Record), (r"/(.*)", _File)]
         application = Application(
             routes,
@@ -328,7 +329,7 @@ class _Record(_Handler):
         self.set_header("Content-Type", "application/x-go-sgf; charset=utf-8")
         name = quote(f"{session.title()}.sgf", safe="", errors="replace")
         self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{name}")
-        self.finish(session.games.download())
+        self.finish(session.download())
 
 
 class _Socket(_Handler, WebSocketHandler):

@@ -1,8 +1,9 @@
 """What all open pages show: a game, what the engine is doing, and what has been found.
 
 A session belongs to the thread that made it, as its engine does. It knows nothing of HTTP: messages come in as objects
-(`messages`), documents go out as objects (`view`), and what the engine has found comes back through `call`. What pages
-may ask for is in the modules of its parts: `moves`, `games`, `searches`, `editing`, `guessing` and `reviewing`.
+(`messages`), documents go out as objects, and what the engine has found comes back through `call`. What pages may ask
+for, and what they see of it, is in its parts, one for each subject: `moves`, `opening`, `searches`, `editing`,
+`guessing` and `reviewing`. `parts.new_session` makes a session with all of them.
 
 The engine does one thing at a time, a `Task`. What changes the game ends the task first; a result that arrives for a
 task that is no longer the present one is dropped.
@@ -11,33 +12,33 @@ task that is no longer the present one is dropped.
 import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..base.errors import EXPECTED, UserError, answer_text
 from ..base.messages import plural
-from ..game.coords import opponent
+from ..game.coords import BLACK, PASS, WHITE, colour_name, opponent
+from ..game.drawing import BoardDrawing, DrawingOptions
 from ..game.game import Game
-from ..play.engine import Decision
+from ..game.rules import rules_name
+from ..languages.texts import Phrase
 from ..play.played_game import PlayedGame
 from ..search.report import SearchReport
 from ..sgf import TreeNode
-from .editing import Editing
-from .games import Games
-from .guessing import Guessing
-from .moves import Moves
-from .reviewing import Reviewing
-from .searches import Searches
-from .values import Loss, Values
-from .view import state_of, tree_of
+from .messages import whole_number
+from .values import Values
 
 T = TypeVar("T")
 Document = dict[str, Any]
+Message = Mapping[str, Any]
 
-_FIRST_TREES = 10**8  # far less than `part.MOST_NODES`
+MOST_NODES = 10**9  # more than there are nodes or trees
+_FIRST_TREES = 10**8  # far less than these
 _OF_THE_GAME = ("judgement", "move", "count")  # kinds of tasks that go on while an earlier position is shown
+_PIXELS = 1000  # the drawing's own size, which the page's style replaces
+_LETTERS = ".XO"  # for EMPTY, BLACK and WHITE
 logger = logging.getLogger(__name__)
 
 
@@ -66,17 +67,18 @@ class Session:
     Attributes:
         played: The game.
         call: Calls a function soon on this thread; other threads may call it.
+        parts: What pages may ask for.
+        next_task: Has the engine do what comes next in the game, if anything does; the part that plays sets it.
         task: What the engine is doing; None if nothing.
         node: The position that is shown.
         report: The last search of that position that is to be shown; None if there is none.
         shown: What the report is for: "hint", "score", "analysis", or "" for nothing.
         values: What has been found about the positions.
-        opinion: The search behind the engine's last move, and the node after that move; None if there is none.
         problem: What has gone wrong on the engine's side, in one line; None if nothing.
         notice: Why this game, or the one before it, was saved to a new file, or that only the first game of a file was
             opened, in one line; None for neither.
         is_watched: Whether a page is open.
-        games, searches, guessing, reviewing: Parts that keep something, see their modules.
+        tree_number: Another one for each game; the nodes of each are numbered anew.
     """
 
     def __init__(
@@ -85,7 +87,7 @@ class Session:
         publish: Callable[[Document], None],
         call: Callable[[Callable[[], None]], object],
     ) -> None:
-        """Begins with a game.
+        """Begins with a game, and without parts.
 
         Args:
             played: The game.
@@ -95,26 +97,20 @@ class Session:
         self.played = played
         self._publish = publish
         self.call = call
+        self.parts: list[Part] = []
+        self.next_task: Callable[[], None] = lambda: None
         self.task: Task | None = None
         self.node = played.node
         self._position: tuple[TreeNode, int, Game] | None = None  # of a node in a version of the tree
         self.report: SearchReport | None = None
         self.shown = ""
         self.values = Values(self.to_move)
-        self.opinion: tuple[SearchReport, TreeNode] | None = None
         self.problem: str | None = None
         self.notice = self.notice_of_opening
         self.is_watched = True
         # A page that was open before a restart must not take a game of this program for one of the program before.
-        self._trees = secrets.randbelow(_FIRST_TREES)
-        self.games, self.searches = Games(self), Searches(self)
-        self.guessing, self.reviewing = Guessing(self), Reviewing(self)
-        parts = (Moves(self), Editing(self), self.games, self.searches, self.guessing, self.reviewing)
-        self._methods: dict[str, Callable[[Mapping[str, Any]], Document | None]] = {"tree": lambda _: tree_of(self)}
-        for part in parts:
-            self._methods |= part.methods
-        self.watch_engine()
-        self.go_on()
+        self.tree_number = secrets.randbelow(_FIRST_TREES)
+        self._downloaded = ""  # the version of the tree
 
     @property
     def is_ready(self) -> bool:
@@ -135,11 +131,6 @@ class Session:
     def line(self) -> list[TreeNode]:
         """The nodes from the start through the one that is shown to the end of its line."""
         return self.played.tree.line(self.node)
-
-    @property
-    def tree_number(self) -> int:
-        """Another one for each game; the nodes of each are numbered anew."""
-        return self._trees
 
     @property
     def tree_version(self) -> str:
@@ -174,9 +165,53 @@ class Session:
                 return opponent(node.move.colour)
         return self.position(node).to_move
 
+    # What pages see.
+
     def state(self) -> Document:
-        """Returns all that a page shows."""
-        return state_of(self)
+        """Returns all that a page shows: what the session has and what its parts add."""
+        played, game, line = self.played, self.position(), self.line
+        siblings, variation, _ = played.tree.branching(self.node)
+        problems = (self.problem, played.file.error, *(part.problem for part in self.parts))
+        state = {
+            "type": "state",
+            "board": self.board(),
+            "width": game.width,
+            "height": game.height,
+            "stones": ["".join(_LETTERS[stone] for stone in row) for row in game.stones()],
+            "node": self.node.number,
+            "tree": self.tree_version,
+            "moves": len(line) - 1,
+            "place": line.index(self.node),
+            "moveNumbers": [sum(node.move is not None for node in nodes) for nodes in (self.node.path, line)],
+            "variation": {"number": variation + 1, "of": len(siblings)},
+            "lastMove": _last_move(game),
+            "toMove": colour_name(game.to_move),
+            "captures": {colour_name(colour): game.captures(colour) for colour in (BLACK, WHITE)},
+            "komi": game.komi,
+            "rules": rules_name(game.rules) or "other",
+            "comment": self.node.comment,
+            "humans": [colour_name(colour) for colour in sorted(played.humans)],
+            "isStudy": played.is_study,
+            "isReady": self.is_ready,
+            "task": self.task and {"kind": self.task.kind, "seconds": time.monotonic() - self.task.started},
+            "file": played.file.path.name if played.file.path else None,
+            "notice": self.notice,
+            "problem": next(filter(None, problems), None),
+        }
+        for part in self.parts:
+            state |= part.state()
+        return state
+
+    def board(self) -> str:
+        """Returns the drawing of the position, with the marks of its node and what the parts add."""
+        marks = self.played.tree.marks(self.node)
+        labels, options = dict(marks.labels), DrawingOptions(pixels=_PIXELS, marks=marks.shapes)
+        for part in self.parts:
+            drawn = part.drawn()
+            labels |= drawn.pop("labels", {})
+            options |= drawn
+        options["labels"] = labels
+        return self.position().to_svg(**options)
 
     def publish(self) -> None:
         """Shows the state on all pages, after the clock has been stopped or started as the state requires."""
@@ -193,8 +228,7 @@ class Session:
         """
         if not self.played.is_humans_turn:
             return self.task is not None and self.task.kind == "move" and self.is_ready
-        is_studied = self.searches.analysis_visits is not None or self.reviewing.is_running
-        return self.is_watched and self.is_latest and not is_studied
+        return self.is_watched and self.is_latest and not any(part.is_studying for part in self.parts)
 
     def watch(self, is_watched: bool) -> None:
         """Notes whether any page is open."""
@@ -208,7 +242,7 @@ class Session:
         if self.played.lose_on_time():
             self.changed()
 
-    def receive(self, message: Mapping[str, Any]) -> Document | None:
+    def receive(self, message: Message) -> Document | None:
         """Does what a page asks for; all pages get the new state.
 
         Args:
@@ -222,15 +256,34 @@ class Session:
         """
         self.check_time()
         kind = message["type"]
-        method = self._methods.get(kind)
-        if method is None:
-            raise UserError(f"invalid message: unknown type {kind[:40]!r}")
-        return method(message)
+        for part in self.parts:
+            if kind in part.methods:
+                return part.methods[kind](message)
+        raise UserError(f"invalid message: unknown type {kind[:40]!r}")
+
+    # The file.
+
+    def title(self) -> str:
+        """Returns what the file of the game is called when a page downloads it."""
+        path = self.played.file.path
+        return path.stem if path else f"game-{plural(len(self.played.game.moves), 'move').replace(' ', '-')}"
+
+    def download(self) -> str:
+        """Returns the game as SGF, for the person who asks for it to keep."""
+        text = self.played.record(is_copy=True).to_sgf()
+        self._downloaded = self.tree_version
+        return text
+
+    def check_kept(self) -> None:
+        """Raises UserError unless the game is on disk, or a person has it."""
+        if not self.played.save() and self.tree_version != self._downloaded:
+            raise UserError(f"{self.played.file.error}; this game would be lost: download its SGF first")
 
     def close(self) -> None:
         """Ends what the engine is doing, and saves the game."""
         self.cancel()
-        self.reviewing.close()
+        for part in self.parts:
+            part.close()
         if not self.played.save():
             logger.error(self.played.file.error)
         elif self.played.file.notice:
@@ -249,7 +302,7 @@ class Session:
             self.cancel()
         if self.played.is_study and node is not self.played.node:
             self.played.show(node)
-            self.searches.forget_judgement()
+            self.forget_task()
         self.played.tree.follow(node)
         self.node = node
         self.report, self.shown, self.problem = None, "", self._loading_problem()
@@ -260,16 +313,17 @@ class Session:
         self.cancel()
         self.node = self.played.node
         self.report, self.shown, self.problem = None, "", None
-        self.reviewing.forget_problem()
-        self.searches.forget_judgement()
+        for part in self.parts:
+            part.problem = None
+        self.forget_task()
         self.go_on()
 
     def began(self) -> None:
         """Follows another game that has taken the place of the one before."""
-        self._trees += 1
-        self._position, self.opinion = None, None
-        self.guessing.forget()
-        self.reviewing.forget()
+        self.tree_number += 1
+        self._position = None
+        for part in self.parts:
+            part.forget_game()
         self.watch_engine()
         self.changed()
 
@@ -289,16 +343,8 @@ class Session:
 
     def go_on(self) -> None:
         """Has the engine do what comes next, and shows the state."""
-        played = self.played
         if self.task is None and self.problem is None:
-            if played.result is None and played.game.is_over:
-                self.begin("count", played.engine.dead_stones(), self._counted)
-            elif (node := self.searches.next_to_judge()) is not None:
-                self.searches.judge(node)
-            elif played.result is None and not played.is_humans_turn:
-                self.begin("move", played.genmove(), self._decided)
-            else:
-                self.searches.analyse()
+            self.next_task()
         self.publish()
 
     def begin(self, kind: str, future: "Future[T]", finish: Callable[[T], None]) -> Task:
@@ -328,42 +374,78 @@ class Session:
         """Ends what the engine is doing; its result is dropped."""
         if self.task is not None:
             self.task = None
-            self.searches.forget_judgement()  # which may be what is dropped
+            self.forget_task()
             self.played.engine.stop()
 
-    def _decided(self, decision: Decision) -> None:
-        self.check_time()
-        if self.played.result is not None:
-            return
-        before = self.played.node
-        self.played.commit(decision)
-        self.opinion = None
-        if decision.report is not None:
-            self.opinion = decision.report, self.played.node
-            self.values.note(decision.report, before)
-        self.changed()
+    def forget_task(self) -> None:
+        """Tells the parts that what the engine has tried in this position no longer holds."""
+        for part in self.parts:
+            part.forget_task()
 
-    def _counted(self, dead: set[int]) -> None:
-        self.played.count(dead)
-        self.changed()
+
+class Part:
+    """A part of a session: what pages may ask for about one subject, and what they see of it.
+
+    A message of type `stop-review` is for the method `on_stop_review` of the part that has it.
+
+    Attributes:
+        session: The session.
+        methods: What is done for each type of message.
+        problem: What has gone wrong, in one line, although the engine can go on; None if nothing.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.problem: str | None = None
+        names = (name for name in dir(self) if name.startswith("on_"))
+        self.methods = {name.removeprefix("on_").replace("_", "-"): getattr(self, name) for name in names}
+        session.parts.append(self)
 
     @property
-    def last_own_move(self) -> TreeNode:
-        """The node of a person's last move before the position that is shown; the root if there is none."""
-        node = self.node
-        while node.parent is not None and (node.move is None or node.move.colour not in self.played.humans):
-            node = node.parent
-        return node
+    def is_studying(self) -> bool:
+        """Whether it has people study the game instead of playing it, so that their clock stands."""
+        return False
 
-    def loss(self) -> Loss | None:
-        """Returns what the last move of a person before the position that is shown has lost, while teaching."""
-        tree = self.played.tree
-        return self.values.loss(self.last_own_move, tree.width, tree.height) if self.searches.is_teaching else None
+    def state(self) -> Document:
+        """Returns what pages see of it."""
+        return {}
 
-    def title(self) -> str:
-        """Returns what the file of the game is called when a page downloads it."""
-        path = self.played.file.path
-        return path.stem if path else f"game-{plural(len(self.played.game.moves), 'move').replace(' ', '-')}"
+    def drawn(self) -> DrawingOptions:
+        """Returns what it adds to the drawing of the position; the labels of all parts are drawn."""
+        return {}
+
+    def forget_task(self) -> None:
+        """Follows that the engine's task was ended, or that the game has changed."""
+
+    def forget_game(self) -> None:
+        """Follows that another game has taken the place of the one before."""
+
+    def close(self) -> None:
+        """Follows that the program ends."""
+
+    def node_of(self, message: Message) -> TreeNode:
+        """Returns the node that a message is about, by its `tree` and its `node`.
+
+        Raises:
+            UserError: It is in another game, or has been deleted.
+        """
+        session = self.session
+        if whole_number(message, "tree", 0, MOST_NODES) != session.tree_number:
+            raise UserError("another game is shown now")
+        return session.played.tree.node(whole_number(message, "node", 0, MOST_NODES))
+
+    def loss_label(self, point: int, points: float) -> dict[int, str]:
+        """Returns what is drawn on the stone of a move that has lost points, if it stands in the position shown."""
+        stands = point != PASS and self.session.position().stone_at(point)
+        return {point: f"{points:.0f}"} if stands else {}
+
+    def check_shown(self, message: Message) -> None:
+        """Raises UserError if the page showed another position when it sent the message.
+
+        The engine, or another page, may have changed what is shown meanwhile.
+        """
+        if self.node_of(message) is not self.session.node:
+            raise UserError("another position is shown now")
 
 
 def in_words(error: BaseException) -> str:
@@ -371,3 +453,26 @@ def in_words(error: BaseException) -> str:
     if not isinstance(error, EXPECTED):
         logger.error("a search failed", exc_info=error)
     return answer_text(error)
+
+
+def line_drawing(game: Game, line: Sequence[int]) -> str:
+    """Returns the drawing of a position with a line from there on, as numbered stones."""
+    after, labels = game.copy(), dict[int, str]()
+    for number, point in enumerate(line, 1):
+        after.play(after.to_move, point)
+        if point != PASS:
+            labels.setdefault(point, str(number))
+    return BoardDrawing(after.stones(), labels=labels, pixels=_PIXELS).to_svg()
+
+
+def _last_move(game: Game) -> dict[str, str] | None:
+    if not game.moves:
+        return None
+    colour, point = game.moves[-1]
+    return {"colour": colour_name(colour), "vertex": game.vertex(point)}
+
+
+def phrase_parts(phrase: Phrase) -> Document:
+    """Returns a phrase as the page's `text` takes it, to be said in the page's language."""
+    values = {key: phrase_parts(value) if isinstance(value, Phrase) else value for key, value in phrase.values.items()}
+    return {"name": phrase.name, "values": values}

@@ -52,12 +52,16 @@ class Values:
 
     Who moves at a node may change, with the variation that is looked at and with edits: a value counts only while it is
     the turn of the player for whom it was found.
+
+    Attributes:
+        opinion: The search behind the engine's last move, and the node after that move; None if there is none.
     """
 
     def __init__(self, to_move: Callable[[TreeNode], int]) -> None:
         """Begins without values; `to_move` returns the player to move at a node."""
         self._to_move = to_move
         self._values: dict[TreeNode, Value] = {}
+        self.opinion: tuple[SearchReport, TreeNode] | None = None
 
     def note(self, report: SearchReport, node: TreeNode) -> None:
         """Keeps what a search has found, unless a value counts that has more visits or is for the other player.
@@ -86,15 +90,17 @@ class Values:
         return value if value is not None and value.to_move == self._to_move(node) else None
 
     def forget(self, node: TreeNode | None = None) -> None:
-        """Forgets a position; all of them if None."""
+        """Forgets a position; all of them, and the engine's opinion, if None."""
         if node is None:
             self._values.clear()
+            self.opinion = None
         else:
             self._values.pop(node, None)
 
     def move_to(self, nodes: Iterable[tuple[TreeNode, TreeNode]]) -> None:
         """Keeps only what is known about these nodes, as the values of others: pairs of old and new."""
         self._values = {new: self._values[old] for old, new in nodes if old in self._values}
+        self.opinion = None
 
     def is_judged(self, node: TreeNode) -> bool:
         """Whether a position has been searched well enough to judge a move by it."""

@@ -11,7 +11,8 @@ import pytest
 from gtp_engine.game.coords import BLACK
 from gtp_engine.play.engine import Engine, EngineSettings
 from gtp_engine.play.played_game import PlayedGame
-from gtp_engine.web.session import Session
+from gtp_engine.web.parts import new_session
+from gtp_engine.web.searches import Searches
 
 _WITH_POSITION = ("play", "resign", "branch", "comment", "mark", "stone", "turn", "delete", "promote")
 LIMIT = 120  # seconds; the core may have to be compiled
@@ -39,7 +40,8 @@ class Desk:
         self.published: list[dict[str, Any]] = []
         self.engine = engine
         self.played = PlayedGame(engine, humans=humans, folder=folder, has_clock=True)
-        self.session = Session(self.played, self.published.append, self.calls.put)
+        self.session = new_session(self.played, self.published.append, self.calls.put)
+        (self.searches,) = (part for part in self.session.parts if isinstance(part, Searches))
 
     def send(self, kind: str, **values: Any) -> dict[str, Any] | None:
         if kind in _WITH_POSITION or "node" in values:

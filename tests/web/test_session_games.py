@@ -13,7 +13,7 @@ from gtp_engine.play.engine import Engine, EngineSettings
 from gtp_engine.play.game_clock import GameClock
 from gtp_engine.play.loading import open_game, open_tree
 from gtp_engine.sgf import read_sgf, read_tree
-from gtp_engine.web.session import Session
+from gtp_engine.web.parts import new_session
 
 
 def test_a_new_game_keeps_the_one_before(desk: Desk, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_the_page_says_that_a_file_has_other_games(desk: Desk, tmp_path: Path) -
     path = tmp_path / "two.sgf"
     path.write_text(RECORD + RECORD)
     desk.played.load(open_tree(read_tree(path), path))
-    assert Session(desk.played, desk.published.append, desk.calls.put).notice == said  # as `web FILE` begins
+    assert new_session(desk.played, desk.published.append, desk.calls.put).notice == said  # as `web FILE` begins
 
 
 def test_a_record_leaves_the_engines_settings_alone(desk: Desk, engine: Engine) -> None:
@@ -192,7 +192,7 @@ def test_a_game_that_cannot_be_saved_gives_way_once_it_is_downloaded(engine: Eng
     assert "cannot save" in desk.published[-1]["problem"]
     with pytest.raises(UserError, match="download its SGF first"):
         desk.send("open", sgf=RECORD)
-    assert len(read_sgf(desk.session.games.download().encode()).moves) == 2
+    assert len(read_sgf(desk.session.download().encode()).moves) == 2
     desk.send("open", sgf=RECORD)
     assert desk.published[-1]["moves"] == 3
 

@@ -68,7 +68,7 @@ def test_undo_is_named_only_where_it_takes_the_losing_move_back(desk: Desk) -> N
     def loses(point: str, *, can_undo: bool) -> bool:
         session = desk.session
         session.cancel()
-        node = session.last_own_move
+        node = desk.searches.last_own_move
         assert node.parent is not None
         after = -3.0 if node.move and node.move.colour == BLACK else 3.0
         for each, lead in ((node.parent, 0.0), (node, after)):

@@ -82,7 +82,7 @@ def test_another_move_is_a_variation_and_all_of_it_is_saved(study: Desk, tmp_pat
     assert read.main_line[2].comment == "well played" and read_sgf(file).black == "Ann"
     assert read_sgf(file).result == "W+R"
     del read.root.properties["GEDIT"]  # it is for the file in the folder alone
-    assert read_tree(study.session.games.download().encode()).to_sgf() == read.to_sgf()
+    assert read_tree(study.session.download().encode()).to_sgf() == read.to_sgf()
     study.send("go", move=2)
     study.play("G7")  # the move of the game: nothing is added
     assert len(read_tree(file).main_line[2].children) == 3 and state(study)["place"] == 3
@@ -101,7 +101,7 @@ def test_a_resignation_that_is_taken_back_changes_no_record(study: Desk, tmp_pat
 
 def test_an_edited_record_is_resumed_in_its_file(study: Desk, engine: Engine, tmp_path: Path) -> None:
     assert study.send("games") == {"type": "games", "games": []}
-    assert "GEDIT" not in study.session.games.download()
+    assert "GEDIT" not in study.session.download()
     study.send("go", move=2)
     study.play("D4")
     (file,) = tmp_path.glob("*.sgf")
@@ -127,7 +127,7 @@ def test_an_edited_record_is_resumed_in_its_file(study: Desk, engine: Engine, tm
 def test_a_file_outside_the_folder_is_never_overwritten(study: Desk, engine: Engine, tmp_path: Path) -> None:
     study.send("comment", text="mine")
     (file,) = tmp_path.glob("*.sgf")
-    text = study.session.games.download()
+    text = study.session.download()
     assert "GEDIT" in file.read_text() and "GEDIT" not in text and "mine" in text
     assert study.played.save() and "GEDIT" in file.read_text()
     folder, content = tmp_path / "games", file.read_bytes()  # a copy of an edited file has the note
@@ -497,7 +497,7 @@ def test_guessing_ends_after_the_last_move(study: Desk) -> None:
     study.play("G7")
     guess = state(study)["guess"]
     assert (guess["colour"], guess["tried"], guess["right"], guess["last"]["played"]) == (None, 1, 1, "G7")
-    assert state(study)["place"] == 4 and not study.session.guessing.is_on
+    assert state(study)["place"] == 4
     study.send("go", move=3)
     study.send("guess", colour="both")
     study.send("go", move=4)  # on one's own

@@ -207,7 +207,7 @@ def test_the_clock_stands_during_a_review(desk: Desk, hands: Hands) -> None:
     desk.send("review", visits=2)
     assert desk.published[-1]["clock"]["running"] is None
     hands.move(500)
-    desk.wait(lambda: not desk.session.reviewing.is_running)
+    desk.wait(lambda: desk.session.state()["review"]["stage"] == "done")
     desk.wait(lambda: desk.published[-1]["clock"]["running"] == "black")
     assert left(desk) == (100.0, 0)
 
