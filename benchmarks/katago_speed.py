@@ -14,12 +14,12 @@ from pathlib import Path
 from fingerprint import WORK
 
 from gtp_engine.base.system import configure_process
+from gtp_engine.cli.speed import bare_rate
 from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.game.coords import colour_letter, vertex
 from gtp_engine.game.game import Game
 from gtp_engine.games.gtp_client import GtpClient
 from gtp_engine.network.library import find_network
-from gtp_engine.play.speed import bare_rate
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits, SearchRequest
 from gtp_engine.search.search import Search

@@ -8,10 +8,10 @@ import time
 
 import numpy as np
 
+from gtp_engine.cli.speed import natural_position, network_inputs
 from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.evaluate.runner import Inputs
 from gtp_engine.network.library import find_network
-from gtp_engine.play.speed import natural_position, network_inputs
 from gtp_engine.training.data.random_games import random_games
 from gtp_engine.training.data.samples import GameSet, pack
 from gtp_engine.training.distillation.teacher import CPU_BATCH, Teacher

@@ -70,9 +70,9 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
 def _measure_search(sizes: Sequence[tuple[int, int]], settings: "EngineSettings") -> None:
     """Prints the speed of the search with rollouts or the uniform evaluator, a line per position."""
     from ..play.engine import Engine
-    from ..play.speed import random_position, rollouts_per_second, visits_per_second
     from .compiling import wait_until_ready
     from .machine import cpu
+    from .speed import random_position, rollouts_per_second, visits_per_second
 
     with Engine(settings) as engine:
         wait_until_ready(engine)  # an error at the start is reported before the table's heading
@@ -88,8 +88,8 @@ def _measure_search(sizes: Sequence[tuple[int, int]], settings: "EngineSettings"
 
 def _measure_network(sizes: Sequence[tuple[int, int]], settings: "EngineSettings") -> None:
     """Prints a table of threads and batch sizes for each board size."""
-    from ..play.speed import measure, natural_position, recommended
     from .machine import cpu, gpu
+    from .speed import measure, natural_position, recommended
 
     worker = settings.new_worker()
     worker.warm_up()

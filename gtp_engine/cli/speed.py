@@ -12,11 +12,11 @@ import numpy as np
 from ..evaluate.features import NO_LADDERS, new_workspace, position_of, write_batch
 from ..game.coords import point_of_index
 from ..game.game import Game
+from ..play.engine import Engine
+from ..play.settings import EngineSettings
 from ..search.parameters import SearchParameters
 from ..search.request import Limits, SearchRequest
 from ..search.search import Search
-from .engine import Engine
-from .settings import EngineSettings
 
 if TYPE_CHECKING:
     from ..evaluate.network import NetworkEvaluator
