@@ -37,10 +37,11 @@ from .strength import Strength
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..evaluate.batch import Evaluation
     from ..game.game import Game
     from ..game.scoring import Score
     from ..search.report import SearchReport
-    from .worker import RawEvaluation, SearchWorker
+    from .worker import SearchWorker
 
 logger = logging.getLogger(__name__)
 
@@ -478,7 +479,7 @@ class Engine:
 
     def raw_evaluations(
         self, colour: int | str | None = None, *, symmetries: Iterable[int] = (0,), optimism: float | None = None
-    ) -> "Future[list[RawEvaluation]]":
+    ) -> "Future[list[Evaluation]]":
         """Returns the network's evaluations of the present position under these symmetries, without a search.
 
         Args:

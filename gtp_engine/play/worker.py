@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,7 @@ from . import first_calls
 from .endgame import chain_statuses, find_dead, in_their_own_turn
 
 if TYPE_CHECKING:
+    from ..evaluate.batch import Evaluation
     from ..evaluate.network import NetworkEvaluator
 
 logger = logging.getLogger(__name__)
@@ -38,38 +39,6 @@ logger = logging.getLogger(__name__)
 # Limits of each of the two searches for dead stones.
 _OWNERSHIP_VISITS, _OWNERSHIP_SECONDS = 2000, 1.5
 _ANY_PROFILE = "rank_1d"  # for warming up
-
-
-@dataclass(frozen=True)
-class RawEvaluation:
-    """A network's evaluation of one position under one symmetry, for the player to move.
-
-    Attributes:
-        symmetry: The number of the symmetry (`game.symmetry`).
-        to_move: The player to move.
-        value: Probabilities of win, loss and no result.
-        lead: The points by which the player is ahead.
-        score_mean: The mean of the final score, in points.
-        score_mean_square: The mean of its square.
-        variance_time: The number of turns until the value settles; -1 (`row.UNKNOWN`), like the errors, if
-            the network does not predict short-term errors.
-        value_error: The expected error of win minus loss in the short term.
-        score_error: The expected error of the score in the short term, in points.
-        policy: float32 [area+1], move-index order, NaN for illegal moves.
-        ownership: float32 [height, width].
-    """
-
-    symmetry: int
-    to_move: int
-    value: tuple[float, float, float]
-    lead: float
-    score_mean: float
-    score_mean_square: float
-    variance_time: float
-    value_error: float
-    score_error: float
-    policy: np.ndarray
-    ownership: np.ndarray
 
 
 class SearchWorker:
@@ -277,7 +246,7 @@ class SearchWorker:
 
     def raw_evaluations(
         self, game: Game, symmetries: Iterable[int], optimism: float, profile: str
-    ) -> list[RawEvaluation]:
+    ) -> "list[Evaluation]":
         """Returns the network's evaluations of the game's position under each of these symmetries (`game.symmetry`).
 
         Args:
@@ -289,28 +258,11 @@ class SearchWorker:
         Raises:
             UserError: There is no network, or the board is too large for it.
         """
+        from ..evaluate.batch import Evaluation
+
         handle = self.network().with_options(optimism=optimism, profile=profile)
-        position, legal = position_of(game, self._workspace), game.legal_moves()
-        evaluations = []
-        for symmetry in symmetries:
-            outputs = handle.evaluate(position, symmetry)
-            win, loss, no_result = outputs.value.tolist()
-            value_error, score_error, variance_time = outputs.short_term_errors.tolist()
-            evaluation = RawEvaluation(
-                symmetry,
-                game.to_move,
-                (win, loss, no_result),
-                lead=outputs.lead,
-                score_mean=outputs.score_mean,
-                score_mean_square=outputs.score_stdev**2 + outputs.score_mean**2,
-                variance_time=variance_time,
-                value_error=value_error,
-                score_error=score_error,
-                policy=np.where(legal, outputs.policy, np.float32(np.nan)),
-                ownership=outputs.ownership.reshape(game.height, game.width),
-            )
-            evaluations.append(evaluation)
-        return evaluations
+        position = position_of(game, self._workspace)
+        return [Evaluation(game, handle.evaluate(position, symmetry)) for symmetry in symmetries]
 
     def ownership(self, request: SearchRequest) -> np.ndarray:
         """Returns the ownership of each point for Black, once found for a position.

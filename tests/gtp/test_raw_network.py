@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conversation import Conversation
 
-from gtp_engine.evaluate.row import UNKNOWN
+from gtp_engine.evaluate.batch import Evaluation
+from gtp_engine.evaluate.row import UNKNOWN, EvaluationRow
 from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.game.game import Game
 from gtp_engine.gtp.commands.analysis import raw_text
-from gtp_engine.play.worker import RawEvaluation
 
 NETWORKS = Path(__file__).resolve().parents[1] / "data" / "networks"
 SCORES = ("whiteLead", "whiteScoreSelfplay", "whiteScoreSelfplaySq", "varTimeLeft", "shorttermScoreError")
@@ -189,13 +191,13 @@ def test_a_file_that_is_not_a_network(start: Callable[..., Conversation], tmp_pa
 
 
 def test_white_stands_for_the_side_that_is_named() -> None:
-    import numpy as np
-
     def text(to_move: int) -> dict[str, list[float]]:
-        policy = np.array([0.5, np.nan, 0.25, 0.125, 0.125], np.float32)
-        ownership = np.array([[1, 0.5], [-0.25, 0]], np.float32)
-        numbers = (3.0, 2.0, 29.0, UNKNOWN, UNKNOWN, UNKNOWN)
-        return parse(raw_text(RawEvaluation(2, to_move, (0.7, 0.2, 0.1), *numbers, policy, ownership)))
+        game = Game(2)
+        game.set_up(["B2"], [], to_move)
+        values = (0.7, 0.2, 0.1, 3.0, 2.0, 5.0, UNKNOWN, UNKNOWN, UNKNOWN)
+        policy, ownership = (0.5, 0, 0.25, 0.125, 0.125), (1, 0.5, -0.25, 0)
+        row = EvaluationRow(np.array((*values, *policy, *ownership), np.float32), game.area)
+        return parse(raw_text(2, Evaluation(game, row)))
 
     black, white = text(BLACK), text(WHITE)
     assert (black["whiteWin"], black["whiteLoss"], black["noResult"]) == ([0.2], [0.7], [0.1])

@@ -21,7 +21,7 @@ from ..session import Session
 from .play import commit
 
 if TYPE_CHECKING:
-    from ...play.worker import RawEvaluation
+    from ...evaluate.batch import Evaluation
     from ...search.report import SearchReport
 
 Format = Callable[["SearchReport", Fields], str]
@@ -215,7 +215,7 @@ def kata_raw_nn(session: Session, arguments: list[str]) -> str:
     if words:
         raise GtpError(SYNTAX_ERROR, f"unexpected {words[0]!r}: expected [COLOUR] SYMMETRY|all [OPTIMISM]")
     found = session.wait(session.engine.raw_evaluations(player, symmetries=symmetries, optimism=optimism))
-    return "\n".join(raw_text(evaluation) for evaluation in found)
+    return "\n".join(map(raw_text, symmetries, found))
 
 
 def _share(word: str) -> float:
@@ -225,34 +225,36 @@ def _share(word: str) -> float:
     return share
 
 
-def raw_text(evaluation: "RawEvaluation") -> str:
+def raw_text(symmetry: int, evaluation: "Evaluation") -> str:
     """Formats an evaluation from White's view, regardless of the player to move; an illegal move's policy is NAN."""
-    win, loss, neither = evaluation.value
+    game, row = evaluation.game, evaluation.row
+    win, loss, neither = row.value.tolist()
+    value_error, score_error, variance_time = row.short_term_errors.tolist()
     sign = 1
-    if evaluation.to_move == BLACK:
+    if game.to_move == BLACK:
         win, loss, sign = loss, win, -1
     numbers = {
         "whiteWin": win,
         "whiteLoss": loss,
         "noResult": neither,
-        "whiteLead": sign * evaluation.lead,
-        "whiteScoreSelfplay": sign * evaluation.score_mean,
-        "whiteScoreSelfplaySq": evaluation.score_mean_square,
-        "varTimeLeft": evaluation.variance_time,
-        "shorttermWinlossError": evaluation.value_error,
-        "shorttermScoreError": evaluation.score_error,
+        "whiteLead": sign * row.lead,
+        "whiteScoreSelfplay": sign * row.score_mean,
+        "whiteScoreSelfplaySq": row.score_stdev**2 + row.score_mean**2,
+        "varTimeLeft": variance_time,
+        "shorttermWinlossError": value_error,
+        "shorttermScoreError": score_error,
     }
-    width = evaluation.ownership.shape[1]
-    moves = [_cell(prior, 6) for prior in evaluation.policy.tolist()]
-    owners = [_cell(sign * value, 7) for value in evaluation.ownership.ravel().tolist()]
+    policy = zip(row.policy.tolist(), game.legal_moves().tolist(), strict=True)
+    moves = [_cell(prior if is_legal else math.nan, 6) for prior, is_legal in policy]
+    owners = [_cell(sign * value, 7) for value in row.ownership.tolist()]
     lines = [
-        f"symmetry {evaluation.symmetry}",
+        f"symmetry {symmetry}",
         *(f"{name} {value:.6f}" for name, value in numbers.items()),
         "policy",
-        *_rows(moves[:-1], width),
+        *_rows(moves[:-1], game.width),
         f"policyPass {moves[-1].strip()}",
         "whiteOwnership",
-        *_rows(owners, width),
+        *_rows(owners, game.width),
     ]
     return "\n".join(lines)
 
