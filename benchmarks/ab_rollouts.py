@@ -23,6 +23,7 @@ from gtp_engine.games.elo import Tally, elo_difference, elo_interval
 from gtp_engine.games.openings import random_openings
 from gtp_engine.search.parameters import SearchParameters, parse_setting
 from gtp_engine.search.request import Limits, SearchRequest
+from gtp_engine.search.scheduler import run_search
 from gtp_engine.search.search import Search
 
 OPENING_MOVES = 2
@@ -45,7 +46,7 @@ class Player:
         self.search = Search(RolloutEvaluator(seed=seed, **ours), parameters, seed)
         self.visits_per_second = 0.0
         self._searched = (0, 0.0)
-        self.search.run(SearchRequest(Game(), Limits(visits=50)))  # compiles
+        run_search(self.search, SearchRequest(Game(), Limits(visits=50)))  # compiles
 
     def think(self, game: Game, seconds: float) -> tuple[int, float]:
         """Returns a move and its win rate after `seconds` of this thread's CPU time.
@@ -55,7 +56,7 @@ class Player:
         self.search.set_position(game)
         visits = max(10, round(seconds * self.visits_per_second)) if self.visits_per_second else 200
         start = time.thread_time()
-        report = self.search.run(SearchRequest(game, Limits(visits=self.search.visits + visits)))
+        report = run_search(self.search, SearchRequest(game, Limits(visits=self.search.visits + visits)))
         done, spent = self._searched
         self._searched = (done + report.new_visits, spent + time.thread_time() - start)
         self.visits_per_second = self._searched[0] / self._searched[1]

@@ -22,6 +22,7 @@ from gtp_engine.games.gtp_client import GtpClient
 from gtp_engine.network.library import find_network
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits, SearchRequest
+from gtp_engine.search.scheduler import run_search
 from gtp_engine.search.search import Search
 from gtp_engine.sgf import read_sgf
 
@@ -100,7 +101,7 @@ class Ours:
         self._search.clear()
         self._search.evaluator.clear_cache()
         start = time.perf_counter()
-        report = self._search.run(SearchRequest(game, Limits(visits=visits)))
+        report = run_search(self._search, SearchRequest(game, Limits(visits=visits)))
         return report.visits / (time.perf_counter() - start)
 
     def close(self) -> None:

@@ -18,6 +18,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits, SearchRequest
+from gtp_engine.search.scheduler import run_search
 from gtp_engine.search.search import Search
 
 BATCH = 128
@@ -81,7 +82,7 @@ def measure(size: int, evaluator: Evaluator, repeats: int) -> None:
     for _ in range(repeats + 1):
         search.clear()
         start = time.perf_counter()
-        report = search.run(SearchRequest(game, Limits(visits=VISITS)))
+        report = run_search(search, SearchRequest(game, Limits(visits=VISITS)))
         rates.append(report.visits / (time.perf_counter() - start))
     rates = sorted(rates[1:])  # the first one compiles, and asks the system for the tree's memory
     tree = search.tree.arrays

@@ -15,7 +15,6 @@ from ..network.library import find_network
 from ..play.settings import EngineSettings
 from ..play.worker import SearchWorker
 from ..search.scheduler import Scheduler
-from .record_searches import LEAVES_EACH
 
 
 class Schedulers:
@@ -50,7 +49,7 @@ class Schedulers:
             worker.warm_up()
             worker.announce(settings.search_parameters(settings.network))
             evaluator = worker.evaluator()
-            scheduler = Scheduler(evaluator, slots=max(1, evaluator.batch_size // LEAVES_EACH))
+            scheduler = Scheduler(evaluator)
             self._by_network[settings.network] = worker, scheduler
         return self._by_network[settings.network][1]
 

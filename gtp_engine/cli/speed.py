@@ -16,6 +16,7 @@ from ..play.engine import Engine
 from ..play.settings import EngineSettings
 from ..search.parameters import SearchParameters
 from ..search.request import Limits, SearchRequest
+from ..search.scheduler import run_search
 from ..search.search import Search
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def natural_position(evaluator: "NetworkEvaluator", width: int, height: int, pro
     game = Game(width, height)
     search = Search(evaluator, SearchParameters(profile=profile), seed=0)
     for _ in range(game.area // 6):
-        game.play(game.to_move, search.choose(search.run(SearchRequest(game, Limits(visits=1)))))
+        game.play(game.to_move, search.choose(run_search(search, SearchRequest(game, Limits(visits=1)))))
     return game
 
 
@@ -177,10 +178,10 @@ def network_inputs(evaluator: "NetworkEvaluator", game: Game, count: int) -> "In
 def search_rate(search: Search, game: Game, settings: "EngineSettings") -> float:
     """Visits/s from an empty tree and an empty cache."""
     warming = Limits(settings.visits, None if settings.seconds is None else settings.seconds * WARM_SHARE)
-    search.run(SearchRequest(game, warming))
+    run_search(search, SearchRequest(game, warming))
     search.clear()
     search.evaluator.clear_cache()
-    report = search.run(SearchRequest(game, Limits(settings.visits, settings.seconds)))
+    report = run_search(search, SearchRequest(game, Limits(settings.visits, settings.seconds)))
     return report.new_visits / report.seconds
 
 

@@ -13,6 +13,7 @@ from ..game.game import Game
 from ..game.rules import RULESETS
 from ..search.parameters import SearchParameters
 from ..search.request import Limits, SearchRequest
+from ..search.scheduler import run_search
 from ..search.search import Search
 from .endgame import assess_endgame
 
@@ -33,10 +34,10 @@ def use_search() -> None:
     # Not the game's search, whose random numbers would then depend on whether it was warmed up.
     search = Search(UniformEvaluator(), SearchParameters(tree_megabytes=0.25), seed=0)
     game = Game(5)
-    report = search.run(SearchRequest(game, Limits(visits=600), ownership=True))
+    report = run_search(search, SearchRequest(game, Limits(visits=600), ownership=True))
     # The arena has space for about 1,100 nodes: with 600 in use, the next position keeps only its subtree.
     game.play(BLACK, report.moves[0].point)
-    search.run(SearchRequest(game, Limits(visits=610)))
+    run_search(search, SearchRequest(game, Limits(visits=610)))
 
 
 def use_count() -> None:

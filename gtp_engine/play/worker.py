@@ -26,6 +26,7 @@ from ..network.library import default_network
 from ..search.parameters import SearchParameters, default_parameters
 from ..search.report import SearchReport
 from ..search.request import ANY_MOVE, Limits, SearchRequest
+from ..search.scheduler import run_search
 from ..search.search import Search
 from . import first_calls
 from .endgame import chain_statuses, find_dead, in_their_own_turn
@@ -154,12 +155,12 @@ class SearchWorker:
         search = self._search
         if search is None or search.parameters != request.parameters or search.evaluator is not evaluator:
             self._search = search = Search(evaluator, request.parameters, self._seed)
-        return search.run(request)
+        return run_search(search, request)
 
     def look(self, request: SearchRequest) -> SearchReport:
         """Searches in a tree of its own, with ownership and without reports on the way."""
         evaluator, request = self._fitted(replace(request, ownership=True, on_report=None))
-        return Search(evaluator, request.parameters, self._seed).run(request)
+        return run_search(Search(evaluator, request.parameters, self._seed), request)
 
     def _fitted(self, request: SearchRequest) -> tuple[Evaluator, SearchRequest]:
         """Returns the evaluator for a request's board, and the request with parameters that suit it."""

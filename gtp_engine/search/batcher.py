@@ -8,21 +8,20 @@ add, selecting these, and backing up their evaluations.
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base.jit import List, inline, njit
 from ..base.random_numbers import random_below
-from ..evaluate.evaluator import ALL_SYMMETRIES, Evaluator, EvaluatorHandle
+from ..evaluate.evaluator import ALL_SYMMETRIES, Evaluator
 from ..evaluate.features import LADDER_BYTES
 from ..game.board import BOARD
 from ..game.symmetry import COUNT as SYMMETRIES
 from .averaging import Averaging
-from .game_tree import GameTree
 from .gumbel import NO_HALVING
 from .ownership import add_ownership, no_ownership, write_ownership
-from .parameters import SearchParameters
+from .search import ActiveSearch
 from .selection import Root, Rule
 from .tree import NO_NODE, NODE, UNEVALUATED, Tree
 from .utility import Utility
@@ -100,24 +99,6 @@ class Batch:
     ticket: Any = None
 
 
-class BatchedSearch(Protocol):
-    """The interface of a search to the batcher (`search.ActiveSearch`)."""
-
-    parameters: SearchParameters
-    tree: GameTree
-    root_handle: EvaluatorHandle
-    tree_handle: EvaluatorHandle
-
-    def state(self) -> SearchState:
-        """Returns the search as compiled code sees it."""
-
-    def change_evaluator(self, evaluator: Evaluator) -> None:
-        """Continues with another evaluator of the same kind."""
-
-    def on_root_evaluated(self, row: np.ndarray) -> None:
-        """Called with the root's evaluation row after it has been backed up; may change the state."""
-
-
 class LeafBatcher:
     """Selects, evaluates and backs up the leaves of many searches.
 
@@ -130,7 +111,7 @@ class LeafBatcher:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
-        self.searches: list[BatchedSearch | None] = []
+        self.searches: list[ActiveSearch | None] = []
         self.statuses = np.zeros(0, SLOT_STATUS)
         self.pending: deque[Batch] = deque()
         """The batches under way, the oldest first."""
@@ -139,7 +120,7 @@ class LeafBatcher:
         self._full_arenas = 0  # how many arenas in the last survey were
         self._free: list[Batch] = []
 
-    def add(self, search: BatchedSearch) -> int:
+    def add(self, search: ActiveSearch) -> int:
         """Returns the slot of a search that has begun (`Search.begin`)."""
         if None in self.searches:
             slot = self.searches.index(None)

@@ -2,7 +2,6 @@
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,11 +10,9 @@ from ..game.coords import PASS, point_of_index
 from .gumbel import improved_scores, policy_target
 from .ownership import mean_ownership
 from .report import MoveReport, SearchReport
+from .search import ActiveSearch
 from .selection import Root, Rule, exploration
 from .tree import Tree, main_line
-
-if TYPE_CHECKING:
-    from .search import ActiveSearch
 
 _LONGEST_LINE = 40
 # KataGo's minVisitPropForLCB: moves with less than this share of the largest weight have no useful bounds.
@@ -29,7 +26,7 @@ _NUMBERS = (*_MEANS, "lcb", "utility_lcb", "prior", "weight", "selection")
 _FOUND = np.dtype([("visits", np.int64), *((name, np.float64) for name in _NUMBERS)])
 
 
-def make_report(search: "ActiveSearch", seconds: float) -> SearchReport:
+def make_report(search: ActiveSearch, seconds: float) -> SearchReport:
     """Returns the report on a search whose root is evaluated, `seconds` after it began."""
     request, parameters, root = search.request, search.parameters, search.root
     tree, game, banned = search.tree.arrays, search.tree.game, search.banned
@@ -63,7 +60,7 @@ def make_report(search: "ActiveSearch", seconds: float) -> SearchReport:
 
 
 def _rank_moves(
-    search: "ActiveSearch", children: np.ndarray, found: np.ndarray, ownerships: np.ndarray | None
+    search: ActiveSearch, children: np.ndarray, found: np.ndarray, ownerships: np.ndarray | None
 ) -> tuple[MoveReport, ...]:
     """Returns the reports on children of the root, best first, from their results (_FOUND) and ownerships."""
     tree, game, root = search.tree.arrays, search.tree.game, search.root

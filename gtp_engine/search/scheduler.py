@@ -10,23 +10,25 @@ import heapq
 import itertools
 import math
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..evaluate.evaluator import Evaluator, EvaluatorHandle
 from .batcher import NO_SLOT, Batch, LeafBatcher, Survey
+from .ranking import make_report
 from .report import SearchReport
 from .request import SearchRequest
-
-if TYPE_CHECKING:
-    from .search import ActiveSearch, Search
+from .search import ActiveSearch, Search
 
 # Positions that cannot share a batch wait for it to fill: for one batch of the others for each 8 positions that it
 # holds, since a device takes as long for a few positions as for many.
 _PATIENCE_PER = 8
+# Leaves of each search in a batch by default: with fewer, more searches would be under way, and each would take longer.
+_LEAVES_EACH = 2
 # Seconds between two looks at a search whose tree is full and that waits to be stopped.
 _PAUSE = 0.05
 
@@ -35,13 +37,13 @@ _PAUSE = 0.05
 class QueuedSearch:
     """A search in the queue or under way, ordered by priority and age. `Scheduler.cancel` ends it."""
 
-    search: "Search"
+    search: Search
     request: SearchRequest
     on_done: Callable[[SearchReport | None], None]
     on_error: Callable[[Exception], None]
     priority: int
     number: int
-    active: "ActiveSearch | None" = None
+    active: ActiveSearch | None = None
     slot: int = NO_SLOT
     started: float = 0.0
     is_cancelled: bool = False
@@ -81,15 +83,15 @@ class Scheduler:
         positions: The number of positions in these.
     """
 
-    def __init__(self, evaluator: Evaluator, slots: int, batch_size: int | None = None) -> None:
+    def __init__(self, evaluator: Evaluator, slots: int | None = None, batch_size: int | None = None) -> None:
         """Makes a scheduler without searches.
 
         Args:
             evaluator: Evaluates the leaves.
-            slots: How many searches are under way at once.
+            slots: How many searches are under way at once; None for as many as fill a batch.
             batch_size: Positions evaluated together; None for the evaluator's own number.
         """
-        self.slots = slots
+        self.slots = slots or max(1, evaluator.batch_size // _LEAVES_EACH)
         self.batches = self.positions = 0
         self._batch_size = batch_size
         self._batcher = LeafBatcher(evaluator)
@@ -110,7 +112,7 @@ class Scheduler:
 
     def add(
         self,
-        search: "Search",
+        search: Search,
         request: SearchRequest,
         on_done: Callable[[SearchReport | None], None],
         on_error: Callable[[Exception], None],
@@ -238,11 +240,11 @@ class Scheduler:
             status["next_report"] = queued.started + first
         return True
 
-    def _set_kinds(self, active: "ActiveSearch", slot: int) -> None:
+    def _set_kinds(self, active: ActiveSearch, slot: int) -> None:
         self._root_kinds[slot] = self._kind_of(active, active.root_handle)
         self._tree_kinds[slot] = self._kind_of(active, active.tree_handle)
 
-    def _kind_of(self, active: "ActiveSearch", handle: EvaluatorHandle) -> int:
+    def _kind_of(self, active: ActiveSearch, handle: EvaluatorHandle) -> int:
         """Returns the number of the kind of batch for positions of a search."""
         game = active.tree.game
         kind = _Kind(game.width, game.height, active.parameters.symmetry, handle)
@@ -417,7 +419,7 @@ class Scheduler:
         interval = math.inf if request.interval is None else request.interval
         status["next_report"] = max(status["next_report"] + interval, now)
         try:
-            report = queued.active.report(now - queued.started)
+            report = make_report(queued.active, now - queued.started)
         except Exception as error:  # a bug: the other searches go on
             self._fail(np.array([queued.slot]), error)
             return
@@ -426,17 +428,66 @@ class Scheduler:
     def _end(self, queued: QueuedSearch, now: float) -> None:
         active = self._release(queued)
         try:
-            report = active.report(now - queued.started) if active.tree.is_evaluated else None
+            report = make_report(active, now - queued.started) if active.tree.is_evaluated else None
         except Exception as error:  # likewise
             queued.search.clear()
             queued.on_error(error)
             return
         queued.on_done(report)
 
-    def _release(self, queued: QueuedSearch) -> "ActiveSearch":
+    def _release(self, queued: QueuedSearch) -> ActiveSearch:
         """Frees the slot of a search."""
         active, queued.active = queued.active, None
         assert active is not None
         self._batcher.remove(queued.slot)
         queued.slot = NO_SLOT
         return active
+
+
+def run_search(search: Search, request: SearchRequest) -> SearchReport:
+    """Searches a tree alone until the request's limits, or until it is stopped.
+
+    Raises:
+        Exception: The error of the evaluator or of `on_report`; the tree is empty then.
+    """
+    parameters = request.parameters or search.parameters
+    scheduler = Scheduler(search.evaluator, slots=1, batch_size=parameters.batch_size or None)
+    try:
+        (report,) = run_in_order(scheduler, [(search, request)])
+    except BaseException:
+        search.clear()  # the visits of leaves that are still under way would never be backed up
+        raise
+    return report
+
+
+def run_in_order(
+    scheduler: Scheduler,
+    searches: Iterable[tuple[Search, SearchRequest]],
+    is_stopped: Callable[[], bool] = lambda: False,
+) -> Iterator[SearchReport]:
+    """Runs searches, as many at once as the scheduler has slots, and yields their reports in order.
+
+    Args:
+        scheduler: The scheduler, which has no other searches.
+        searches: The trees, and what to search in them; each is taken when there is a slot for it.
+        is_stopped: Asked between two batches; there are no more reports once it returns True.
+
+    Raises:
+        Exception: The error of a search or of its report.
+    """
+    waiting = iter(searches)
+    under_way: deque[list[SearchReport | None]] = deque()  # for each search its report, once it is there
+    errors: list[Exception] = []
+    while not is_stopped():
+        for search, request in itertools.islice(waiting, scheduler.slots - len(under_way)):
+            under_way.append([])
+            scheduler.add(search, request, under_way[-1].append, errors.append)
+        if not under_way:
+            return
+        scheduler.step()
+        if errors:
+            raise errors[0]
+        while under_way and under_way[0]:
+            report = under_way.popleft()[0]
+            assert report is not None  # nobody cancels it
+            yield report

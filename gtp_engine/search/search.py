@@ -13,10 +13,8 @@ from .averaging import Averaging
 from .game_tree import GameTree
 from .gumbel import NO_HALVING, plan_halving
 from .parameters import SearchParameters
-from .ranking import make_report
 from .report import SearchReport
 from .request import RootMoves, SearchRequest
-from .scheduler import Scheduler
 from .selection import Root, rule_of
 from .tree import TreeLayout
 from .utility import Utility, centred
@@ -30,7 +28,7 @@ _LEAST_VISITS_TO_SETTLE = 100
 class Search:
     """The tree of one game, searched by one evaluator. It belongs to one thread, and one search uses it at a time.
 
-    `run` searches alone. To evaluate the leaves of many searches together, add them to a `scheduler.Scheduler`.
+    `scheduler.run_search` searches it alone, a `scheduler.Scheduler` together with others.
 
     Attributes:
         evaluator: Evaluates the leaves.
@@ -76,27 +74,6 @@ class Search:
         """The root's visits."""
         return self.tree.visits
 
-    def run(self, request: SearchRequest) -> SearchReport:
-        """Searches alone until the request's limits, or until it is stopped: a scheduler with this search only.
-
-        Raises:
-            Exception: The error of the evaluator or of `on_report`; the tree is empty then.
-        """
-        parameters = request.parameters or self.parameters
-        scheduler = Scheduler(self.evaluator, slots=1, batch_size=parameters.batch_size or None)
-        reports: list[SearchReport | None] = []
-        errors: list[Exception] = []
-        scheduler.add(self, request, reports.append, errors.append)
-        try:
-            scheduler.run()
-        except BaseException:
-            self.clear()  # the visits of leaves that are still under way would never be backed up
-            raise
-        if errors:
-            raise errors[0]
-        assert reports[0] is not None  # nobody cancels it
-        return reports[0]
-
     def begin(self, request: SearchRequest) -> "ActiveSearch":
         """Prepares the tree for a search of the request's position and returns the search."""
         self.set_position(request.game)
@@ -135,7 +112,7 @@ class Search:
 
 
 class ActiveSearch:
-    """A search under way, made by `Search.begin`; batcher and report read it.
+    """A search under way, made by `Search.begin`; batcher and report (`ranking`) read it.
 
     Attributes:
         search: The search of the game.
@@ -224,10 +201,6 @@ class ActiveSearch:
             return False
         runner_up = counts[1] if len(counts) > 1 else 0
         return bool(counts[0] - runner_up > remaining)
-
-    def report(self, seconds: float) -> SearchReport:
-        """Returns the report on the search, `seconds` after it began."""
-        return make_report(self, seconds)
 
     @property
     def banned(self) -> np.ndarray:

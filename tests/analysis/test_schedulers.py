@@ -12,6 +12,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits, SearchRequest
+from gtp_engine.search.scheduler import run_search
 from gtp_engine.search.search import Search
 
 HUMAN = Path(__file__).resolve().parents[1] / "data" / "networks" / "human.bin.gz"
@@ -28,6 +29,6 @@ def test_humans_are_asked_about_the_position_that_a_search_begins_with(moves: st
         assert [(model["name"], model["usesHumanSLProfile"]) for model in schedulers.models()] == [(str(HUMAN), True)]
     evaluator = NetworkEvaluator(HUMAN, device="cpu", precision="float32")
     search = Search(evaluator, SearchParameters(profile="rank_5k"))
-    root = search.run(SearchRequest(game, Limits(visits=1))).root_evaluation
+    root = run_search(search, SearchRequest(game, Limits(visits=1))).root_evaluation
     assert policy is not None and root is not None
     assert np.allclose(policy, root.policy, atol=1e-6)

@@ -36,6 +36,7 @@ from gtp_engine.network.model import Model
 from gtp_engine.network.stored import RawOutputs
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits, SearchRequest
+from gtp_engine.search.scheduler import run_search
 from gtp_engine.search.search import Search
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "networks"
@@ -150,7 +151,7 @@ def test_a_search_reads_ladders_along_its_lines_as_afresh() -> None:
     game = position_of(max(SQUARE, key=lambda record: len(record["moves"])))
     evaluator = NetworkEvaluator(TINY, precision="float32", device="cpu", batch_size=4)
     search = Search(evaluator, default_parameters("network"), seed=1)
-    best = search.run(SearchRequest(game, Limits(visits=60))).moves[0]
+    best = run_search(search, SearchRequest(game, Limits(visits=60))).moves[0]
     tree = search.tree.arrays
     line, node = [], search.tree.root
     for point in best.pv[:3]:
@@ -367,7 +368,7 @@ def test_threads_change_neither_evaluations_nor_the_search(threads: int) -> None
             for _ in range(2):
                 evaluator.clear_cache()
                 search = Search(evaluator, default_parameters("network"), seed=1)
-                report = search.run(SearchRequest(Game(), Limits(visits=60)))
+                report = run_search(search, SearchRequest(Game(), Limits(visits=60)))
                 roots.append([(move.point, move.visits, move.winrate) for move in report.moves])
         evaluator.close()
     for alone, together in zip(outputs[:2], outputs[2:], strict=True):

@@ -4,8 +4,9 @@ from typing import Any
 
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits, SearchRequest
+from gtp_engine.search.scheduler import run_search
 from gtp_engine.search.search import Search
 
 
 def run(search: Search, limits: Limits, **options: Any) -> SearchReport:
-    return search.run(SearchRequest(search.tree.game, limits, **options))
+    return run_search(search, SearchRequest(search.tree.game, limits, **options))

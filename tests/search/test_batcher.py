@@ -12,6 +12,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.search import batcher as batchers
 from gtp_engine.search.batcher import LeafBatcher
 from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.ranking import make_report
 from gtp_engine.search.request import Limits, SearchRequest
 from gtp_engine.search.scheduler import Scheduler
 from gtp_engine.search.search import ActiveSearch, Search
@@ -73,7 +74,7 @@ def test_states_tell_how_a_search_stands() -> None:
         step(batcher, [slot], 1)
         batcher.collect(NO_SLOTS)
     assert states(batcher)[slot]["left"] == 0 and states(batcher)[slot]["quota"] <= 0
-    assert search.report(0.0).visits == search.new_visits == 12
+    assert make_report(search, 0.0).visits == search.new_visits == 12
 
 
 def test_each_gets_its_share_of_a_batch() -> None:

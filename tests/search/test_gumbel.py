@@ -12,6 +12,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.search.gumbel import completed_utilities, considered_visits, plan_halving
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
+from gtp_engine.search.scheduler import run_search
 from gtp_engine.search.search import Search
 
 
@@ -92,7 +93,7 @@ def test_there_is_no_plan_for_more_visits_than_memory_can_hold() -> None:
 def test_a_search_that_is_allowed_no_move_ends_with_the_root(batch: int) -> None:
     search = Search(HashEvaluator(batch), SearchParameters(gumbel_moves=8), seed=1)
     everything = RootMoves(avoid=tuple((BLACK, point, 1) for point in [PASS, *all_points(5, 5)]))
-    report = search.run(SearchRequest(Game(5), Limits(visits=100), everything))
+    report = run_search(search, SearchRequest(Game(5), Limits(visits=100), everything))
     assert (report.visits, report.moves, report.improved_policy) == (1, (), None)
     assert search.choose(report) == PASS
 

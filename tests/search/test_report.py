@@ -13,6 +13,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
+from gtp_engine.search.scheduler import run_search
 from gtp_engine.search.search import Search
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -28,7 +29,7 @@ def game() -> Game:
 
 def searched(game: Game, visits: int, **options: object) -> SearchReport:
     search = Search(HashEvaluator(1), SearchParameters(), seed=1)
-    return search.run(SearchRequest(game, Limits(visits=visits), **options))  # type: ignore[arg-type]
+    return run_search(search, SearchRequest(game, Limits(visits=visits), **options))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

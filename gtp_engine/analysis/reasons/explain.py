@@ -10,6 +10,7 @@ from ...game.game import Game
 from ...search.parameters import SearchParameters
 from ...search.report import SearchReport
 from ...search.request import Limits, SearchRequest
+from ...search.scheduler import run_in_order
 from ...search.search import Search
 from ..game_review import Reason
 from ..mistakes import LISTED, Mistake, Unit, cost
@@ -147,24 +148,10 @@ class Explainer:
     def _search(self, games: Sequence[Game], factor: int = 1) -> list[SearchReport] | None:
         """Searches positions, side by side if only visits limit the searches; None if it is stopped."""
         limits = self._limits.times(factor)
-        scheduler = new_scheduler(self._evaluator, limits)
-        reports: dict[int, SearchReport] = {}
-        errors: list[Exception] = []
-        for number, game in enumerate(games):
-            request = SearchRequest(game, limits, ownership=True, early_stop=False)
-
-            def on_done(report: SearchReport | None, number: int = number) -> None:
-                assert report is not None  # nobody cancels it
-                reports[number] = report
-
-            scheduler.add(Search(self._evaluator, self._parameters, self._seed), request, on_done, errors.append)
-        while not scheduler.is_idle:
-            if self._is_stopped():
-                return None
-            scheduler.step()
-            if errors:
-                raise errors[0]
-        return [reports[number] for number in range(len(games))]
+        requests = [SearchRequest(game, limits, ownership=True, early_stop=False) for game in games]
+        searches = ((Search(self._evaluator, self._parameters, self._seed), request) for request in requests)
+        reports = list(run_in_order(new_scheduler(self._evaluator, limits), searches, self._is_stopped))
+        return reports if len(reports) == len(games) else None
 
 
 def find_facts(study: Study) -> list[Fact]:
