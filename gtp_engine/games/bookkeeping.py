@@ -23,7 +23,7 @@ class MatchBook:
         commands: How each player, "A" and "B", was given.
         settings: The settings of the match.
         on_game: Called with each game that is added.
-        states: What else must not change between the pieces of a match, by its name; older versions did not keep it.
+        states: What else must not change between the pieces of a match, by its name.
 
     Raises:
         UserError: The folder holds a match with other settings, or damaged results.
@@ -40,7 +40,7 @@ class MatchBook:
         self._commands = commands
         self._settings = settings
         self._on_game = on_game
-        saved = open_folder(settings.folder, settings.to_dict(commands), states) if settings.folder else []
+        saved = open_folder(settings.folder, {**settings.to_dict(commands), **states}) if settings.folder else []
         self._results = {result.number: result for result in saved if result.number < settings.games}
         self._update()
 

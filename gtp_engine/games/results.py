@@ -149,7 +149,7 @@ class MatchResult:
         return report | {"games": [asdict(game) for game in self.games]}
 
 
-def open_folder(folder: Path, settings: dict[str, Any], states: Mapping[str, str]) -> list[GameResult]:
+def open_folder(folder: Path, settings: Mapping[str, Any]) -> list[GameResult]:
     """Creates the folder of a match, or reads the games already played there.
 
     A folder without a finished game becomes that of this match: a mistyped command line is to be corrected there.
@@ -157,7 +157,6 @@ def open_folder(folder: Path, settings: dict[str, Any], states: Mapping[str, str
     Args:
         folder: The folder.
         settings: What makes two matches the same match.
-        states: More of that; folders of older versions do not have it.
 
     Returns:
         The games in the folder.
@@ -174,9 +173,9 @@ def open_folder(folder: Path, settings: dict[str, Any], states: Mapping[str, str
     has_games = results.exists() and b"\n" in results.read_bytes()
     # Without the keys of a match it may be another program's file.
     if known is None or (not has_games and known.keys() >= settings.keys()):
-        write_text(file, json.dumps({**settings, **states}, indent=2) + "\n")
+        write_text(file, json.dumps(dict(settings), indent=2) + "\n")
         return _read_results(results)
-    for key, here in {**settings, **{key: state for key, state in states.items() if key in known}}.items():
+    for key, here in settings.items():
         if known.get(key) != here:
             there = known.get(key)
             raise UserError(f"{folder} holds another match: its {key} is {there}, not {here}; choose another folder")

@@ -23,7 +23,6 @@ HUMAN = "human"  # the name that `play` gives human players in its records
 _PROGRAM = "gtp_engine"
 # The engine's name in a record (`Engine.name`): the program, a network if there was one, a rank if it played at one.
 _ENGINE_NAME = re.compile(_PROGRAM + r"(?: (?!\d+[kd]$)(?P<network>.+?))?(?: (?P<rank>\d+[kd]))?")
-_OLD_LEVEL = re.compile(r" level \w+$")  # of earlier versions
 # The root of a file as `play` writes it; values match as a whole.
 _ROOT = re.compile(rb"\(\s*;(?>[^\[\];()]+|\[(?>[^\\\]]+|\\.)*+\])*+", re.DOTALL)
 _UNFINISHED = ("", "?", "void")  # results in RE, in lower case, of games that nobody has won or drawn
@@ -278,7 +277,7 @@ def _opponent(record: GameRecord, notes: Notes) -> Opponent | None:
     if not _is_own(record):
         return None
     name = record.white if record.black == HUMAN else record.black
-    match = _ENGINE_NAME.fullmatch(_OLD_LEVEL.sub("", name))
+    match = _ENGINE_NAME.fullmatch(name)
     if match is None:
         return None
     try:

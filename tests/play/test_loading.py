@@ -61,8 +61,6 @@ def test_a_game_of_play_is_continued_as_it_was(tmp_path: Path) -> None:
         ("gtp_engine b6c64-19x19", Opponent("b6c64-19x19", None)),
         ("gtp_engine my own net 1k", Opponent("my own net", Rank(0))),
         ("gtp_engine 99k", None),
-        ("gtp_engine level 3", Opponent(None, None)),
-        ("gtp_engine b6c64-19x19 level max", Opponent("b6c64-19x19", None)),
         ("GNU Go", None),
     ],
 )
