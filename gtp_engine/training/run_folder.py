@@ -6,7 +6,7 @@
   (`b6c96.bin.gz`), which may be older than the state; self-play keeps one for each cycle (`0012.bin.gz`), and 0000 is
   the first one
 - `games/`: game records as samples (`data.sgf_dataset`); `labels/`: a teacher's outputs (`distillation.labels`)
-- `shards/`, `sgf/`: the games of self-play, as samples and as game records (`data.storage`)
+- `shards/`, `sgf/`: the games of self-play, as samples and as game records (`storage`)
 - `log.jsonl`: the log, a line for each report or cycle, written from the state
 - `tensorboard/`: the same for TensorBoard (`event_files`)
 - `lock`: locked while a program trains in the folder (`files.folder_lock`)
@@ -17,7 +17,7 @@ Every file is written atomically. Games count once their shard exists, everythin
 import contextlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,6 @@ from .settings import RunSettings
 from .settings_toml import read_settings, to_toml
 
 FORMAT = "gtp_engine run 1"
-_OLD_LAYOUT = "settings.json"  # of `learn` before version 0.21
-_OLD_NAMES = {"samples": "new_samples", "learned": "samples", "learned_per_s": "rate"}  # in the log, likewise
 _IN_EVERY_LINE = {"samples", "seconds"}  # of the log
 
 
@@ -107,12 +105,6 @@ class RunFolder:
         """Raises UserError unless the folder contains a run, is empty or does not exist."""
         if self.exists or not self.path.exists():
             return
-        if (self.path / _OLD_LAYOUT).exists():
-            network = next(self.path.glob("*.bin.gz"), self.path / "NETWORK.bin.gz")
-            raise UserError(
-                f"{self.path}: a run in the layout of an older version; start a new run from its network, in another "
-                f"folder: --from {network}"
-            )
         if not self.path.is_dir() or any(entry.name != LOCK for entry in self.path.iterdir()):
             raise UserError(f"{self.path}: neither a run's folder nor empty; choose another folder")
 
@@ -188,10 +180,7 @@ class RunFolder:
                 f"{self.state_file}: written by another version ({FORMAT!r} is missing); resume with the program that "
                 f"made it, or start a new run from its last network: --from {self.network('NNNN')}"
             )
-        names = {item.name for item in fields(RunState)}
-        state = RunState(**{name: value for name, value in known.items() if name in names})
-        state.lines = [_renamed(line) for line in state.lines]
-        return state, checkpoint
+        return RunState(**known), checkpoint
 
     def save(self, state: RunState, average: Model, learner: dict[str, Any]) -> None:
         """Writes the state and the log.
@@ -223,13 +212,8 @@ class RunFolder:
             except ValueError:
                 continue
             if isinstance(line, dict) and line.keys() >= _IN_EVERY_LINE:
-                lines.append(_renamed(line))
+                lines.append(line)
         return lines
-
-
-def _renamed(line: dict[str, Any]) -> dict[str, Any]:
-    """Returns a line of the log with the present names."""
-    return {_OLD_NAMES.get(name, name): value for name, value in line.items()} if "learned" in line else line
 
 
 def value_of(line: Mapping[str, Any], name: str) -> Any:

@@ -284,19 +284,6 @@ def test_another_folder_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [letter.name]
 
 
-def test_a_run_in_the_old_layout_is_refused_and_left_alone(games: Path, tmp_path: Path) -> None:
-    out = tmp_path / "old"
-    out.mkdir()
-    for name in ("settings.json", "checkpoint.pt", "b1c8.bin.gz"):
-        (out / name).touch()
-    for arguments in (["learn", str(games), "--out", str(out)], ["learn", "--out", str(out)], ["train", str(out)]):
-        result = CliRunner().invoke(main, arguments)
-        assert result.exit_code == 1 and result.output.count("\n") == 1
-        assert "a run in the layout of an older version; start a new run from its network" in result.output
-        assert f"--from {out / 'b1c8.bin.gz'}" in result.output
-    assert {path.name for path in out.iterdir()} == {"settings.json", "checkpoint.pt", "b1c8.bin.gz"}
-
-
 def test_a_run_belongs_to_one_command(games: Path, tmp_path: Path) -> None:
     begin(tmp_path / "records", games)
     RunFolder(tmp_path / "selfplay").create(miniature.settings())

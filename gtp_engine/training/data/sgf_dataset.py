@@ -217,14 +217,9 @@ def has_other_filters(folder: Path, filters: Filters) -> bool:
     """Returns whether the folder has shards that were made with other filters."""
     for path in shard_files(folder):
         with suppress(ShardError):
-            if not _are_of(read_notes(path), filters):
+            if read_notes(path).get("filters") != filters.to_data():
                 return True
     return False
-
-
-def _are_of(notes: Mapping[str, Any], filters: Filters) -> bool:
-    """Whether a shard was made with these filters; shards of older versions do not record them, and are accepted."""
-    return bool(notes.get("filters", filters.to_data()) == filters.to_data())
 
 
 def _read_kept(
@@ -235,8 +230,7 @@ def _read_kept(
         return None
     try:
         notes = read_notes(path)
-        state = files.state()  # which shards of older versions do not record
-        is_same = notes["portion"] == files.name and notes.get("state", state) == state and _are_of(notes, filters)
+        is_same = notes.items() >= {"portion": files.name, "state": files.state(), "filters": filters.to_data()}.items()
         return (read_shard(path), notes) if is_same else None
     except ShardError as error:
         on_error(f"{error}; made again")

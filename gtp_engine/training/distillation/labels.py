@@ -232,8 +232,6 @@ def check_labels(folder: Path, settings: LabelSettings) -> None:
         before = json.loads(path.read_text())
     except ValueError as error:
         raise UserError(f"{path}: damaged ({error}); choose another folder") from error
-    if isinstance(before, dict) and isinstance(before.get("sources"), list):  # older versions wrote them as typed
-        before["sources"] = [str(Path(source).absolute()) for source in before["sources"]]
     if isinstance(before, dict) and before.get("checksum") == data["checksum"]:
         del data["teacher"]  # the same file under another name
     old, new = _flat(before), _flat(data)
