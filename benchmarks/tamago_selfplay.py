@@ -36,9 +36,9 @@ from rich.table import Table
 from gtp_engine.network.config import parse_config
 from gtp_engine.network.katago_file import write_katago_file
 from gtp_engine.network.model import Model
-from gtp_engine.training.data.storage import GameWriter
 from gtp_engine.training.selfplay import FinishedGame
 from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.storage import GameWriter
 from gtp_engine.training.workers import LocalPool
 
 # Runs in TamaGo's folder. Its processes are forks of this one: they have the wrapped network and the open file.
@@ -111,8 +111,7 @@ class Ours:
     def __enter__(self) -> Self:
         self._temporary = TemporaryDirectory()
         folder = Path(self._temporary.name)
-        self._writer = GameWriter(folder, folder, self._settings.cycle.shard_games)
-        self._games = self._moves = 0
+        self._writer = GameWriter(folder, folder, self._settings.cycle.shard_games, cycle=0)
         self._workers = LocalPool(self._settings, seed=time.time_ns())
         self._workers.play(self._network, 0)
         return self
@@ -130,13 +129,11 @@ class Ours:
         """Evaluations, finished games and their moves since the beginning."""
         self._take(self._workers.pause())  # a batch, some milliseconds: earlier counts are up to a second old
         self._workers.play(self._network, 0)
-        return np.array([self._workers.counts.positions, self._games, self._moves])
+        return np.array([self._workers.counts.positions, self._writer.games, self._writer.moves])
 
     def _take(self, games: Iterable[FinishedGame]) -> None:
         for game in games:
-            self._writer.add(game, 0)
-            self._games += 1
-            self._moves += len(game.sample.moves)
+            self._writer.add(game)
 
 
 def measure(player: TamaGo | Ours, warm_up: float, seconds: float) -> tuple[float, float, float]:

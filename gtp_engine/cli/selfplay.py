@@ -49,10 +49,10 @@ def selfplay(**options: Any) -> None:
     folder = new_folder(chosen.sgf_dir or games_dir(), "selfplay")
     run = SelfPlayGames(settings, network, chosen.games, folder, chosen.shards or folder)
     try:
-        end_on_signals(run)
+        end_on_signals(run.limit)
         with _progress() as (show, interval):
             run.play(chosen.seed, show, interval)
-        if run.stopped:
+        if run.limit.stopped:
             raise KeyboardInterrupt
     except KeyboardInterrupt:
         click.echo("stopped")
@@ -60,7 +60,7 @@ def selfplay(**options: Any) -> None:
     except RESOURCE_ERRORS as error:
         raise click.ClickException(f"{error_text(error)}; the finished games are kept") from error
     finally:
-        if not run.finished:
+        if not run.saved:
             with suppress(OSError):  # not empty: the lock file of a shard that could not be written, or games after all
                 folder.rmdir()
         click.echo(run.summary())

@@ -105,21 +105,22 @@ class PlayingPace:
         self._first: tuple[float, int] | None = None  # the workers take some seconds to start
         self.moves_per_s = 0.0
 
-    def update(self, seconds: float, moves: int, lengths: Sequence[int]) -> float | None:
+    def update(self, seconds: float, moves: int, finished: int, finished_moves: int) -> float | None:
         """Returns the seconds that are left; None if this cannot be told yet.
 
         Args:
             seconds: Time since the beginning.
             moves: Moves that were played since then.
-            lengths: Lengths of the games that were finished since then.
+            finished: Number of games that were finished since then.
+            finished_moves: Number of their moves.
         """
         if self._first is None:
             self._first = (seconds, moves) if moves else None
             return None
         if seconds > self._first[0]:
             self.moves_per_s = (moves - self._first[1]) / (seconds - self._first[0])
-        if len(lengths) > max(self._new, 10):  # earlier, most of them would be short games
-            self.length = sum(lengths) / len(lengths)
+        if finished > max(self._new, 10):  # earlier, most of them would be short games
+            self.length = finished_moves / finished
         # The games that are still in progress at the end have had half of their moves.
         wanted = self.length * (self.games + self._new / 2)
         return max(0.0, wanted - moves) / self.moves_per_s if self.moves_per_s else None

@@ -1,4 +1,4 @@
-"""A given number of self-play games, saved as they finish; `gtp_engine selfplay` runs it."""
+"""Self-play games that are written as they finish: those of a run's cycle, and those of `gtp_engine selfplay`."""
 
 import time
 from collections.abc import Callable
@@ -7,13 +7,50 @@ from pathlib import Path
 
 from ..base.messages import plural
 from ..base.system import WAIT_SECONDS, available_cpus
-from ..game.coords import BLACK
-from .data.storage import GameWriter
-from .selfplay import Counts, FinishedGame
+from .limit import Limit
+from .selfplay import Counts
 from .settings import RunSettings
-from .workers import LocalPool
+from .storage import GameWriter
+from .workers import LocalPool, SelfPlayPool
 
 _CYCLE = 0  # in the notes of the shards: these games do not belong to a training run
+
+
+def play_games(
+    pool: SelfPlayPool,
+    network: str,
+    cycle: int,
+    writer: GameWriter,
+    games: int,
+    limit: Limit,
+    on_progress: Callable[[], None],
+    on_message: Callable[[str], None],
+) -> None:
+    """Plays until a number of games are finished or the limit is reached, and writes what is finished.
+
+    Args:
+        pool: The workers.
+        network: File of the network, "none" for rollouts.
+        cycle: Cycle of the run.
+        writer: Writes the games.
+        games: Number of games.
+        limit: When to stop.
+        on_progress: Called several times a second.
+        on_message: Receives what a user who stops the work is waiting for.
+    """
+    pool.play(network, cycle)
+    try:
+        while writer.games < games and not limit.is_over():
+            for game in pool.collect(WAIT_SECONDS):
+                writer.add(game)
+            writer.flush_late()
+            on_progress()
+        if limit.is_stopped():
+            on_message("stopping: the finished games are being collected")
+        for game in pool.stop() if limit.is_over() else pool.pause():
+            writer.add(game)
+    finally:
+        writer.flush()
 
 
 class SelfPlayGames:
@@ -27,45 +64,38 @@ class SelfPlayGames:
         shards: Folder for the samples.
 
     Attributes:
-        finished: The games that are finished and written.
-        stopped: Setting it to True, also from a signal handler, makes `play` return soon.
+        limit: Stops the work.
     """
 
     def __init__(self, settings: RunSettings, network: str, games: int, folder: Path, shards: Path) -> None:
-        self.finished: list[FinishedGame] = []
-        self.stopped = False
+        self.limit = Limit()
         self._settings, self._network, self._games, self._folder = settings, network, games, folder
-        self._collected = 0  # the finished games, also those that wait to be written
-        self._writer = GameWriter(shards, folder, settings.cycle.shard_games)
+        self._writer = GameWriter(shards, folder, settings.cycle.shard_games, _CYCLE)
+
+    @property
+    def saved(self) -> int:
+        """The number of games that are written."""
+        return self._sum("games")
 
     def play(self, seed: int | None, on_progress: Callable[[str], None], interval: float) -> None:
-        """Plays until all games are finished or `stopped` is set, and writes what is finished.
+        """Plays until all games are finished or the limit stops it, and writes what is finished.
 
         Args:
             seed: Random seed; None for a different one each time.
             on_progress: Receives the progress as one line.
             interval: Seconds between two such lines.
         """
-        start, last_report = time.monotonic(), 0.0
+        start, reported = time.monotonic(), 0.0
+
+        def report() -> None:
+            nonlocal reported
+            now = time.monotonic()
+            if now - reported >= interval:
+                reported = now
+                on_progress(self._progress(workers.counts, now - start))
+
         with LocalPool(self._worker_settings(), time.time_ns() if seed is None else seed, self._games) as workers:
-            workers.play(self._network, _CYCLE)
-            try:
-                while self._collected < self._games and not self.stopped:
-                    for game in workers.collect(WAIT_SECONDS):
-                        self._collected += 1
-                        self.finished += self._writer.add(game, _CYCLE)
-                    self.finished += self._writer.flush_late(_CYCLE)
-                    now = time.monotonic()
-                    if now - last_report >= interval:
-                        last_report = now
-                        on_progress(self._progress(workers.counts - Counts(), now - start))
-                if self.stopped:
-                    on_progress("stopping: the finished games are being collected")
-                    for game in workers.stop():
-                        self._collected += 1
-                        self.finished += self._writer.add(game, _CYCLE)
-            finally:
-                self.finished += self._writer.flush(_CYCLE)
+            play_games(workers, self._network, _CYCLE, self._writer, self._games, self.limit, report, on_progress)
 
     def _worker_settings(self) -> RunSettings:
         """Returns the settings with no more games at a time than each worker will play."""
@@ -75,21 +105,22 @@ class SelfPlayGames:
         return replace(self._settings, machine=machine)
 
     def _progress(self, counts: Counts, seconds: float) -> str:
-        games = f"{self._collected} of {plural(self._games, 'game')}"
+        games = f"{self._writer.games} of {plural(self._games, 'game')}"
         return f"{games}, {counts.speed_text(seconds)}{self._results()}" if counts.positions else f"{games}, starting"
 
     def summary(self) -> str:
-        """Returns one line about the finished games: their number, results, early decisions, and folder."""
-        if not self.finished:
-            return "no game was saved" if self._collected else "no game was finished"
-        checked = [game for game in self.finished if game.is_checked]
-        wrong = sum(game.is_upset for game in checked)
-        decisions = f"; {plural(len(checked), 'early decision')} checked, {wrong} wrong" if checked else ""
-        return f"{plural(len(self.finished), 'game')}{self._results()}{decisions}; in {self._folder}"
+        """Returns one line about the games: their number, results, early decisions, and folder."""
+        if not self.saved:
+            return "no game was saved" if self._writer.games else "no game was finished"
+        checked = self._sum("checked")
+        decisions = f"; {plural(checked, 'early decision')} checked, {self._sum('upsets')} wrong" if checked else ""
+        return f"{plural(self.saved, 'game')}{self._results()}{decisions}; in {self._folder}"
 
     def _results(self) -> str:
-        if not self.finished:
+        if not self.saved:
             return ""
-        black = sum(game.sample.winner == BLACK for game in self.finished) / len(self.finished)
-        length = sum(len(game.sample.moves) for game in self.finished) / len(self.finished)
+        black, length = self._sum("black") / self.saved, self._sum("moves") / self.saved
         return f"; black wins {black:.0%}, {length:.0f} moves per game"
+
+    def _sum(self, name: str) -> int:
+        return sum(getattr(facts, name) for facts in self._writer.written)

@@ -8,13 +8,13 @@ network.
 import contextlib
 import logging
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..base.errors import UserError
-from ..base.system import WAIT_SECONDS, available_cpus, configure_torch
+from ..base.system import available_cpus, configure_torch
 from ..games.results import MatchResult
 from ..network.katago_file import write_katago_file
 from ..network.library import network_name
@@ -24,7 +24,6 @@ from .data.loader import Samples, drawn_samples
 from .data.random_games import random_games
 from .data.samples import join, pack
 from .data.shards import SUFFIX, ShardError, read_shards, write_shard
-from .data.storage import GameWriter, ShardFacts, facts_of, shard_facts
 from .ddp import ProcessGroup
 from .learner import LearnerSettings, learning_speed, playing_network
 from .limit import Limit, Stopped
@@ -33,7 +32,9 @@ from .pace import PlayingPace, first_estimate, first_length, measured_pace
 from .run import SAVE_SECONDS, Run
 from .run_folder import RunFolder
 from .selfplay import Counts
+from .selfplay_games import play_games
 from .settings import RunSettings
+from .storage import GameWriter, ShardFacts, shard_facts
 from .strength import elo_fields, last_rated, play_match
 from .workers import LocalPool, SelfPlayPool
 
@@ -103,7 +104,7 @@ class SelfPlayRun(Run):
         if pace := measured_pace(self.state.lines, self.settings):
             self.observer.message(pace)
         self.limit.restart()
-        seed = cycle.seed + sum(facts.games for facts in self._facts())
+        seed = cycle.seed + _sum(self._facts().values(), "games")
         with self._make_pool(self.settings, seed) as pool, self._saved_if_stopped():  # before the workers end
             while self.state.cycle <= cycle.cycles:
                 if self.state.cycle == 0:
@@ -133,14 +134,14 @@ class SelfPlayRun(Run):
 
     def _write_random_games(self, count: int) -> None:
         number = 1
-        games = random_games(self.settings.games, count, self.settings.cycle.seed)
         portion = []
-        for done, game in enumerate(games, 1):
+        for done, game in enumerate(random_games(self.settings.games, count, self.settings.cycle.seed), 1):
             portion.append(game)
             if len(portion) == _RANDOM_PORTION or done == count:
                 # These names sort before those of self-play. After a kill the same games are made again.
                 path = self.folder.shards / f"000000-{number:03d}{SUFFIX}"
-                write_shard(pack(portion), path, facts_of(portion, cycle=0))
+                games = pack(portion)
+                write_shard(games, path, asdict(ShardFacts.of(games, cycle=0)))
                 portion, number = [], number + 1
                 self.observer.progress(self._phase("random games"), done, count)
                 self.limit.check()
@@ -153,8 +154,8 @@ class SelfPlayRun(Run):
     def _cycle(self, pool: SelfPlayPool) -> None:
         cycle, learn = self.state.cycle, self.settings.learn
         played = self._play(pool, cycle)
-        facts = self._facts()
-        samples = self._read_samples(self._window([shard for shard in facts if 1 <= shard.cycle <= cycle]))
+        facts = {path: shard for path, shard in self._facts().items() if 1 <= shard.cycle <= cycle}
+        samples = self._read_samples(self._window(facts))
         self._learn(samples, learn.samples or learn.epochs * len(samples), self._phase("learning"))
         path = self.folder.network(cycle)
         write_katago_file(self._playing_network(samples).stored(), path)
@@ -163,9 +164,9 @@ class SelfPlayRun(Run):
             **self._new_line(self.learner.check()),
             "network": path.name,
             "player": self.network.name,
-            **_game_facts([shard for shard in facts if shard.cycle == cycle]),
-            "games_in_all": sum(shard.games for shard in facts if 1 <= shard.cycle <= cycle),
-            "samples_in_all": sum(shard.samples for shard in facts if 1 <= shard.cycle <= cycle),
+            **_game_facts([shard for shard in facts.values() if shard.cycle == cycle]),
+            "games_in_all": _sum(facts.values(), "games"),
+            "samples_in_all": _sum(facts.values(), "samples"),
             **_speeds(played),
             "damaged_shards": len(self._damaged),
             "window": len(samples),
@@ -185,39 +186,33 @@ class SelfPlayRun(Run):
     def _play(self, pool: SelfPlayPool, cycle: int) -> _Played:
         """Plays the games that the cycle still lacks."""
         settings = self.settings.cycle
-        done = sum(facts.games for facts in self._facts(cycle))
+        done = _sum(self._facts(cycle).values(), "games")
         if done >= settings.games:
             return _Played()
-        writer = GameWriter(self.folder.shards, self.folder.records, settings.shard_games)
+        writer = GameWriter(self.folder.shards, self.folder.records, settings.shard_games, cycle)
         pace = self._playing_pace(settings.games - done, pool.counts)
         rate = None if self.state.lines else self._learning_rate()  # now, while the workers do not need the CPU
         began = saved = time.monotonic()
-        before, reported, lengths = pool.counts, 0.0, []
-        pool.play(str(self.network), cycle)
-        try:
-            while done + writer.waiting < settings.games and not self.limit.is_over():
-                for game in pool.collect(WAIT_SECONDS):
-                    lengths.append(len(game.sample.moves))
-                    done += len(writer.add(game, cycle))
-                done += len(writer.flush_late(cycle))
-                now = time.monotonic()
-                if now - saved >= SAVE_SECONDS:
-                    self.save()  # the time of the games, which are saved as they end
-                    saved = now
-                if now - reported >= _PROGRESS_SECONDS:
-                    reported, counts, seconds = now, pool.counts - before, now - began
-                    left = pace.update(seconds, counts.moves, lengths)
-                    facts = counts.speed_text(seconds)
-                    self.observer.progress(self._phase("self-play"), done + writer.waiting, settings.games, facts, left)
-                    if rate and left is not None and (seconds > _ESTIMATE_SECONDS or left < _PROGRESS_SECONDS):
-                        self.observer.message(first_estimate(self.settings, pace, counts, rate))
-                        rate = None
-            if self.limit.is_stopped():
-                self.observer.message("stopping: the finished games are being collected")
-            for game in pool.stop() if self.limit.is_over() else pool.pause():
-                writer.add(game, cycle)
-        finally:
-            writer.flush(cycle)
+        before, reported = pool.counts, 0.0
+
+        def report() -> None:
+            nonlocal saved, reported, rate
+            now = time.monotonic()
+            if now - saved >= SAVE_SECONDS:
+                self.save()  # the time of the games, which are saved as they end
+                saved = now
+            if now - reported < _PROGRESS_SECONDS:
+                return
+            reported, counts, seconds = now, pool.counts - before, now - began
+            left = pace.update(seconds, counts.moves, writer.games, writer.moves)
+            speed = counts.speed_text(seconds)
+            self.observer.progress(self._phase("self-play"), done + writer.games, settings.games, speed, left)
+            if rate and left is not None and (seconds > _ESTIMATE_SECONDS or left < _PROGRESS_SECONDS):
+                self.observer.message(first_estimate(self.settings, pace, counts, rate))
+                rate = None
+
+        wanted, message = settings.games - done, self.observer.message
+        play_games(pool, str(self.network), cycle, writer, wanted, self.limit, report, message)
         self.limit.check()
         return _Played(time.monotonic() - began, pool.counts - before)
 
@@ -240,15 +235,17 @@ class SelfPlayRun(Run):
         configure_torch(self._group.thread_share(self._threads))
         return self._group.count * learning_speed(self.learner.model, self.learner.settings, self._device, batch)
 
-    def _window(self, facts: list[ShardFacts]) -> list[ShardFacts]:
+    def _window(self, facts: dict[Path, ShardFacts]) -> list[Path]:
         """Returns the newest shards that together fill the window."""
-        wanted = self.settings.window.size(sum(shard.samples for shard in facts))
-        chosen: list[ShardFacts] = []
-        while facts and sum(shard.samples for shard in chosen) < wanted:
-            chosen.append(facts.pop())
+        wanted = self.settings.window.size(_sum(facts.values(), "samples"))
+        chosen: list[Path] = []
+        for path in reversed(facts):
+            if wanted > 0:
+                chosen.append(path)
+                wanted -= facts[path].samples
         return chosen[::-1]
 
-    def _facts(self, cycle: int | None = None) -> list[ShardFacts]:
+    def _facts(self, cycle: int | None = None) -> dict[Path, ShardFacts]:
         return shard_facts(self.folder.shards, cycle, self._skip)
 
     def _skip(self, error: ShardError) -> None:
@@ -257,12 +254,12 @@ class SelfPlayRun(Run):
             self._damaged.add(str(error))
             logger.warning(f"skipped: {error}")
 
-    def _read_samples(self, facts: list[ShardFacts]) -> Samples:
-        sets = list(read_shards([shard.path for shard in facts], self._skip))
+    def _read_samples(self, shards: Collection[Path]) -> Samples:
+        sets = list(read_shards(shards, self._skip))
         share, areas = self.settings.learn.searched_share, self.learner.model.config.suicide_areas
         samples = Samples(join(sets), searched_share=share, suicide_areas=areas) if sets else None
         if samples is None or not len(samples):
-            raise UserError(f"{self.folder.shards}: no samples to learn from in {len(facts)} shards")
+            raise UserError(f"{self.folder.shards}: no samples to learn from in {len(shards)} shards")
         return samples
 
     def _playing_network(self, samples: Samples) -> Model:
@@ -303,16 +300,16 @@ class SelfPlayRun(Run):
     def _measure_piece(self) -> None:
         """Measures the network on its newest games, and its Elo if that would be measured later."""
         # Shards of later cycles were copied from another run.
-        facts = [shard for shard in self._facts() if shard.cycle <= self.state.cycle]
-        last = max((shard.cycle for shard in facts), default=0)
-        newest = [shard for shard in facts if shard.cycle == last]
+        facts = {path: shard for path, shard in self._facts().items() if shard.cycle <= self.state.cycle}
+        last = max((shard.cycle for shard in facts.values()), default=0)
+        newest = [path for path, shard in facts.items() if shard.cycle == last]
         if not newest:
             return
         samples = self._read_samples(newest)
         found = self._measured(self._averaged_network(samples), samples, _MEASURED_POSITIONS)
         trained = (name for name, weight in vars(self.settings.losses).items() if weight and name in found)
         shown = ", ".join(f"{name} {found[name]:.3f}" for name in trained)
-        source = f"games of cycle {newest[0].cycle}" if newest[0].cycle else "random games"
+        source = f"games of cycle {last}" if last else "random games"
         self.observer.message(f"losses on {found['positions']:,.0f} positions of the newest {source}: {shown}")
         lines, limit = self.state.lines, Limit(_MATCH_MINUTES, self.limit)
         if self.settings.match.every and lines and "elo" not in lines[-1] and not self.limit.stopped:
@@ -321,17 +318,20 @@ class SelfPlayRun(Run):
                 self.save()
 
 
-def _game_facts(shards: list[ShardFacts]) -> dict[str, Any]:
+def _sum(shards: Iterable[ShardFacts], name: str) -> int:
+    return sum(getattr(shard, name) for shard in shards)
+
+
+def _game_facts(shards: Collection[ShardFacts]) -> dict[str, Any]:
     """Returns the log's fields about the games of a cycle."""
-    games = sum(shard.games for shard in shards)
-    checked, upsets = (sum(getattr(shard, name) for shard in shards) for name in ("checked", "upsets"))
+    games, checked = _sum(shards, "games"), _sum(shards, "checked")
     return {
         "games": games,
-        "new_samples": sum(shard.samples for shard in shards),
-        "length": round(sum(shard.moves for shard in shards) / max(games, 1), 1),
-        "black_wins": round(sum(shard.black for shard in shards) / max(games, 1), 3),
-        "decided": round(sum(shard.decided for shard in shards) / max(games, 1), 3),
-        "false_decisions": round(upsets / checked, 3) if checked else None,
+        "new_samples": _sum(shards, "samples"),
+        "length": round(_sum(shards, "moves") / max(games, 1), 1),
+        "black_wins": round(_sum(shards, "black") / max(games, 1), 3),
+        "decided": round(_sum(shards, "decided") / max(games, 1), 3),
+        "false_decisions": round(_sum(shards, "upsets") / checked, 3) if checked else None,
     }
 
 

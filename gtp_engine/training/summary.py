@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..games.elo import wilson_interval
-from .data.storage import shard_facts
 from .pace import duration_text
 from .run_folder import RunFolder, value_of
 from .settings import RunSettings
+from .storage import shard_facts
 
 # What the sentence says of a measurement on held-back games: the field, its title, and how it is written.
 _HELD_BACK = (
@@ -37,7 +37,7 @@ def state_of_cycle(folder: RunFolder, settings: RunSettings, lines: Sequence[Map
         return "all cycles are finished"
     if not folder.network(0).exists():
         return f"the first network is being made, then cycle 1 of {settings.cycle.cycles}"
-    games = sum(facts.games for facts in shard_facts(folder.shards, cycle))
+    games = sum(facts.games for facts in shard_facts(folder.shards, cycle).values())
     return (
         f"cycle {cycle} of {settings.cycle.cycles} is under way, {games:,} of {settings.cycle.games:,} games are saved"
     )

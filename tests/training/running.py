@@ -6,9 +6,9 @@ from pathlib import Path
 
 from gtp_engine.sgf import GameRecord, read_sgf_games
 from gtp_engine.training.data.shards import read_shard
-from gtp_engine.training.data.storage import shard_facts
 from gtp_engine.training.run_folder import RunFolder
 from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.storage import shard_facts
 
 
 def check_whole(folder: RunFolder, settings: RunSettings) -> None:
@@ -20,17 +20,18 @@ def check_whole(folder: RunFolder, settings: RunSettings) -> None:
     numbers: list[int] = []
     for line in lines:
         shards = shard_facts(folder.shards, line["cycle"])
-        assert sum(shard.games for shard in shards) == line["games"] >= settings.cycle.games
-        assert sum(shard.samples for shard in shards) == line["new_samples"]
-        for shard in shards:
-            games = read_shard(shard.path)
-            records = list(read_sgf_games(folder.records / f"{shard.path.stem}.sgf"))
+        assert sum(shard.games for shard in shards.values()) == line["games"] >= settings.cycle.games
+        assert sum(shard.samples for shard in shards.values()) == line["new_samples"]
+        for path in shards:
+            games = read_shard(path)
+            records = list(read_sgf_games(folder.records / f"{path.stem}.sgf"))
             written = [int(record.texts["GN"]) for record in records if isinstance(record, GameRecord)]
             assert games.games["number"].tolist() == written
             numbers += written
     assert len(set(numbers)) == len(numbers)
-    assert len(list(folder.records.iterdir())) == len([facts for facts in shard_facts(folder.shards) if facts.cycle])
-    random_games = [read_shard(facts.path) for facts in shard_facts(folder.shards, 0)]
+    of_cycles = [facts for facts in shard_facts(folder.shards).values() if facts.cycle]
+    assert len(list(folder.records.iterdir())) == len(of_cycles)
+    random_games = [read_shard(path) for path in shard_facts(folder.shards, 0)]
     assert sum(games.game_count for games in random_games) == settings.cycle.random_games
     state, _ = folder.load()
     totals = [line["samples"] for line in lines]

@@ -1,7 +1,5 @@
 """Shards: what is read is what was written, or an error that names the file."""
 
-import json
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +7,7 @@ import pytest
 from making import random_game, sample_game
 
 from gtp_engine.training.data.samples import GameSet, game_set, join, pack
-from gtp_engine.training.data.shards import MAGIC, ShardError, read_notes, read_shard, read_shards, write_shard
+from gtp_engine.training.data.shards import ShardError, read_notes, read_shard, read_shards, write_shard
 
 
 def searched(seed: int) -> GameSet:
@@ -47,29 +45,23 @@ def test_choosing_undoes_joining() -> None:
         assert_equal(chosen, join([games.choose(np.zeros(3, np.bool_)), parts[number]]))
 
 
-def test_any_changed_byte_is_noticed(tmp_path: Path) -> None:
-    path = tmp_path / "a.shard"
-    write_shard(recorded(1), path)
-    good = path.read_bytes()
+def test_a_changed_byte_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
+    path, games = tmp_path / "a.shard", recorded(1)
+    write_shard(games, path)
+    good, noticed = path.read_bytes(), 0
     for place in range(len(good)):
         path.write_bytes(good[:place] + bytes([good[place] ^ 4]) + good[place + 1 :])
-        with pytest.raises(ShardError, match=r"a\.shard: a damaged shard"):
-            read_shard(path)
+        try:
+            assert_equal(read_shard(path), games)  # the byte is part of a date, for example
+        except ShardError as error:
+            assert str(error).startswith(f"{path}: a damaged shard (")
+            noticed += 1
+    assert noticed > len(good) / 2
     for length in range(0, len(good), 7):
         path.write_bytes(good[:length])
-        with pytest.raises(ShardError):
-            read_shard(path)
-
-
-def test_a_header_is_not_believed(tmp_path: Path) -> None:
-    path = tmp_path / "a.shard"
-    block = zlib.compress(b"")
-    column = {"name": "moves", "type": "<u2", "shape": [10**12], "size": len(block), "crc32": zlib.crc32(block)}
-    header = json.dumps({"games": 1, "sources": [], "notes": {}, "columns": [column]}).encode()
-    start = len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little")
-    path.write_bytes(MAGIC + start + header + block)
-    with pytest.raises(ShardError, match="impossible shape of the column"):
-        read_shard(path)
+        for read in (read_shard, read_notes):
+            with pytest.raises(ShardError):
+                read(path)
 
 
 def test_columns_that_do_not_fit_are_refused() -> None:
@@ -91,10 +83,3 @@ def test_damaged_shards_are_named_and_left_out(tmp_path: Path) -> None:
     sets = list(read_shards(paths, errors.append))
     assert [int(games.games["number"][0]) for games in sets] == [0, 2]
     assert len(errors) == 1 and "1.shard" in str(errors[0])
-
-
-def test_shards_of_earlier_versions_can_be_read() -> None:
-    """The file was written before ownership had units and teachers had judgements."""
-    games = read_shard(Path(__file__).parents[1] / "data" / "searched.shard")
-    assert_equal(games, join([searched(1), recorded(2)]))
-    assert games.games["ownership_unit"].tolist() == [1, 0] and not len(games.judgements)

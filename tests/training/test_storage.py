@@ -13,12 +13,11 @@ from click.testing import CliRunner
 from making import random_game, sample_game
 
 from gtp_engine.cli import main
-from gtp_engine.training import selfplay_games
-from gtp_engine.training.data import storage
+from gtp_engine.training import selfplay_games, storage
 from gtp_engine.training.data.shards import ShardError, read_shard, write_shard
-from gtp_engine.training.data.storage import GameWriter, shard_facts
 from gtp_engine.training.selfplay import Counts, FinishedGame
 from gtp_engine.training.selfplay_games import SelfPlayGames
+from gtp_engine.training.storage import GameWriter, shard_facts
 
 
 def finished(number: int) -> FinishedGame:
@@ -26,80 +25,80 @@ def finished(number: int) -> FinishedGame:
     return FinishedGame(sample, f"(;SZ[5]GN[{number}])", is_decided=False, is_checked=False, is_upset=False)
 
 
+def games_in(shards: Path) -> list[int]:
+    return [facts.games for facts in shard_facts(shards).values()]
+
+
 def test_games_are_written_in_portions_or_when_they_have_waited_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
     monkeypatch.setattr(storage.time, "monotonic", lambda: now)
-    writer = GameWriter(tmp_path / "shards", tmp_path / "sgf", games_per_file=2)
-    assert writer.flush_late(cycle=1) == []
-    assert writer.add(finished(1), cycle=1) == []
-    assert len(writer.add(finished(2), cycle=1)) == 2
+    shards = tmp_path / "shards"
+    writer = GameWriter(shards, tmp_path / "sgf", games_per_file=2, cycle=1)
+    writer.flush_late()
+    writer.add(finished(1))
+    assert games_in(shards) == []
+    writer.add(finished(2))
     now += 100
-    assert writer.add(finished(3), cycle=1) == []
+    writer.add(finished(3))
     now += 59
-    assert writer.flush_late(cycle=1) == []
+    writer.flush_late()
+    assert games_in(shards) == [2]
     now += 1
-    assert [game.sample.number for game in writer.flush_late(cycle=1)] == [3]
-    assert writer.waiting == 0
-    assert [facts.games for facts in shard_facts(tmp_path / "shards", cycle=1)] == [2, 1]
+    writer.flush_late()
+    assert games_in(shards) == [2, 1] == [facts.games for facts in writer.written]
+    assert (writer.games, writer.moves) == (3, 30)
+    assert [facts.cycle for facts in shard_facts(shards, cycle=1).values()] == [1, 1] and not shard_facts(shards, 0)
     assert (tmp_path / "sgf" / "000002.sgf").read_text() == "(;SZ[5]GN[3])\n"
-
-
-def test_two_programs_in_a_folder_write_beside_each_other(tmp_path: Path) -> None:
-    writers = [GameWriter(tmp_path, None, games_per_file=1) for _ in range(2)]
-    for number in range(4):
-        assert writers[number % 2].add(finished(number), cycle=0)
-    assert [facts.games for facts in shard_facts(tmp_path)] == [1, 1, 1, 1]
 
 
 def test_two_programs_that_write_at_the_same_time_choose_different_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = (GameWriter(tmp_path / "shards", tmp_path / name, games_per_file=1) for name in "ab")
+    first, second = (GameWriter(tmp_path / "shards", tmp_path / name, games_per_file=1, cycle=0) for name in "ab")
 
     def write(*arguments: object) -> None:
         monkeypatch.setattr(storage, "write_shard", write_shard)
-        second.add(finished(2), cycle=0)  # when the first one has chosen its number
+        second.add(finished(2))  # when the first one has chosen its number
         write_shard(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(storage, "write_shard", write)
-    first.add(finished(1), cycle=0)
+    first.add(finished(1))
     numbers = {path.name: read_shard(path).games["number"].tolist() for path in (tmp_path / "shards").iterdir()}
     assert numbers == {"000001.shard": [1], "000002.shard": [2]}
     assert (tmp_path / "a" / "000001.sgf").exists() and (tmp_path / "b" / "000002.sgf").exists()
-    first.add(finished(3), cycle=0)
-    assert [facts.games for facts in shard_facts(tmp_path / "shards")] == [1, 1, 1]
+    first.add(finished(3))
+    assert games_in(tmp_path / "shards") == [1, 1, 1]
 
 
 def test_temporary_files_are_not_shards(tmp_path: Path) -> None:
-    writer = GameWriter(tmp_path, None, games_per_file=1)
-    writer.add(finished(1), cycle=0)
+    GameWriter(tmp_path, tmp_path, games_per_file=1, cycle=0).add(finished(1))
     for content in (b"half", (tmp_path / "000001.shard").read_bytes()):
         (tmp_path / ".000002.12345.tmp.shard").write_bytes(content)
-        assert [facts.path.name for facts in shard_facts(tmp_path, on_error=pytest.fail)] == ["000001.shard"]
+        assert [path.name for path in shard_facts(tmp_path, on_error=pytest.fail)] == ["000001.shard"]
 
 
 def test_damaged_shards_are_reported(tmp_path: Path) -> None:
-    writer = GameWriter(tmp_path, None, games_per_file=1)
+    writer = GameWriter(tmp_path, tmp_path, games_per_file=1, cycle=0)
     for number in range(4):
-        writer.add(finished(number), cycle=0)
+        writer.add(finished(number))
     shards = sorted(tmp_path.glob("*.shard"))
     shards[0].write_bytes(shards[0].read_bytes()[:30])
     write_shard(read_shard(shards[1]), shards[1], {"author": "somebody"})
     shards[3].write_bytes(shards[3].read_bytes()[:-1])
     errors: list[ShardError] = []
-    assert [facts.path for facts in shard_facts(tmp_path, on_error=errors.append)] == [shards[2]]
+    assert list(shard_facts(tmp_path, on_error=errors.append)) == [shards[2]]
     assert "000001.shard: a damaged shard" in str(errors[0])
     assert "000002.shard: not a shard of self-play" in str(errors[1])
-    assert "000004.shard: a damaged shard (cut short)" in str(errors[2])
+    assert "000004.shard: a damaged shard (File is not a zip file)" in str(errors[2])
 
 
 def test_games_that_were_finished_when_self_play_is_stopped_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(seconds: float) -> list[FinishedGame]:
-        games.stopped = True
+        games.limit.stopped = True
         return []
 
     def last_games() -> Iterator[FinishedGame]:
@@ -111,7 +110,7 @@ def test_games_that_were_finished_when_self_play_is_stopped_are_kept(
     monkeypatch.setattr(selfplay_games, "LocalPool", lambda *arguments: MagicMock(__enter__=lambda self: pool))
     games = SelfPlayGames(miniature.settings(shard_games="100"), "none", 6, tmp_path, tmp_path)
     games.play(1, shown.append, interval=math.inf)
-    assert len(games.finished) == 3 and read_shard(tmp_path / "000001.shard").game_count == 3
+    assert games.saved == 3 and read_shard(tmp_path / "000001.shard").game_count == 3
 
 
 def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +125,7 @@ def test_games_that_a_full_disk_refuses_do_not_count_as_saved(tmp_path: Path, mo
     games = SelfPlayGames(miniature.settings(shard_games="2"), "none", 6, tmp_path, tmp_path)
     with pytest.raises(OSError, match="No space left on device"):
         games.play(1, Mock(), interval=60.0)
-    assert len(games.finished) == 2 and games.summary().startswith("2 games; ")
+    assert games.saved == 2 and games.summary().startswith("2 games; ")
     assert [path.name for path in sorted(tmp_path.glob("[!.]*"))] == ["000001.sgf", "000001.shard"]
 
 

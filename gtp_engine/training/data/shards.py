@@ -1,20 +1,15 @@
 """Shards: files of training games, `.shard`.
 
-A shard consists of MAGIC, the length of its header (uint32), the header's CRC-32 (uint32), the header (a JSON object),
-and the columns of a `GameSet`, each compressed by zlib. All numbers are little-endian. The header:
-
-    {"games": 1000, "sources": ["b6c96-12"], "notes": {...},
-     "columns": [{"name": "moves", "type": "<u2", "shape": [61234], "size": 70213, "crc32": 2911430214}, ...]}
-
-`size` and `crc32` are those of the compressed column. Types are numpy's (`samples.COLUMNS`); that of records is a list
-of [name, type]. Columns that a set lacks are left out. `notes` are plain data of the program that wrote the shard.
+A shard is numpy's archive of arrays, `.npz`: the columns of a `GameSet` in their types on disk (`samples.COLUMNS`),
+without those that the set lacks, and `about`, a JSON object as bytes: the names of these `columns`, the `sources`, and
+the `notes` of the program that wrote the shard. The archive's checksums tell what is damaged.
 """
 
 import json
-import math
-import os
+import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +19,10 @@ from ...base.errors import UserError
 from ...base.files import files_with, write_atomically
 from .samples import COLUMNS, GameSet, game_set
 
-MAGIC = b"GTPENGINE SHARD1"
 SUFFIX = ".shard"
-# The field kept its first name in files; then 1 was the only unit.
-_WRITTEN_NAMES = {"ownership_unit": "has_ownership"}
-_START = len(MAGIC) + 8
-# The most that zlib can expand data: larger shapes in a damaged or hostile header are refused.
-_ZLIB_EXPANSION = 1032
+_ABOUT = "about"
+# What zipfile, numpy and JSON raise for damaged data.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, KeyError, TypeError)
 
 
 class ShardError(UserError):
@@ -48,20 +40,18 @@ def write_shard(games: GameSet, path: Path, notes: Mapping[str, Any] | None = No
     Raises:
         OSError: It cannot be written.
     """
-    columns, blocks = [], []
-    for name, column in games.columns().items():
-        dtype, default = COLUMNS[name].stored, COLUMNS[name].default
-        if default is not None and not len(column):
-            continue
-        block = zlib.compress(np.ascontiguousarray(column, dtype).tobytes(), 6)
-        shape = list(column.shape)
-        kind, checksum = _type_of(dtype), zlib.crc32(block)
-        columns.append({"name": name, "type": kind, "shape": shape, "size": len(block), "crc32": checksum})
-        blocks.append(block)
-    facts = {"games": games.game_count, "sources": games.sources, "notes": dict(notes or {}), "columns": columns}
-    header = json.dumps(facts).encode()
-    start = MAGIC + len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little")
-    write_atomically(path, lambda temporary: temporary.write_bytes(start + header + b"".join(blocks)))
+    stored = {name: column.astype(COLUMNS[name].stored) for name, column in games.columns().items()}
+    arrays: dict[str, Any] = {
+        name: column for name, column in stored.items() if len(column) or COLUMNS[name].default is None
+    }
+    about = json.dumps({"columns": list(arrays), "sources": games.sources, "notes": dict(notes or {})})
+    arrays[_ABOUT] = np.frombuffer(about.encode(), np.uint8)
+
+    def write(temporary: Path) -> None:
+        with open(temporary, "wb") as file:  # numpy would add a suffix to a path
+            np.savez_compressed(file, **arrays)
+
+    write_atomically(path, write)
 
 
 def read_shard(path: Path) -> GameSet:
@@ -69,73 +59,44 @@ def read_shard(path: Path) -> GameSet:
 
     Raises:
         ShardError: The file is damaged or not a shard.
-        OSError: It cannot be read.
+        OSError: It cannot be opened.
     """
-    data = path.read_bytes()
-    try:
-        return _read(data)
-    except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
-        raise ShardError(f"{path}: a damaged shard ({error})") from error
+    with _opened(path) as archive:
+        about = _about(archive)
+        arrays = {name: _array(archive, name) for name in about["columns"]}
+        for name, column in arrays.items():
+            if column.dtype != COLUMNS[name].stored:
+                raise UserError(f"wrong type of the column {name}: {column.dtype}")
+        games = game_set(about["sources"], **arrays)
+        games.check()
+    return games
 
 
 def read_notes(path: Path) -> dict[str, Any]:
     """Reads only the notes of a shard; raises the same errors as `read_shard`, except for damage within the columns."""
+    with _opened(path) as archive:
+        return dict(_about(archive)["notes"])
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Opens a shard for a `with` block; ShardError if what it contains is damaged."""
     with open(path, "rb") as file:
-        start = file.read(_START)
-        size = int.from_bytes(start[len(MAGIC) : len(MAGIC) + 4], "little")
-        data = start + file.read(size)
-        length = file.seek(0, os.SEEK_END)
-    try:
-        header, columns = _header(data)
-        if length < columns + sum(entry["size"] for entry in header["columns"]):
-            raise UserError("cut short")
-        return dict(header["notes"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise ShardError(f"{path}: a damaged shard ({error})") from error
+        try:
+            with zipfile.ZipFile(file) as archive:
+                yield archive
+        except _DAMAGE as error:
+            raise ShardError(f"{path}: a damaged shard ({error})") from error
 
 
-def _header(data: bytes) -> tuple[dict[str, Any], int]:
-    """Returns the header, and the offset of the columns."""
-    if data[: len(MAGIC)] != MAGIC:
-        raise UserError("wrong file type")
-    size, checksum = (int.from_bytes(data[at : at + 4], "little") for at in (len(MAGIC), len(MAGIC) + 4))
-    header = data[_START : _START + size]
-    if len(header) < size:
-        raise UserError("cut short")
-    if zlib.crc32(header) != checksum:
-        raise UserError("wrong checksum of the header")
-    return json.loads(header), _START + size
+def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    with archive.open(f"{name}.npy") as file:
+        array: np.ndarray = np.lib.format.read_array(file)
+    return array
 
 
-def _read(data: bytes) -> GameSet:
-    header, position = _header(data)
-    columns: dict[str, np.ndarray] = {}
-    for entry in header["columns"]:
-        name, size = entry["name"], entry["size"]
-        block = data[position : position + size]
-        position += size
-        if len(block) < size:
-            raise UserError("cut short")
-        if zlib.crc32(block) != entry["crc32"]:
-            raise UserError(f"wrong checksum of the column {name}")
-        dtype, shape = COLUMNS[name].stored, tuple(entry["shape"])
-        if _type_of(dtype) != entry["type"]:
-            raise UserError(f"wrong type of the column {name}: {entry['type']}")
-        expected = math.prod(shape) * dtype.itemsize
-        if expected > _ZLIB_EXPANSION * max(size, 1):
-            raise UserError(f"impossible shape of the column {name}")
-        columns[name] = np.frombuffer(zlib.decompress(block, bufsize=max(expected, 1)), dtype).reshape(shape)
-    games = game_set(tuple(map(str, header["sources"])), **columns)
-    if games.game_count and int(games.games["source"].max()) >= len(games.sources):
-        raise UserError("a game has an unknown source")
-    games.check()
-    return games
-
-
-def _type_of(dtype: np.dtype) -> Any:
-    if dtype.names is None:
-        return dtype.str
-    return [[_WRITTEN_NAMES.get(entry[0], entry[0]), entry[1]] for entry in dtype.descr]
+def _about(archive: zipfile.ZipFile) -> dict[str, Any]:
+    return dict(json.loads(_array(archive, _ABOUT).tobytes()))
 
 
 def shard_files(folder: Path) -> list[Path]:
