@@ -13,17 +13,15 @@ import random
 import re
 import sys
 import time
-import zipfile
 from pathlib import Path
 
-from rank_games import network_or_default
+from common import network_or_default, records_of, share
 
 from gtp_engine.game.coords import PASS
-from gtp_engine.games.elo import wilson_interval
 from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import SearchRequest
-from gtp_engine.sgf import GameRecord, SgfError, read_sgf
+from gtp_engine.sgf import GameRecord, SgfError
 
 _SCORE = re.compile(r"([BW])\+([\d.]+)|0|jigo|draw", re.IGNORECASE)
 
@@ -39,14 +37,13 @@ def main() -> None:
     options = parser.parse_args()
     network = network_or_default(options.network, 19)
     worker = SearchWorker(network, 1, options.seed)
-    finished = finished_games(options.records, options.member)
+    finished = [(name, one) for name, one in records_of(options.records, options.member) if ends_with_score(one)]
     random.Random(options.seed).shuffle(finished)
     chosen = finished[options.skip : options.skip + options.games]
     print(f"{len(finished):,} finished games with a score; counting {len(chosen):,} from number {options.skip:,} on")
     equal = winners = games = 0
     began = time.monotonic()
-    for name, line in chosen:
-        record = read_sgf(line.encode())
+    for name, record in chosen:
         try:
             game = record.to_game()
         except SgfError as error:  # an illegal move
@@ -71,19 +68,6 @@ def show(games: int, equal: int, winners: int, seconds: float) -> None:
         print(f"{games:,} games: equal {share(equal, games)}, winner {share(winners, games)}, {each:.2f} s each")
 
 
-def finished_games(path: Path, member: str) -> list[tuple[str, str]]:
-    """Returns the records that end in two passes with a score, as name and SGF, in the order of the archive."""
-    found = []
-    with zipfile.ZipFile(path) as archive:
-        for name in sorted(archive.namelist()):
-            if not name.startswith(member):
-                continue
-            for number, line in enumerate(archive.read(name).decode().splitlines(), 1):
-                if line.rstrip(")").endswith("[]") and ends_with_score(read_sgf(line.encode())):
-                    found.append((f"{name}:{number}", line))
-    return found
-
-
 def ends_with_score(record: GameRecord) -> bool:
     """Whether the last two moves are passes and the result is a number of points."""
     last = [move.point for move in record.moves[-2:]]
@@ -100,12 +84,6 @@ def agreed_score(record: GameRecord) -> float:
 
 def sign(points: float) -> float:
     return math.copysign(1, points) if points else 0
-
-
-def share(count: int, games: int) -> str:
-    """Returns a share in percent with its interval."""
-    low, high = wilson_interval(count / games, games)
-    return f"{count} ({count / games:.1%}, {low:.1%} to {high:.1%})"
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
 """Sends a great many strange lines to one `gtp_engine gtp` process and checks that each command gets its response.
 
+    python benchmarks/fuzz_gtp.py [--lines 1000000] [--seed 1] [--first 0]
+
 Lines are random bytes, commands, and commands with bytes changed, some of them a megabyte long; one visit a move, in a
 temporary folder. A failure is a response that is missing, out of order or malformed, an internal error, a traceback, a
 stderr line that a client could take for GTP, 60 s of silence, or the end of the process. Line N of a seed is always the
-same. The state is kept in `work/`; a second run resumes there, in a new process.
+same; `--first N` begins there.
 """
 
 import argparse
-import json
 import os
 import queue
 import re
@@ -21,82 +22,17 @@ from pathlib import Path
 from random import Random
 from typing import IO
 
-from fingerprint import PACKAGE, WORK, fingerprint
+from kept_results import PACKAGE
+
+from gtp_engine.gtp.registry import LISTING_ORDER
 
 BLOCK = 1000  # lines of one generator
 WINDOW = 300  # commands without a response yet
 WINDOW_BYTES = 4_000_000
 SILENCE_SECONDS = 60.0
-CODE = ("base", "sgf", "cli", "evaluate", "game", "gtp", "play", "search")
+REPORT_EVERY = 10_000  # lines
 
-COMMANDS = [
-    *["play {c} {v}"] * 12,
-    *["genmove {c}"] * 4,
-    *["undo"] * 3,
-    *["boardsize {small}"] * 2,
-    *["clear_board"] * 2,
-    "boardsize {n}",
-    "boardsize {n} {n}",
-    "rectangular_boardsize {small} {small}",
-    "komi {x}",
-    "get_komi",
-    "reg_genmove {c}",
-    "kgs-genmove_cleanup {c}",
-    "gg-undo {n}",
-    "showboard",
-    "name",
-    "version",
-    "protocol_version",
-    "list_commands",
-    "known_command {w}",
-    "stop",
-    "cputime",
-    "clear_cache",
-    "set_position {s}",
-    "gogui-setup {s}",
-    "gogui-setup_player {c}",
-    "gogui-play_sequence {s}",
-    "gogui-interrupt",
-    "gogui-analyze_commands",
-    "fixed_handicap {n}",
-    "place_free_handicap {n}",
-    "set_free_handicap {v} {v} {v}",
-    "lz-analyze {c} {n}",
-    "lz-analyze {n} minmoves {n}",
-    "kata-analyze {c} {n} ownership true rootInfo true pvVisits true",
-    "kata-analyze interval {n} movesOwnership true ownershipStdev true maxmoves {n}",
-    "kata-analyze {c} avoid {c} {v},{v},{v} {n}",
-    "kata-analyze allow {c} {v} {n} interval {n}",
-    "lz-genmove_analyze {c} {n}",
-    "kata-genmove_analyze {c} ownership true",
-    "cgos-genmove_analyze {c}",
-    "kata-get-rules",
-    "kata-set-rules {r}",
-    'kata-set-rules {{"ko":"{w}","suicide":{w}}}',
-    "kata-set-rule ko {w}",
-    "kata-set-rule suicide {w}",
-    "kgs-rules {r}",
-    "kata-list-params",
-    "kata-get-params",
-    "kata-get-param {w}",
-    "kata-set-param {w} {x}",
-    'kata-set-params {{"c_puct":{x}}}',
-    "gtp_engine-param",
-    "gtp_engine-priors",
-    "gtp_engine-visits",
-    "gtp_engine-win_rates",
-    "gtp_engine-principal_variation",
-    "gtp_engine-last_search",
-    "gtp_engine-pass_alive",
-    "gtp_engine-ladders",
-    "loadsgf {f} {n}",
-    "loadsgf {f}",
-    "printsgf",
-    "printsgf {f}",
-    "kgs-chat game {w} {w}",
-    "cgos-opponent_name {w}",
-    "cgos-gameover {w}",
-]
+# Commands that take long, or none of whose arguments may be of any kind; the others are also sent with random ones.
 RARE = [
     "final_score",
     "final_status_list {t}",
@@ -105,73 +41,44 @@ RARE = [
     "kgs-time_settings {k} {n} {n} {n}",
     "kata-time_settings {k} {x} {x}",
     "time_left {c} {n} {n}",
+    "quit",
 ]
+COMMANDS = [
+    *["play {c} {v}"] * 12,
+    *["genmove {c}"] * 4,
+    *["undo"] * 3,
+    *["boardsize {small}"] * 2,
+    *["clear_board"] * 2,
+    "rectangular_boardsize {small} {small}",
+    "set_position {s}",
+    "gogui-play_sequence {s}",
+    "set_free_handicap {v} {v} {v}",
+    "kata-analyze {c} {n} ownership true rootInfo true pvVisits true",
+    "kata-analyze interval {n} movesOwnership true ownershipStdev true maxmoves {n}",
+    "kata-analyze {c} avoid {c} {v},{v},{v} {n}",
+    "kata-analyze allow {c} {v} {n} interval {n}",
+    "kata-genmove_analyze {c} ownership true",
+    "kata-set-rules {r}",
+    'kata-set-rules {{"ko":"{w}","suicide":{w}}}',
+    'kata-set-params {{"c_puct":{x}}}',
+    "loadsgf {f} {n}",
+    "printsgf {f}",
+    *sorted({*LISTING_ORDER} - {command.split()[0] for command in RARE}),
+]
+ARGUMENTS = ("", "", "{n}", "{c}", "{v}", "{x}", "{w}", "{w}", "{f}", "{r}", "{k}")
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZI"
-WORDS = [
-    *(
-        "true",
-        "false",
-        "SIMPLE",
-        "POSITIONAL",
-        "c_puct",
-        "visits",
-        "maxTime",
-        "reuse_tree",
-        "play",
-        "quit",
-        "info",
-        "=",
-    ),
-    *("#", "\u00e4\u00df", "\u2028", "{}", "[]", "null", "-", "--help", "b", "pass", "resign", "-> x"),
-]
-NUMBERS = [
-    "0",
-    "1",
-    "2",
-    "3",
-    "5",
-    "7",
-    "9",
-    "10",
-    "13",
-    "19",
-    "25",
-    "26",
-    "-1",
-    "007",
-    "2147483648",
-    "9" * 30,
-    "1e3",
-    "x",
-]
-FLOATS = [
-    "0",
-    "0.5",
-    "6.5",
-    "7.5",
-    "-3",
-    "375",
-    "1e9",
-    "1e-9",
-    "nan",
-    "inf",
-    "-inf",
-    "1e999",
-    ".",
-    "1_0",
-    "0x10",
-    "7,5",
-]
+# The arguments that stand for each letter, with spaces between them.
 CHOICES = {
-    "c": ["b", "w", "B", "W", "black", "white", "White", "green"],
-    "n": NUMBERS,
-    "x": FLOATS,
-    "w": WORDS,
-    "small": ["2", "3", "4", "5", "5", "7", "7", "9", "9", "9"],
-    "r": ["chinese", "japanese", "tromp-taylor", "aga", "korean", "new-zealand", "stone-scoring", "aga-button", "kyu"],
-    "f": ["game.sgf", "cut.sgf", "none.sgf", "\u00e9.sgf", "a", "."],
-    "t": ["alive", "dead", "seki", "asleep"],
-    "k": ["none", "absolute", "canadian", "byoyomi", "fischer", "fischer-capped", "sundial"],
+    "c": "b w B W black white White green",
+    "n": "0 1 2 3 5 7 9 10 13 19 25 26 -1 007 2147483648 1e3 x " + "9" * 30,
+    "x": "0 0.5 6.5 7.5 -3 375 1e9 1e-9 nan inf -inf 1e999 . 1_0 0x10 7,5",
+    "w": "true false SIMPLE POSITIONAL c_puct visits maxTime reuse_tree play quit info = # {} [] null - --help "
+    "\u00e4\u00df \u2028 b pass resign ->",
+    "small": "2 3 4 5 5 7 7 9 9 9",
+    "r": "chinese japanese tromp-taylor aga korean new-zealand stone-scoring aga-button kyu",
+    "f": "game.sgf cut.sgf none.sgf \u00e9.sgf a .",
+    "t": "alive dead seki asleep",
+    "k": "none absolute canadian byoyomi fischer fischer-capped sundial",
 }
 
 
@@ -187,7 +94,7 @@ def fill(template: str, random: Random) -> str:
             return random.choice(["pass", "PASS", "resign", "a0", "z99", "i5", "d", "4d"])
         return f"{random.choice(LETTERS[: random.choice((5, 9, 26))])}{random.randint(1, random.choice((5, 9, 25)))}"
 
-    values = {key: random.choice(choices) for key, choices in CHOICES.items()}
+    values = {key: random.choice(choices.split(" ")) for key, choices in CHOICES.items()}
     stones = " ".join(f"{random.choice('bw')} {vertex()}" for _ in range(random.randint(0, 12)))
     return template.format(**values, v=vertex(), s=stones)
 
@@ -211,7 +118,7 @@ def mutate(line: bytes, random: Random) -> bytes:
         elif kind == 4:
             data = data[:place]
         else:
-            data += b" " + random.choice(WORDS).encode()
+            data += b" " + random.choice(CHOICES["w"].split(" ")).encode()
     return bytes(data)
 
 
@@ -237,6 +144,8 @@ def raw_line(random: Random) -> bytes:
     if chance < 0.18:
         return random.choice([b"", b" ", b"\r", b"# interrupt", b"#", b"12", b"\t", b"\0"])
     template = random.choice(RARE if random.random() < 0.01 else COMMANDS)
+    if template in LISTING_ORDER:
+        template = " ".join([template, *random.choices(ARGUMENTS, k=random.randint(0, 3))])
     line = fill(template, random).encode()
     if random.random() < 0.5:
         line = str(random.choice([0, 1, random.randint(0, 2**31 - 1)])).encode() + b" " + line
@@ -285,7 +194,6 @@ class Engine:
         self.responses: queue.Queue[list[str] | None] = queue.Queue()
         self.owed: deque[tuple[str, bytes]] = deque()
         self.owed_bytes = 0
-        self.log: deque[str] = deque(maxlen=30)
         self.bad_log = ""
         threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True).start()
         self._log_reader = threading.Thread(target=self._read_log, args=(self.process.stderr,), daemon=True)
@@ -305,7 +213,6 @@ class Engine:
     def _read_log(self, stderr: IO[bytes]) -> None:
         for raw in stderr:
             line = raw.decode("utf-8", "replace").rstrip("\n")
-            self.log.append(line)
             if not line.startswith("gtp_engine: ") or " -> " in line or "internal error" in line:
                 self.bad_log = self.bad_log or line
 
@@ -358,16 +265,8 @@ class Engine:
         if status != 0 or self.bad_log:
             raise FuzzError(f"quit: exit status {status}, stderr {self.bad_log!r}")
 
-    def memory(self) -> int:
-        """Returns the resident MiB, 0 if the system does not report them."""
-        try:
-            status = Path(f"/proc/{self.process.pid}/status").read_text()
-        except OSError:
-            return 0
-        return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) // 1024
 
-
-def fuzz(first: int, count: int, seed: int, *, report_every: int = 10_000) -> None:
+def fuzz(first: int, count: int, seed: int) -> None:
     """Sends `count` lines to one process; raises FuzzError if it misbehaves."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -381,13 +280,12 @@ def fuzz(first: int, count: int, seed: int, *, report_every: int = 10_000) -> No
             for number in range(1, count + 1):
                 for line in next(lines):
                     engine.send(line)
-                if number % report_every == 0:
-                    print(f"{first + number:9,} lines, {engine.memory()} MiB", flush=True)
+                if number % REPORT_EVERY == 0:
+                    print(f"{first + number:9,} lines", flush=True)
             engine.end()
         except FuzzError as error:
             recent = "\n".join(f"    {line[:200]!r}" for _, line in list(engine.owed)[:10])
-            log = "\n".join(f"    {line}" for line in engine.log)
-            text = f"line {first + number:,}: {error}\n  commands without response:\n{recent}\n  stderr:\n{log}"
+            text = f"line {first + number:,}: {error}\n  commands without response:\n{recent}"
             raise FuzzError(text) from None
         finally:
             engine.process.kill()
@@ -396,22 +294,15 @@ def fuzz(first: int, count: int, seed: int, *, report_every: int = 10_000) -> No
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lines", type=int, default=1_000_000, help="how many in all (default: 1,000,000)")
+    parser.add_argument("--lines", type=int, default=1_000_000, help="default: 1,000,000")
     parser.add_argument("--seed", type=int, default=1, help="default: 1")
-    parser.add_argument("--step", type=int, default=0, help="lines a process (default: all in one)")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first line (default: 0)")
     options = parser.parse_args()
-    file = WORK / f"fuzz_gtp-{fingerprint(CODE)}" / f"{options.seed}.json"
-    processes: list[int] = json.loads(file.read_text()) if file.exists() else []
-    while (done := sum(processes)) < options.lines:
-        count = min(options.step or options.lines, options.lines - done)
-        try:
-            fuzz(done, count, options.seed)
-        except FuzzError as error:
-            sys.exit(f"failed: {error}")
-        processes.append(count)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(processes))
-    print(f"{sum(processes):,} lines answered by {len(processes)} processes of up to {max(processes):,} lines")
+    try:
+        fuzz(options.first, options.lines, options.seed)
+    except FuzzError as error:
+        sys.exit(f"failed: {error}")
+    print(f"{options.lines:,} lines answered")
 
 
 if __name__ == "__main__":

@@ -8,9 +8,9 @@ import argparse
 import shlex
 import sys
 
-from fingerprint import results_path
 from katago_speed import katago_command
-from versus_gnugo import play
+from kept_results import results_path
+from network_strength import play
 
 from gtp_engine.network.library import find_network, network_name
 

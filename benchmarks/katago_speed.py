@@ -11,7 +11,7 @@ import statistics
 import time
 from pathlib import Path
 
-from fingerprint import WORK
+from kept_results import WORK
 
 from gtp_engine.base.system import configure_process
 from gtp_engine.cli.speed import bare_rate

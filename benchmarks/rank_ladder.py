@@ -1,15 +1,12 @@
 """Calibrates the ranks of a network on a board size, and verifies them, for `weights/ranks.toml` and docs/ranks.md.
 
 Every game is played in this process by the code that decides the engine's moves (`play.decision`), at two strengths
-(`play.strength`), from random openings of two moves with both colours. Results are appended to a file of JSON lines in
-`work/`; the same command resumes there, and all steps use all games of the file. The steps:
+(`play.strength`), from random openings of two moves with both colours. The same command resumes. The steps:
 
-    calibrate  the steps path and gnugo with 40 games, and then games between neighbouring ranks of the curve so far,
-               where it is least certain, until the difference of all neighbours has an interval of +-30 Elo (95 %)
-    path       games between neighbouring points of the path from a random mover to the largest search
-    gnugo      games against GNU Go 3.8 level 10 near its strength, the anchor of the scale: 8k
-    pachi      games against Pachi with 5,000 playouts and no network, 3k on KGS: its place among the ranks of the table
-               shows whether the scale is that of other programs
+    calibrate  games between neighbouring points of the path from a random mover to the largest search, 40 games against
+               GNU Go 3.8 level 10, the anchor of the scale (8k), and then games between neighbouring ranks of the curve
+               so far, where it is least certain, until the difference of all neighbours has an interval of +-30 Elo
+    gnugo      more games against GNU Go near its strength
     table      no games: prints the curve, the table for ranks.toml, and the measured ranks of the table that is there
     verify     games between neighbouring ranks, and ranks two apart, of the table in ranks.toml
     handicap   games in which a rank takes four stones from the one four ranks above, of the same table
@@ -22,21 +19,22 @@ import argparse
 import itertools
 import sys
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from rank_curve import Curve, Pairing, fit
-from rank_games import GNUGO, PACHI, PROGRAMS, GameFile, RankGames, network_or_default, opened_games
+from common import network_or_default
+from network_strength import gnugo
+from rank_games import GNUGO, PlayedGame, RankGames, opened_games
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.game.game import Game
 from gtp_engine.game.handicap import fixed_handicap_points
 from gtp_engine.games.elo import Tally, elo_difference, elo_interval
-from gtp_engine.network.library import bundled_folder
-from gtp_engine.play.ranks import RANKS, RANKS_FILE, STRONGEST, WEAKEST, Rank, as_rank, read_ranks
+from gtp_engine.play.ranks import RANKS, Rank, as_rank
 from gtp_engine.play.strength import Strength
 
-GNUGO_RANK, PACHI_RANK = Rank(1 - 8), Rank(1 - 3)  # 8k and 3k
+GNUGO_RANK = Rank(1 - 8)  # 8k
 ELO_PER_RANK = 100
 # Points of the path: a random mover, the policy ever less blurred, its first choice; then searches of 2, 4, 8 visits.
 # Some 100 Elo lie between them, and on large boards most of it in the middle: more mistakes fit into a game.
@@ -48,87 +46,211 @@ HANDICAP = 4
 FIRST_GAMES = 40  # of each step of the path, and against GNU Go, before the games between ranks
 HALF_WIDTH = 30.0  # of the interval of the difference between neighbouring ranks, in Elo
 OPENINGS_AT_ONCE = 10  # between two neighbours until the curve is fitted again
-PRIOR_RANKS = 5.0  # standard deviation of where Pachi is expected before the games, in ranks
 NORMAL = 1.96  # standard errors on each side in an interval of 95 %
+# Standard deviation of the prior for the step between two points of the path, in Elo. It only matters where all games
+# have the same winner: then the step has no largest likelihood.
+_PRIOR = 400.0
+# The prior of a cubic smoothing spline: how much the slope changes in one unit of the path (`_place`), as a standard
+# deviation in Elo. Of 100 to 2,000 for the policy and 30 to 200 for searches these give the largest likelihood to 70 %
+# of some 13,000 games of a network on 9x9, 13x13 and 19x19 each, if the curve is fitted to the other 30 %.
+_POLICY_ROUGHNESS = 200.0
+_SEARCH_ROUGHNESS = 60.0
+_ELO = np.log(10) / 400
+_ROUNDS = 50
 
 
 @dataclass(frozen=True)
-class Result:
-    """A game: the strengths of Black and White, and Black's points, 0 to 1; the seconds a move of each of them."""
+class Pairing:
+    """Games of one strength with Black against another: Black's points and the number of games."""
 
     black: float
     white: float
     points: float
-    moves: int
-    seconds: tuple[float, float]
-    handicap: int = 0
+    games: float
 
 
-class Ladder:
-    """Plays games of a network on one board, and keeps the results in a file."""
+@dataclass(frozen=True)
+class Curve:
+    """Elo at points of the path, straight between them, never falling, and as smooth as the games allow.
+
+    Attributes:
+        strengths: The points.
+        elos: Their Elo, 0 for the first one.
+        covariance: Of the steps from each point to the next, in Elo squared; 0 where the curve is flat because the
+            games would make it fall.
+        anchor: The Elo of the other player of the fit; None without games against it.
+        anchor_error: Its standard error, with the path taken as exact.
+    """
+
+    strengths: np.ndarray
+    elos: np.ndarray
+    covariance: np.ndarray
+    anchor: float | None
+    anchor_error: float
+
+    @property
+    def errors(self) -> np.ndarray:
+        """The standard error of each point's step from the point before, 0 for the first one; NaN where it is flat."""
+        variances = np.diag(self.covariance)
+        return np.concatenate(([0.0], np.sqrt(np.where(variances > 0, variances, np.nan))))
+
+    def elo(self, strength: float) -> float:
+        """Returns the Elo of a strength."""
+        return float(np.interp(strength, self.strengths, self.elos))
+
+    def strength_at(self, elo: float) -> float:
+        """Returns the lowest strength of this Elo; the end of the path beyond it."""
+        place = int(np.searchsorted(self.elos, elo))  # the first point that is as strong
+        if place in (0, len(self.elos)):
+            return float(self.strengths[min(place, len(self.elos) - 1)])
+        return float(np.interp(elo, self.elos[place - 1 : place + 1], self.strengths[place - 1 : place + 1]))
+
+    def difference(self, one: float, other: float) -> tuple[float, float]:
+        """Returns by how much Elo a strength is above another one, by all games, and the standard error."""
+        steps = steps_to(one, self.strengths) - steps_to(other, self.strengths)
+        return self.elo(one) - self.elo(other), float(np.sqrt(steps @ self.covariance @ steps))
+
+
+def steps_to(strength: float, points: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Returns the share of each step between neighbouring points that lies below a strength."""
+    place = np.interp(strength, points, np.arange(len(points)))
+    return np.clip(place - np.arange(len(points) - 1), 0, 1)
+
+
+def fit(points: Sequence[float], pairings: Sequence[Pairing], anchor: float) -> Curve:
+    """Fits the curve, and the strength of another player, by the largest posterior probability (logistic Elo).
+
+    The slope of the curve is expected to change little from one step to the next, so that games between neighbours also
+    tell about the steps beside theirs. Having Black is worth as much to each strength, since all play as often with it:
+    it is left out.
+
+    Args:
+        points: The strengths at which the curve may bend.
+        pairings: The games.
+        anchor: What stands for the other player in the pairings.
+    """
+    count = len(points)
+
+    def row(strength: float) -> np.ndarray:
+        """Returns the weights by which the steps between points and the anchor make a strength's Elo."""
+        weights = np.zeros(count)
+        if strength == anchor:
+            weights[-1] = 1
+            return weights
+        weights[:-1] = steps_to(strength, points)
+        return weights
+
+    rows = np.array([row(one.black) - row(one.white) for one in pairings]).reshape(-1, count) * _ELO
+    wins, games = np.array([(one.points, one.games) for one in pairings]).reshape(-1, 2).T
+    of_anchor = np.array([anchor in (one.black, one.white) for one in pairings])
+    # One drawn game more bounds the anchor's Elo if it has lost or won all its games.
+    drawn = of_anchor / max(1, of_anchor.sum())
+    wins, games = wins + drawn / 2, games + drawn
+    precision = np.diag([*np.full(count - 1, _PRIOR**-2), 1e-12])  # the anchor has no prior, and may not have played
+    precision[:-1, :-1] += _smoothness(np.array(points))
+    free = np.ones(count, bool)
+    while True:
+        held = np.diag(np.where(free, 0.0, 1.0))
+        steps, hessian = _maximise(rows * free, wins, games, precision * np.outer(free, free) + held)
+        falling = free & (steps < 0)
+        falling[-1] = False
+        if not falling.any():
+            break
+        free &= ~falling  # the path is flat there
+    covariance = np.where(free[:, None] & free, np.linalg.inv(hessian), 0.0)[:-1, :-1]
+    anchor_error = 1 / np.sqrt(hessian[-1, -1])
+    elos = np.concatenate(([0.0], np.cumsum(steps[:-1])))
+    return Curve(
+        np.array(points),
+        elos,
+        covariance,
+        float(steps[-1]) if of_anchor.any() else None,
+        float(anchor_error),
+    )
+
+
+def _place(points: np.ndarray) -> np.ndarray:
+    """Returns where strengths lie on a scale on which Elo rises evenly: the logarithm of the policy's exponent below 1,
+    and the logarithm to base 2 of the visits from 1 on."""
+    with np.errstate(divide="ignore"):
+        exponent = np.log(points / np.where(points < 1, 1 - points, 1))
+    return np.where(points < 1, exponent, points - 1)
+
+
+def _smoothness(points: np.ndarray) -> np.ndarray:
+    """Returns the precision of the steps between points, a matrix, by which neighbouring slopes differ little."""
+    precision = np.zeros((len(points) - 1, len(points) - 1))
+    for first in range(len(points) - 2):
+        lengths = np.diff(_place(points[first : first + 3]))
+        of_search = points[first] >= 1
+        if points[first] == 0 or of_search != (points[first + 2] >= 1):
+            continue  # the exponent is 0 or infinite there
+        change = np.array([-1, 1]) / lengths
+        roughness = _SEARCH_ROUGHNESS if of_search else _POLICY_ROUGHNESS
+        both = slice(first, first + 2)
+        precision[both, both] += np.outer(change, change) / (roughness**2 * lengths.mean())
+    return precision
+
+
+def _maximise(
+    rows: np.ndarray, wins: np.ndarray, games: np.ndarray, precision: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the steps of the largest posterior, by Newton's method, and the negative second derivatives there."""
+    steps = np.zeros(len(precision))
+    hessian = precision
+    for _ in range(_ROUNDS):
+        expected = 1 / (1 + np.exp(-rows @ steps))
+        gradient = rows.T @ (wins - games * expected) - precision @ steps
+        hessian = (rows.T * (games * expected * (1 - expected))) @ rows + precision
+        steps += np.clip(np.linalg.solve(hessian, gradient), -_PRIOR, _PRIOR)
+    return steps, hessian
+
+
+class Ladder(RankGames):
+    """The games of a network on one board by which its ranks are calibrated."""
 
     def __init__(self, network: str, size: int, seed: int) -> None:
-        self.size, self._seed = size, seed
-        self._player = RankGames(network, seed)
-        self.name = self._player.name
-        self._file = GameFile(self._player.file("rank_ladder", f"{size}x{size}"), Result)
-        self.results = self._file.games
+        super().__init__(network, size, seed, "rank_ladder")
+        self._openings = seed
 
-    def played(self, one: float, other: float, handicap: int = 0) -> list[Result]:
+    def played(self, one: float, other: float, handicap: int = 0) -> list[PlayedGame]:
         """Returns the games between two strengths."""
         both = {one, other}
-        return [game for game in self.results if {game.black, game.white} == both and game.handicap == handicap]
-
-    def play_handicap(self, games: int, weak: float, strong: float, stones: int) -> None:
-        """Plays the games that are missing to a number with handicap stones; shows the result of the weaker side."""
-        self._file.begin()
-        points = fixed_handicap_points(stones, self.size, self.size)
-        for number in range(len(self.played(weak, strong, stones)), games):
-            self._player.reseed(number)
-            game = Game(self.size, komi=0.5)
-            game.place_handicap(points)
-            self._file.add(replace(self._play(game, weak, strong), handicap=stones))
-        tally = tally_of(self.played(weak, strong, stones), weak)
-        print(f"{weak:g} with {stones} stones - {strong:g}: {_in_words(tally)}", flush=True)
+        return [game for game in self.games if {game.black, game.white} == both and game.handicap == handicap]
 
     def play_up_to(self, games: int, one: float, other: float) -> None:
         """Plays the games that are missing to a number of games between two strengths; shows the result."""
-        self._file.begin()
-        openings = opened_games(self.size, self._seed)
-        number = len(self.played(one, other))
-        for _ in range(number // 2):
-            next(openings)
-        while number < games:
-            opened = next(openings)
-            for black, white in ((one, other), (other, one))[number % 2 :]:
-                self._player.reseed(number)
-                self._file.add(self._play(opened.copy(), black, white))
-                number += 1
+        done = len(self.played(one, other))
+        for number, opened in enumerate(opened_games(self.size, self._openings)):
+            if len(self.played(one, other)) >= games:
+                break
+            for black, white in ((one, other), (other, one))[max(0, done - 2 * number) :]:
+                self.play(opened.copy(), black, white)
         print(f"{_name(one)} - {_name(other)}: {_in_words(tally_of(self.played(one, other), one))}", flush=True)
 
     def play_more(self, pairs: int, one: float, other: float) -> None:
         """Plays two games from each of a number of openings, which are drawn anew each time."""
-        self._file.begin()
-        first = len(self.results)
-        for opened in itertools.islice(opened_games(self.size, self._seed + first), pairs):
-            for black, white in ((one, other), (other, one)):
-                self._player.reseed(len(self.results))
-                self._file.add(self._play(opened.copy(), black, white))
+        for opened in itertools.islice(opened_games(self.size, self._openings + len(self.games)), pairs):
+            self.play(opened.copy(), one, other)
+            self.play(opened, other, one)
 
-    def _play(self, game: Game, black: float, white: float) -> Result:
-        points, seconds = self._player.play(game, black, white)
-        return Result(black, white, points, len(game.moves), seconds)
-
-    def close(self) -> None:
-        self._player.close()
+    def play_handicap(self, games: int, weak: float, strong: float, stones: int) -> None:
+        """Plays the games that are missing to a number with handicap stones; shows the result of the weaker side."""
+        points = fixed_handicap_points(stones, self.size, self.size)
+        for _ in range(len(self.played(weak, strong, stones)), games):
+            game = Game(self.size, komi=0.5)
+            game.place_handicap(points)
+            self.play(game, weak, strong, stones)
+        tally = tally_of(self.played(weak, strong, stones), weak)
+        print(f"{weak:g} with {stones} stones - {strong:g}: {_in_words(tally)}", flush=True)
 
 
 def _name(strength: float) -> str:
-    return PROGRAMS[strength][0] if strength in PROGRAMS else f"{strength:g}"
+    return "GNU Go" if strength == GNUGO else f"{strength:g}"
 
 
-def tally_of(results: list[Result], one: float) -> Tally:
-    points = [result.points if result.black == one else 1 - result.points for result in results]
+def tally_of(games: list[PlayedGame], one: float) -> Tally:
+    points = [game.points if game.black == one else 1 - game.points for game in games]
     return Tally(points.count(1.0), points.count(0.5), points.count(0.0))
 
 
@@ -146,23 +268,17 @@ def grid(size: int, strongest: float) -> list[float]:
     return [*(POLICY if size < LARGE_BOARD else POLICY_ON_LARGE_BOARDS), *searches]
 
 
-def play_path(ladder: Ladder, games: int, most_visits: int) -> None:
-    points = grid(ladder.size, 1 + int(np.log2(most_visits)))
-    for one, other in itertools.pairwise(points):
-        ladder.play_up_to(games, other, one)
-
-
-def fitted(ladder: Ladder) -> list[Result]:
-    """Returns the games that make the curve: those without handicap stones, of the network and GNU Go."""
-    return [game for game in ladder.results if not game.handicap and PACHI not in (game.black, game.white)]
+def fitted(ladder: Ladder) -> list[PlayedGame]:
+    """Returns the games that make the curve: those without handicap stones."""
+    return [game for game in ladder.games if not game.handicap]
 
 
 def curve_of(ladder: Ladder) -> Curve:
     """Returns the curve that fits all games so far."""
     pairings: dict[tuple[float, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for result in fitted(ladder):
-        sums = pairings[result.black, result.white]
-        sums[0] += result.points
+    for game in fitted(ladder):
+        sums = pairings[game.black, game.white]
+        sums[0] += game.points
         sums[1] += 1
     points = grid(ladder.size, max([1.0, *itertools.chain(*pairings)]))
     return fit(points, [Pairing(*pair, *sums) for pair, sums in pairings.items()], GNUGO)
@@ -171,7 +287,7 @@ def curve_of(ladder: Ladder) -> Curve:
 def play_gnugo(ladder: Ladder, games: int) -> None:
     """Plays against GNU Go at the strength at which the games so far are expected to be even, in four rounds."""
     for part in range(1, 5):
-        known = [result for result in ladder.results if GNUGO in (result.black, result.white)]
+        known = [game for game in ladder.games if GNUGO in (game.black, game.white)]
         if len(known) >= games:
             return
         curve = curve_of(ladder)
@@ -183,8 +299,9 @@ def play_gnugo(ladder: Ladder, games: int) -> None:
 def calibrate(ladder: Ladder, most_visits: int, anchors: tuple[float, Rank] | None) -> None:
     """Plays until the difference of all neighbouring ranks is known well enough; resumes with all games so far."""
     if anchors is None:
-        PROGRAMS[GNUGO][1]()  # ends here if it is not installed, and not after hours
-    play_path(ladder, FIRST_GAMES, most_visits)
+        gnugo(10)  # ends here if it is not installed, and not after hours
+    for weak, strong in itertools.pairwise(grid(ladder.size, 1 + int(np.log2(most_visits)))):
+        ladder.play_up_to(FIRST_GAMES, strong, weak)
     if anchors is None:
         play_gnugo(ladder, FIRST_GAMES)
     while True:
@@ -199,56 +316,13 @@ def calibrate(ladder: Ladder, most_visits: int, anchors: tuple[float, Rank] | No
         one, other = max(half_widths, key=lambda pair: half_widths[pair])
         enough = sum(width <= HALF_WIDTH for width in half_widths.values())
         print(
-            f"{len(ladder.results)} games: {enough} of {len(half_widths)} neighbours within {HALF_WIDTH:g} Elo, "
+            f"{len(ladder.games)} games: {enough} of {len(half_widths)} neighbours within {HALF_WIDTH:g} Elo, "
             f"widest {half_widths[one, other]:.0f}: {one} and {other}",
             flush=True,
         )
         if enough == len(half_widths):
             return
         ladder.play_more(OPENINGS_AT_ONCE, strengths[one], strengths[other])
-
-
-def play_pachi(ladder: Ladder, games: int, strengths: dict[Rank, float]) -> None:
-    """Plays against Pachi, each opening at the rank that is expected to be even with it; shows its place after each.
-
-    It begins with the rank that Pachi has on KGS.
-    """
-    if len(strengths) < 2:
-        sys.exit("the table has no ranks of this network on this board")
-    while True:
-        tallies = {rank: tally_of(ladder.played(strengths[rank], PACHI), strengths[rank]) for rank in strengths}
-        place, low, high = place_among(tallies)
-        done = sum(tally.games for tally in tallies.values())
-        if done:
-            print(
-                f"Pachi after {done} games: {place:.1f} ({low:.1f} to {high:.1f}), where 0 is 1k and 1 is 1d",
-                flush=True,
-            )
-        if done >= games:
-            return
-        rank = min(strengths, key=lambda one: abs(one.number - place))
-        ladder.play_up_to(tallies[rank].games + 2, strengths[rank], PACHI)
-
-
-def place_among(tallies: dict[Rank, Tally]) -> tuple[float, float, float]:
-    """Returns a player's rank number by games against ranks: the posterior mean, and an interval of 95 %.
-
-    Neighbouring ranks are taken to lie 100 Elo apart, and so all ranks to be where the table says. The prior is normal
-    around Pachi's rank on KGS.
-
-    Args:
-        tallies: The results of each rank against the player.
-    """
-    places = np.arange(WEAKEST.number - 2 * PRIOR_RANKS, STRONGEST.number + 2 * PRIOR_RANKS, 0.1)
-    log = -(((places - PACHI_RANK.number) / PRIOR_RANKS) ** 2) / 2
-    for rank, tally in tallies.items():
-        # The log-odds of the rank's win (natural logarithm); a draw is half a win and half a loss.
-        odds = np.log(10) * ELO_PER_RANK / 400 * (rank.number - places)
-        log += tally.games * (tally.score * -np.logaddexp(0, -odds) + (1 - tally.score) * -np.logaddexp(0, odds))
-    weights = np.exp(log - log.max())
-    shares = np.cumsum(weights) / weights.sum()
-    low, high = np.interp((0.025, 0.975), shares, places)
-    return float(places @ weights / weights.sum()), float(low), float(high)
 
 
 def strengths_of(curve: Curve, anchors: tuple[float, Rank] | None) -> dict[Rank, float]:
@@ -267,26 +341,21 @@ def strengths_of(curve: Curve, anchors: tuple[float, Rank] | None) -> dict[Rank,
     return found
 
 
-def shipped(ladder: Ladder) -> dict[Rank, float]:
-    """Returns the table in ranks.toml."""
-    return read_ranks(bundled_folder() / RANKS_FILE).get(ladder.name, {}).get(ladder.size, {})
-
-
-def play_handicap(ladder: Ladder, games: int, strengths: dict[Rank, float]) -> None:
-    for one in strengths:
+def play_handicap(ladder: Ladder, games: int) -> None:
+    for one, strength in ladder.strengths.items():
         other = Rank(one.number + HANDICAP)
-        if other in strengths:
+        if other in ladder.strengths:
             print(f"{one} - {other}: ", end="")
-            ladder.play_handicap(games, strengths[one], strengths[other], HANDICAP)
+            ladder.play_handicap(games, strength, ladder.strengths[other], HANDICAP)
 
 
-def verify(ladder: Ladder, games: int, strengths: dict[Rank, float]) -> None:
+def verify(ladder: Ladder, games: int) -> None:
     for apart in (1, 2):
-        for one in strengths:
+        for one, strength in ladder.strengths.items():
             other = Rank(one.number + apart)
-            if other in strengths:
+            if other in ladder.strengths:
                 print(f"{other} - {one}: ", end="")
-                ladder.play_up_to(games // apart, strengths[other], strengths[one])
+                ladder.play_up_to(games // apart, ladder.strengths[other], strength)
 
 
 def show(ladder: Ladder, curve: Curve, strengths: dict[Rank, float]) -> None:
@@ -299,7 +368,7 @@ def show(ladder: Ladder, curve: Curve, strengths: dict[Rank, float]) -> None:
     print(f'\n[{ladder.name}.{ladder.size}x{ladder.size}]\nmeasured = "{len(fitted(ladder))} games"')
     for rank, strength in strengths.items():
         print(f"{rank} = {strength}")
-    strengths = shipped(ladder)
+    strengths = ladder.strengths
     print("\n| rank | strength | visits | against the rank below | games | by the curve |\n|---|---|---|---|---|---|")
     for rank, strength in strengths.items():
         below = strengths.get(Rank(rank.number - 1))
@@ -323,7 +392,7 @@ def _anchor(text: str) -> tuple[float, Rank]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=("calibrate", "path", "gnugo", "pachi", "table", "verify", "handicap"))
+    parser.add_argument("step", choices=("calibrate", "gnugo", "table", "verify", "handicap"))
     parser.add_argument("--network", help="a file or a name (default: the bundled one for the board size)")
     parser.add_argument("--board-size", type=int, default=9, help="default: 9")
     parser.add_argument(
@@ -341,21 +410,16 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    network = network_or_default(options.network, options.board_size)
-    ladder = Ladder(network, options.board_size, options.seed)
+    ladder = Ladder(network_or_default(options.network, options.board_size), options.board_size, options.seed)
     try:
         if options.step == "calibrate":
             calibrate(ladder, options.most_visits, options.anchor)
-        elif options.step == "path":
-            play_path(ladder, options.games, options.most_visits)
         elif options.step == "gnugo":
             play_gnugo(ladder, options.games)
-        elif options.step == "pachi":
-            play_pachi(ladder, options.games, shipped(ladder))
         elif options.step == "verify":
-            verify(ladder, options.games, shipped(ladder))
+            verify(ladder, options.games)
         elif options.step == "handicap":
-            play_handicap(ladder, options.games, shipped(ladder))
+            play_handicap(ladder, options.games)
         else:
             curve = curve_of(ladder)
             show(ladder, curve, strengths_of(curve, options.anchor))

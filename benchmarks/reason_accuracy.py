@@ -26,12 +26,11 @@ import argparse
 import random
 import sys
 import time
-import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rank_games import network_or_default
+from common import network_or_default, records_of, share
 
 from gtp_engine.analysis.mistakes import find_mistakes
 from gtp_engine.analysis.reasons.captures import LEAST_CAPTURE_CHANGE
@@ -61,10 +60,9 @@ from gtp_engine.analysis.second_look import look_again
 from gtp_engine.evaluate.evaluator import Evaluator
 from gtp_engine.evaluate.factory import make_evaluator
 from gtp_engine.game.game import Game
-from gtp_engine.games.elo import wilson_interval
 from gtp_engine.search.parameters import default_parameters
 from gtp_engine.search.request import Limits
-from gtp_engine.sgf import GameRecord, SgfError, read_sgf
+from gtp_engine.sgf import GameRecord, SgfError
 
 # Half of the changes of ownership without which captures and connections are not told.
 _LEAST_CAPTURED, _LEAST_CONNECTED = LEAST_CAPTURE_CHANGE / 2, LEAST_CONNECTION_CHANGE / 2
@@ -133,10 +131,9 @@ def mistakes_of(
     options: argparse.Namespace, evaluator: Evaluator, network: str
 ) -> Iterator[tuple[str, GameRecord, MoveReview]]:
     """Yields the most costly mistakes of the games, with the name of the game."""
-    lines = list(lines_of(options.records, options.member))
-    random.Random(options.seed).shuffle(lines)
-    for name, line in lines[options.skip :]:
-        record = read_sgf(line.encode())
+    records = list(records_of(options.records, options.member))
+    random.Random(options.seed).shuffle(records)
+    for name, record in records[options.skip :]:
         limits = Limits(options.visits)
         searches = RecordSearches(record, evaluator, default_parameters(network), limits, options.seed)
         try:
@@ -149,15 +146,6 @@ def mistakes_of(
         worst = [move for move in checked if move.points_loss > options.least]
         for move in worst[: options.each]:
             yield name, record, move
-
-
-def lines_of(path: Path, member: str) -> Iterator[tuple[str, str]]:
-    """Yields the records as name and SGF, in the order of the archive."""
-    with zipfile.ZipFile(path) as archive:
-        for name in sorted(archive.namelist()):
-            if name.startswith(member) and name.endswith(".sgfs"):
-                for number, line in enumerate(archive.read(name).decode().splitlines(), 1):
-                    yield f"{name}:{number}", line
 
 
 class Tally:
@@ -240,14 +228,6 @@ def holds(fact: Fact, judged: Study) -> bool:
         case PassedTooEarly():
             return judged.points_loss >= fact.lost / 2
     raise TypeError(f"no check for {fact!r}")
-
-
-def share(count: int, number: int) -> str:
-    """Returns a share in percent with its interval."""
-    if not number:
-        return "none"
-    low, high = wilson_interval(count / number, number)
-    return f"{count} of {number} ({count / number:.1%}, {low:.1%} to {high:.1%})"
 
 
 if __name__ == "__main__":

@@ -18,11 +18,15 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
-from rank_people import FIRST_MOVE, held_records
+from common import records_of
 
 from gtp_engine.evaluate.batch import Evaluation, load_network
 from gtp_engine.game.game import Game
 from gtp_engine.sgf import SgfError
+from gtp_engine.training.data.game_records import Unusable, read_record
+from gtp_engine.training.validation import is_held
+
+FIRST_MOVE = 10  # openings are alike
 
 
 def main() -> None:
@@ -47,11 +51,13 @@ def main() -> None:
 
 
 def positions_of(archive: Path, seed: int) -> Iterator[Game]:
-    """Yields a position of each game that is held back, in the order of the archive."""
-    for record in held_records(archive, ""):
-        if len(record.moves) > FIRST_MOVE:
-            number = random.Random(f"{seed} {record.moves}").randrange(FIRST_MOVE, len(record.moves))
-            with suppress(SgfError):  # an illegal move
+    """Yields a position of each game that `gtp_engine learn` holds back, in the order of the archive."""
+    for _, record in records_of(archive):
+        # Unusable: a game that is not learned from. SgfError: an illegal move.
+        with suppress(SgfError, Unusable):
+            held = is_held(np.array([read_record(record).number], np.uint64))[0]
+            if held and len(record.moves) > FIRST_MOVE:
+                number = random.Random(f"{seed} {record.moves}").randrange(FIRST_MOVE, len(record.moves))
                 yield record.to_game(number)
 
 

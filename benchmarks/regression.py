@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from fingerprint import WORK, digest_of, fingerprint
-from result_lines import whole_lines
+from kept_results import WORK, digest_of, fingerprint, whole_lines
 
 from gtp_engine.games.elo import wilson_interval
 from gtp_engine.games.gtp_client import EngineError, GtpClient

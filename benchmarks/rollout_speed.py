@@ -1,8 +1,4 @@
-"""Speed of random games and of the rollouts made of them, on an empty board.
-
-Games and rollouts: one thread, per second of its CPU time. Evaluations: positions/s of the evaluator as the search uses
-it, with priors, by the clock, with one thread and with two.
-"""
+"""Speed of random games and of heavy rollouts on an empty board: one thread, per second of its CPU time."""
 
 import argparse
 import statistics
@@ -12,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 
 from gtp_engine.base.jit import njit
-from gtp_engine.evaluate.rollouts.evaluator import ROLLOUTS_PER_EVALUATION, RolloutEvaluator
 from gtp_engine.evaluate.rollouts.rollout import MAX_CANDIDATES, play_rollout
 from gtp_engine.game.board import MAX_POINTS, copy_board, new_board
 
@@ -28,29 +23,22 @@ def play_games(boards: np.ndarray, games: int, heavy: bool, state: np.ndarray, c
         play_rollout(boards[1], state, heavy, candidates, amaf_colours)
 
 
-def rates(work: Callable[[int], object], clock: Callable[[], float], repeats: int) -> list[float]:
-    """Returns the amounts of work per second, sorted; a repeat lasts about SECONDS."""
-    amount = 1
+def rates(play: Callable[[int], object], repeats: int) -> list[float]:
+    """Returns the games per second of this thread's CPU time, sorted; a repeat lasts about SECONDS."""
+    games = 1
     while True:
-        start = clock()
-        work(amount)
-        if clock() - start > 0.05 and amount > 1:
+        start = time.thread_time()
+        play(games)
+        if time.thread_time() - start > 0.05 and games > 1:
             break
-        amount *= 2
-    amount = max(1, round(amount * SECONDS / (clock() - start)))
+        games *= 2
+    games = max(1, round(games * SECONDS / (time.thread_time() - start)))
     found = []
     for _ in range(repeats):
-        start = clock()
-        work(amount)
-        found.append(amount / (clock() - start))
+        start = time.thread_time()
+        play(games)
+        found.append(games / (time.thread_time() - start))
     return sorted(found)
-
-
-def show(what: str, found: list[float]) -> float:
-    """Prints a line with the median and the range; returns the median."""
-    median = statistics.median(found)
-    print(f"{what:44} {median:9,.0f} /s  ({found[0]:,.0f} to {found[-1]:,.0f})", flush=True)
-    return median
 
 
 def measure_games(size: int, repeats: int) -> None:
@@ -60,25 +48,10 @@ def measure_games(size: int, repeats: int) -> None:
     for name, heavy in (("random games", False), ("heavy rollouts", True)):
         found = rates(
             lambda games, heavy=heavy: play_games(boards, games, heavy, state, candidates),  # type: ignore[misc]
-            time.thread_time,
             repeats,
         )
-        show(f"{size}x{size} {name}", found)
-
-
-def measure_evaluator(size: int, threads: int, repeats: int) -> float:
-    """Measures evaluations with `threads` threads; returns the median rate."""
-    evaluator = RolloutEvaluator(threads=threads, seed=1)
-    boards = np.repeat(new_board(size, size), evaluator.batch_size)
-    indices = np.arange(evaluator.batch_size)
-
-    def evaluate(batches: int) -> None:
-        for _ in range(batches):
-            evaluator.collect(evaluator.submit(boards, indices))
-
-    found = [rate * evaluator.batch_size for rate in rates(evaluate, time.perf_counter, repeats)]
-    evaluator.close()
-    return show(f"{size}x{size} evaluations of {ROLLOUTS_PER_EVALUATION} rollouts, threads: {threads}", found)
+        spread = f"({found[0]:,.0f} to {found[-1]:,.0f})"
+        print(f"{size}x{size} {name}: {statistics.median(found):,.0f} /s {spread}", flush=True)
 
 
 def main() -> None:
@@ -87,8 +60,6 @@ def main() -> None:
     options = parser.parse_args()
     for size in (9, 19):
         measure_games(size, options.repeats)
-        one, two = (measure_evaluator(size, threads, options.repeats) for threads in (1, 2))
-        print(f"{size}x{size} two threads against one: {two / one:.2f}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,6 @@ from ..play.ranks import Rank
 
 CONFIDENCE = 0.95
 FEWEST_MOVES = 10  # that tell something about a rank. Chosen by judgement
-# Shares are averaged over neighbouring ranks with the binomial weights 1, 4, 6, 4, 1. Chosen by judgement.
-_REACH = 2
-# So many moves of all ranks are added to those of each, so that no kind is impossible. Chosen by judgement.
-_ADDED = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,35 +101,3 @@ def estimate(model: RankModel, counts: np.ndarray) -> RankEstimate | None:
     mean = float(np.array([rank.number for rank in ranks]) @ weights / weights.sum())
     nearest = min(ranks, key=lambda rank: abs(rank.number - mean))
     return RankEstimate(nearest, low, high, int(counts.sum()), low == ranks[0], high == ranks[-1])
-
-
-def fit(evidence: Mapping[Rank, np.ndarray]) -> RankModel:
-    """Makes a model from games of players of known ranks.
-
-    Args:
-        evidence: The counts of the kinds in each game of each rank, int [games, KINDS].
-    """
-    ranks = sorted(evidence)
-    totals = np.array([evidence[rank].sum(axis=0) for rank in ranks], float)
-    steps = np.abs(np.subtract.outer(range(len(ranks)), range(len(ranks))))
-    weights = np.array([comb(2 * _REACH, _REACH + step) for step in range(2 * _REACH + 1)] + [0] * len(ranks), float)
-    smooth = weights[steps] @ totals / weights[0] + _ADDED * totals.sum(axis=0) / totals.sum()
-    smooth += 1 / smooth.shape[1]  # for kinds that nobody played
-    shares = smooth / smooth.sum(axis=1, keepdims=True)
-    return RankModel(dict(zip(ranks, shares, strict=True)), _spread([evidence[rank] for rank in ranks], shares))
-
-
-def _spread(games: list[np.ndarray], shares: np.ndarray) -> float:
-    """Returns by how much more than independent moves the evidence varies from game to game.
-
-    The evidence of a game is the slope of its log-likelihood over the rank.
-    """
-    slopes = np.gradient(np.log(shares), axis=0)
-    found = expected = 0.0
-    for counts, slope in zip(games, slopes, strict=True):
-        kinds = counts.sum(axis=0) / counts.sum()
-        mean = kinds @ slope
-        lengths = counts.sum(axis=1)
-        found += float(((counts @ slope - lengths * mean) ** 2).sum())
-        expected += float(lengths.sum() * (kinds @ (slope - mean) ** 2))
-    return max(1.0, found / expected)

@@ -15,7 +15,6 @@ from .rank_estimate import RankModel
 from .rank_evidence import KINDS
 
 MODELS_FILE = "rank_moves.toml"
-_DIGITS = 5  # after the decimal point
 
 
 def find_model(network: str, width: int, height: int) -> RankModel | None:
@@ -107,20 +106,3 @@ def _model(entry: Mapping[str, Any]) -> RankModel:
     if not shares or [*shares] != sorted(shares):
         raise ValueError("expected the shares of ranks, the weakest first")
     return RankModel(shares, float(entry["spread"]))
-
-
-def model_as_toml(model: RankModel, network: str, size: int, measured: str) -> str:
-    """Returns a model as its entry in the file.
-
-    Args:
-        model: The model.
-        network: The network's name.
-        size: The board's width and height.
-        measured: By what it was measured.
-    """
-    table = f"{network}.{size}x{size}"
-    lines = [f"[{table}]", f'measured = "{measured}"', f"spread = {model.spread:.3f}", f"\n[{table}.shares]"]
-    least = 10.0**-_DIGITS
-    for rank, shares in model.shares.items():
-        lines.append(f"{rank} = [{', '.join(f'{max(share, least):.{_DIGITS}f}' for share in shares)}]")
-    return "\n".join(lines) + "\n"

@@ -78,11 +78,6 @@ class SearchWorker:
         self._workspace = new_workspace()
         self._ownership: tuple[tuple[object, ...], np.ndarray] | None = None  # with its position
 
-    def reseed(self, seed: int) -> None:
-        """Begins all choices at random anew, those of searches from `look` too."""
-        self._seed = seed
-        self.random = np.random.default_rng(seed)
-
     def evaluator(self) -> Evaluator:
         """Returns the evaluator, which is made at the first call.
 

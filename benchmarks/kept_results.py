@@ -1,4 +1,4 @@
-"""Names the state of the code that a benchmark measures: a figure counts as long as that code is unchanged."""
+"""Keeps results of benchmarks under the name of the code that they measure: they count while it is unchanged."""
 
 import contextlib
 import hashlib
@@ -51,3 +51,14 @@ def fingerprint(parts: tuple[str, ...] = PLAYING) -> str:
         for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             digest.update(file.relative_to(PACKAGE).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()[:10]
+
+
+def whole_lines(path: Path) -> list[str]:
+    """Returns the lines of a file to which a benchmark appends, without an incomplete last one, which it removes."""
+    if not path.exists():
+        return []
+    text = path.read_text()
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        path.write_text(whole)
+    return whole.splitlines()

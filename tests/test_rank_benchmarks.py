@@ -1,23 +1,54 @@
-"""The curve from which `benchmarks/rank_ladder.py` reads the strength of each rank."""
+"""The fits of the rank benchmarks: the curve from which strengths are read, and the shares of the kinds of moves."""
 
 import itertools
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rank_ladder import Curve, Pairing, fit
+from rank_moves import fit as fit_shares
+from rank_moves import model_as_toml
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+from gtp_engine.analysis.rank_evidence import KINDS
+from gtp_engine.analysis.rank_models import read_models
+from gtp_engine.play.ranks import Rank
+
+RANKS = [Rank(number) for number in range(-9, 3)]
+RANDOM = np.random.default_rng(1)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def importable() -> None:
-    sys.path.append(str(BENCHMARKS))
+def true_shares(rank: Rank) -> np.ndarray:
+    """Shares of the kinds that change evenly with the rank."""
+    slopes = np.linspace(-0.1, 0.1, KINDS)
+    shares = np.exp(slopes * rank.number)
+    return np.asarray(shares / shares.sum())
+
+
+def counts(moves: int) -> dict[Rank, np.ndarray]:
+    """The kinds of the moves in 300 games of each rank."""
+    return {rank: RANDOM.multinomial(moves, true_shares(rank), size=300) for rank in RANKS}
+
+
+def test_a_fit_recovers_the_shares_and_the_spread_of_independent_moves(tmp_path: Path) -> None:
+    model = fit_shares(counts(40))
+    assert list(model.shares) == RANKS
+    for rank in RANKS[2:-2]:  # the ends are averaged with ranks on one side only
+        np.testing.assert_allclose(model.shares[rank], true_shares(rank), rtol=0.1)
+    assert model.spread == pytest.approx(1, abs=0.1)
+    file = tmp_path / "models.toml"
+    file.write_text(model_as_toml(model, "net", 9, "some games"))
+    again = read_models(file)["net"][9, 9]
+    assert list(again.shares) == RANKS and again.spread == pytest.approx(model.spread, abs=1e-3)
+    for rank in RANKS:
+        np.testing.assert_allclose(again.shares[rank], model.shares[rank], atol=2e-5)
+
+
+def test_the_spread_is_that_of_moves_which_come_in_groups() -> None:
+    grouped = fit_shares({rank: 5 * games for rank, games in counts(8).items()})
+    assert grouped.spread == pytest.approx(5, rel=0.15)
 
 
 def test_a_strength_has_the_elo_for_which_it_was_chosen() -> None:
-    from rank_curve import Curve
-
     strengths, elos = np.array([0.8, 1.0, 2.0, 3.0]), np.array([0.0, 100.0, 100.0, 300.0])
     curve = Curve(strengths, elos, np.zeros((3, 3)), None, 0.0)
     for elo in np.linspace(0, 300, 31):
@@ -27,8 +58,6 @@ def test_a_strength_has_the_elo_for_which_it_was_chosen() -> None:
 
 
 def test_a_curve_follows_the_games_and_never_falls() -> None:
-    from rank_curve import Pairing, fit
-
     pairings = [Pairing(1.0, 0.0, 6400, 10000), Pairing(2.0, 1.0, 4500, 10000), Pairing(3.0, 2.0, 7600, 10000)]
     curve = fit([0.0, 1.0, 2.0, 3.0], pairings, anchor=-1.0)
     assert curve.elos == pytest.approx([0, 100, 100, 300], abs=5)
@@ -36,8 +65,6 @@ def test_a_curve_follows_the_games_and_never_falls() -> None:
 
 
 def test_the_error_of_a_difference_follows_from_the_number_of_games() -> None:
-    from rank_curve import Pairing, fit
-
     games = [Pairing(1.0, 0.0, 256, 400), Pairing(2.0, 1.0, 256, 400)]
     curve = fit([0.0, 1.0, 2.0], games, anchor=-1.0)
     one = 400 / np.log(10) / np.sqrt(400 * 0.64 * 0.36)
@@ -47,8 +74,6 @@ def test_the_error_of_a_difference_follows_from_the_number_of_games() -> None:
 
 
 def test_a_curve_is_smooth_where_the_games_allow_it() -> None:
-    from rank_curve import Pairing, fit
-
     points = [0.0, 0.1, 0.2, 0.3, 0.4, 1.0]
     won = [200, 160, 190, 160, 200]  # of 250: as two kinds of steps, or all alike with errors of 25 Elo
 
@@ -65,29 +90,8 @@ def test_a_curve_is_smooth_where_the_games_allow_it() -> None:
 
 
 def test_games_also_tell_about_the_steps_beside_theirs() -> None:
-    from rank_curve import Pairing, fit
-
     points = [0.0, 0.3, 0.32, 0.34, 0.36, 1.0]
     near = [Pairing(b, a, 16, 25) for a, b in itertools.pairwise(points)]
     more = [*near, Pairing(0.34, 0.32, 640, 1000)]
     error = fit(points, near, anchor=-1.0).difference(0.32, 0.3)[1]
     assert fit(points, more, anchor=-1.0).difference(0.32, 0.3)[1] < 0.8 * error
-
-
-def test_the_place_of_a_program_follows_from_its_games_against_ranks() -> None:
-    from rank_ladder import PACHI_RANK, place_among
-
-    from gtp_engine.games.elo import Tally
-    from gtp_engine.play.ranks import Rank
-
-    nothing, low, high = place_among({Rank(0): Tally(0, 0, 0)})
-    assert nothing == pytest.approx(PACHI_RANK.number, abs=0.1)
-    assert high - low == pytest.approx(2 * 1.96 * 5, abs=0.3)  # the prior
-    # 64 % against the rank below is 100 Elo: the program is one rank above, and 36 % against the next shows the same.
-    place, low, high = place_among({Rank(1): Tally(3600, 0, 6400), Rank(3): Tally(6400, 0, 3600)})
-    assert place == pytest.approx(2, abs=0.1)
-    assert 0 < high - low < 0.2
-    drawn, *_ = place_among({Rank(1): Tally(0, 10000, 0)})
-    assert drawn == pytest.approx(1, abs=0.1)
-    beaten, _, high = place_among({Rank(-2): Tally(0, 0, 7)})
-    assert -2 < beaten < high  # all games won: above the rank, but not without bounds

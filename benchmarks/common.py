@@ -1,0 +1,45 @@
+"""What several benchmarks need: game records in archives, shares with intervals, networks by option."""
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from gtp_engine.base.errors import UserError
+from gtp_engine.games.elo import wilson_interval
+from gtp_engine.network.library import default_network, network_name
+from gtp_engine.sgf import GameRecord, SgfError, read_sgf
+
+
+def records_of(archive: Path, member: str = "") -> Iterator[tuple[str, GameRecord]]:
+    """Yields the games of a ZIP archive whose members have one SGF a line, with their names.
+
+    Args:
+        archive: The archive.
+        member: Only members whose names begin so; all if it is empty.
+    """
+    with zipfile.ZipFile(archive) as members:
+        for name in sorted(members.namelist()):
+            if name.startswith(member) and name.endswith(".sgfs"):
+                for number, line in enumerate(members.read(name).splitlines(), 1):
+                    try:
+                        yield f"{name}:{number}", read_sgf(line)
+                    except SgfError:
+                        continue
+
+
+def share(count: int, number: int) -> str:
+    """Returns a share in percent with its interval of 95 %."""
+    if not number:
+        return "none"
+    low, high = wilson_interval(count / number, number)
+    return f"{count} of {number} ({count / number:.1%}, {low:.1%} to {high:.1%})"
+
+
+def network_or_default(network: str | None, size: int) -> str:
+    """Returns the network that an option names, or without one the name of the default network for a board size."""
+    if network is not None:
+        return network
+    path = default_network(size, size)
+    if path is None:
+        raise UserError(f"no network comes with the program for {size}x{size}: choose one with --network")
+    return network_name(path)
