@@ -10,7 +10,9 @@ from .base import VERSION
 
 if TYPE_CHECKING:
     from gtp_engine.analysis.game_review import GameReview
+    from gtp_engine.analysis.page.page import review_page
     from gtp_engine.analysis.review import MoveReview
+    from gtp_engine.analysis.review_sgf import annotated
     from gtp_engine.analysis.reviewer import review
     from gtp_engine.base.errors import UserError
     from gtp_engine.evaluate.batch import Evaluation, Network, load_network
@@ -70,6 +72,7 @@ __all__ = [
     "SearchRequest",
     "SgfError",
     "UserError",
+    "annotated",
     "index_of_point",
     "load_network",
     "parse_rules",
@@ -79,6 +82,7 @@ __all__ = [
     "read_sgf",
     "read_sgf_games",
     "review",
+    "review_page",
     "selfplay",
     "vertex",
     "write_sgf",
@@ -86,8 +90,10 @@ __all__ = [
 
 _MODULES = {
     "analysis.game_review": ("GameReview",),
-    "analysis.reviewer": ("review",),
+    "analysis.page.page": ("review_page",),
     "analysis.review": ("MoveReview",),
+    "analysis.review_sgf": ("annotated",),
+    "analysis.reviewer": ("review",),
     "base.errors": ("UserError",),
     "evaluate.batch": ("Evaluation", "Network", "load_network"),
     "evaluate.policy": ("Policy",),

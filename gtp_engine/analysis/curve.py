@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from ..base.errors import UserError
 from ..base.files import write_atomically
 from ..game.coords import BLACK, WHITE
-from .game_review import GameReview, Phase
+from .game_review import GameReview
+from .review import Phase
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

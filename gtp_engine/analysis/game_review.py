@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cached_property
 from html import escape
 
@@ -12,39 +11,13 @@ from ..languages.texts import DEFAULT, Phrase, texts
 from ..search.request import Limits
 from ..sgf import GameRecord
 from .mistakes import Mistake, Unit, find_mistakes
+from .play_statistics import PlayerFigures, player_figures
 from .rank_estimate import RankEstimate
 from .review import MoveReview, black_lead, black_winrate, cost_text
-from .review_drawing import move_svg
 
 BOTH_PLAYERS = (BLACK, WHITE)
 _SHOWN = 3  # mistakes in a notebook
 _BOARD_PIXELS = 330
-
-
-class Phase(Enum):
-    """A phase of the game by the number of moves played, as a percentage of the board's points at which it begins.
-
-    The shares are KaTrain's (its game report): on 19x19 the middle game begins with move 51, the endgame with move 145.
-    """
-
-    OPENING = 0
-    MIDDLE_GAME = 14
-    ENDGAME = 40
-
-    @property
-    def label(self) -> str:
-        """Its name as text."""
-        return self.name.lower().replace("_", " ")
-
-    def first_move(self, width: int, height: int) -> int:
-        """Returns the number of the move with which it begins on a board of this size."""
-        return max(1, -(-self.value * width * height // 100))
-
-
-def phase_of(review: MoveReview) -> Phase:
-    """Returns the phase in which a move was played."""
-    board = review.before.width, review.before.height
-    return max((phase for phase in Phase if phase.first_move(*board) <= review.number), key=lambda phase: phase.value)
 
 
 @dataclass(frozen=True)
@@ -159,39 +132,31 @@ class GameReview:
         """Returns the title; players without a name are called by their colours, in one of `LANGUAGES`."""
         return " - ".join(self.name(colour, language) for colour in BOTH_PLAYERS)
 
-    def name(self, colour: int | str, language: str = DEFAULT) -> str:
+    def name(self, colour: int | str, language: str = DEFAULT, *, with_rank: bool = True) -> str:
         """Returns a player's name and rank, or the colour in this language if the record has no name."""
         record, colour = self.record, as_colour(colour)
         name, rank = (record.black, record.black_rank) if colour == BLACK else (record.white, record.white_rank)
         name = name or texts(language)(colour_name(colour))
-        return f"{name} {rank}" if rank and not name.endswith(f" {rank}") else name  # the engine's names end with it
+        has_rank = not rank or name.endswith(f" {rank}")  # the engine's names end with it
+        return f"{name} {rank}" if with_rank and not has_rank else name
 
     @property
     def own_moves(self) -> list[MoveReview]:
         """The reviewed moves of these players, also those that are not judged because stones are set up after them."""
         return [review for review in self.moves if review.move.colour in self.players]
 
-    def judged(self, colour: int | str | None = None, phase: Phase | None = None) -> list[MoveReview]:
-        """Returns the judged moves of one player, or of all, in one phase or in all of them."""
+    def judged(self, colour: int | str | None = None) -> list[MoveReview]:
+        """Returns the judged moves of one player, or of all."""
         players = self.players if colour is None else (as_colour(colour),)
-        return [
-            review
-            for review in self.own_moves
-            if review.move.colour in players and not review.has_setup
-            if phase in (None, phase_of(review))
-        ]
+        return [review for review in self.own_moves if review.move.colour in players and not review.has_setup]
 
-    def to_record(self) -> GameRecord:
-        """Returns the record with the review in it, see `review_sgf.annotated`."""
-        from .review_sgf import annotated  # which describes reviews, and so imports this module
-
-        return annotated(self, comment_all=True)
-
-    def to_html(self, language: str = DEFAULT) -> str:
-        """Returns the review as a self-contained page, see `page.review_page`."""
-        from .page.page import review_page  # likewise
-
-        return review_page([self], language)
+    def figures(self, language: str = DEFAULT) -> dict[int, PlayerFigures]:
+        """Returns how well each of the judged players who have moves played, by colour; names are in the language."""
+        judged = {colour: moves for colour in self.players if (moves := self.judged(colour))}
+        return {
+            colour: player_figures(self.name(colour, language), moves, rank=self.ranks.get(colour))
+            for colour, moves in judged.items()
+        }
 
     def __repr__(self) -> str:
         worst = ", ".join(cost_text(mistake.worst) for mistake in self.mistakes[:_SHOWN])
@@ -199,7 +164,7 @@ class GameReview:
 
     def _repr_html_(self) -> str:
         figures = [
-            f'<figure style="display:inline-block;margin:4px">{move_svg(mistake.worst, pixels=_BOARD_PIXELS)}'
+            f'<figure style="display:inline-block;margin:4px">{mistake.worst.to_svg(pixels=_BOARD_PIXELS)}'
             f"<figcaption>{escape(cost_text(mistake.worst))}</figcaption></figure>"
             for mistake in self.mistakes[:_SHOWN]
         ]

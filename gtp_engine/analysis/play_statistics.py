@@ -1,11 +1,11 @@
-"""How well some moves of a reviewed game were played, in numbers."""
+"""How well a player's moves of one or several reviewed games were played, in numbers."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .mistakes import CLASSES, loss_class
-from .review import MoveReview
+from .rank_estimate import RankEstimate
+from .review import MoveReview, Phase
 
 FIRST_CHOICES = 5
 
@@ -22,6 +22,7 @@ class PlayStatistics:
         first_choice: How many of the moves were the search's first choice.
         first_five: How many of them were among its first five.
         classes: How many of them fall into each class of losses, the good ones first (`mistakes.loss_class`).
+        class_losses: The points that the moves of each class lost in all.
     """
 
     moves: int
@@ -31,12 +32,66 @@ class PlayStatistics:
     first_choice: int
     first_five: int
     classes: tuple[int, ...]
+    class_losses: tuple[float, ...]
+
+    @property
+    def lost(self) -> float:
+        """The points that the moves lost in all."""
+        return sum(self.class_losses)
+
+
+@dataclass(frozen=True)
+class PlayerFigures:
+    """How well a player played.
+
+    Attributes:
+        name: The player.
+        all: All the player's moves.
+        phases: Those of each phase, in the order of `Phase`; None for one without moves.
+        games: The number of games.
+        rank: The estimated rank; None if it is not known, or for several games.
+    """
+
+    name: str
+    all: PlayStatistics
+    phases: tuple[PlayStatistics | None, ...]
+    games: int = 1
+    rank: RankEstimate | None = None
+
+    @property
+    def worst_phase(self) -> Phase:
+        """The phase in which most points were lost."""
+        return max(Phase, key=self._lost_in)
+
+    def share_of(self, phase: Phase) -> float:
+        """Returns the share of the points that was lost in a phase, 0 to 1."""
+        return self._lost_in(phase) / (self.all.lost or 1)
+
+    def from_class(self, number: int) -> float:
+        """Returns the share of the points that was lost in mistakes of this class and of the larger ones, 0 to 1."""
+        return sum(self.all.class_losses[number:]) / (self.all.lost or 1)
+
+    def _lost_in(self, phase: Phase) -> float:
+        part = self.phases[list(Phase).index(phase)]
+        return part.lost if part else 0.0
+
+
+def player_figures(
+    name: str, moves: Sequence[MoveReview], games: int = 1, rank: RankEstimate | None = None
+) -> PlayerFigures:
+    """Returns the figures of a player's moves, of which there is at least one."""
+    parts = ([move for move in moves if move.phase == phase] for phase in Phase)
+    return PlayerFigures(
+        name, statistics(moves), tuple(statistics(part) if part else None for part in parts), games, rank
+    )
 
 
 def statistics(moves: Sequence[MoveReview]) -> PlayStatistics:
     """Returns the statistics of at least one move."""
     count = len(moves)
-    classes = Counter(loss_class(review.points_loss) for review in moves)
+    losses: list[list[float]] = [[] for _ in range(len(CLASSES) + 1)]
+    for review in moves:
+        losses[loss_class(review.points_loss)].append(review.points_loss)
     return PlayStatistics(
         moves=count,
         points_lost=sum(review.points_loss for review in moves) / count,
@@ -44,7 +99,8 @@ def statistics(moves: Sequence[MoveReview]) -> PlayStatistics:
         accuracy=accuracy(moves),
         first_choice=sum(review.place == 1 for review in moves),
         first_five=sum((review.place or FIRST_CHOICES + 1) <= FIRST_CHOICES for review in moves),
-        classes=tuple(classes[number] for number in range(len(CLASSES) + 1)),
+        classes=tuple(map(len, losses)),
+        class_losses=tuple(map(sum, losses)),
     )
 
 

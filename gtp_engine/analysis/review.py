@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from itertools import accumulate
 
 from ..game.coords import BLACK, colour_name
@@ -9,6 +10,26 @@ from ..game.game import Move
 from ..search.report import SearchReport
 from ..sgf import GameRecord
 from .record_searches import RecordSearches
+
+
+class Phase(Enum):
+    """A phase of the game by the number of moves played, as a percentage of the board's points at which it begins.
+
+    The shares are KaTrain's (its game report): on 19x19 the middle game begins with move 51, the endgame with move 145.
+    """
+
+    OPENING = 0
+    MIDDLE_GAME = 14
+    ENDGAME = 40
+
+    @property
+    def label(self) -> str:
+        """Its name as text."""
+        return self.name.lower().replace("_", " ")
+
+    def first_move(self, width: int, height: int) -> int:
+        """Returns the number of the move with which it begins on a board of this size."""
+        return max(1, -(-self.value * width * height // 100))
 
 
 @dataclass(frozen=True)
@@ -50,6 +71,12 @@ class MoveReview:
     def place(self) -> int | None:
         """The place of the move played among those that the search tried, from 1; None if it did not try it."""
         return next((move.order + 1 for move in self.before.moves if move.point == self.move.point), None)
+
+    @property
+    def phase(self) -> Phase:
+        """The phase in which the move was played."""
+        board = self.before.width, self.before.height
+        return max((phase for phase in Phase if phase.first_move(*board) <= self.number), key=lambda phase: phase.value)
 
     @property
     def winrate(self) -> float:
@@ -108,6 +135,15 @@ class MoveReview:
     def vertex(self, point: int) -> str:
         """Returns the name of a point on this board, "pass" for a pass."""
         return self.before.vertex(point)
+
+    def to_svg(self, pixels: float | None = None) -> str:
+        """Draws the position after the move, with the candidates that the search found in its place.
+
+        Args:
+            pixels: The width of the drawing; None for that of `BoardDrawing`.
+        """
+        others = [candidate for candidate in self.before.candidates() if candidate.point != self.move.point]
+        return self.after.to_svg(candidates=others, title=cost_text(self), pixels=pixels, ownership=None)
 
     def __repr__(self) -> str:
         return f"<MoveReview: {cost_text(self)}>"

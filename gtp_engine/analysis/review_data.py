@@ -8,11 +8,11 @@ from typing import Any
 
 from ..base import VERSION
 from ..game.coords import colour_name
-from .game_review import BOTH_PLAYERS, GameReview, Phase, phase_of
+from .game_review import GameReview
 from .mistakes import CLASSES, Mistake
-from .play_statistics import statistics
+from .play_statistics import PlayerFigures, PlayStatistics
 from .rank_estimate import estimate_as_data
-from .review import MoveReview
+from .review import MoveReview, Phase
 
 _DIGITS = 4  # after the decimal point
 
@@ -78,22 +78,22 @@ def _game(review: GameReview) -> dict[str, Any]:
         "visits": conditions.limits.visits,
         "seconds": conditions.limits.seconds,
         "seed": conditions.seed,
-        "players": {colour_name(colour): _player(review, colour) for colour in BOTH_PLAYERS if review.judged(colour)},
+        "players": {colour_name(colour): _player(figures) for colour, figures in review.figures().items()},
         "mistakes": [_mistake(review, mistake) for mistake in review.mistakes],
         "moves": [_move(move) for move in review.own_moves],
     }
 
 
-def _player(review: GameReview, colour: int) -> dict[str, Any]:
-    phases = {phase.label: moves for phase in Phase if (moves := review.judged(colour, phase))}
-    return _numbers(review.judged(colour)) | {
-        "estimated_rank": estimate_as_data(review.ranks.get(colour)),
-        "phases": {label: _numbers(moves) for label, moves in phases.items()},
+def _player(figures: PlayerFigures) -> dict[str, Any]:
+    phases = zip(Phase, figures.phases, strict=True)
+    return _numbers(figures.all) | {
+        "estimated_rank": estimate_as_data(figures.rank),
+        "phases": {phase.label: _numbers(part) for phase, part in phases if part},
     }
 
 
-def _numbers(moves: Sequence[MoveReview]) -> dict[str, Any]:
-    return {name: _rounded(value) for name, value in vars(statistics(moves)).items()}
+def _numbers(found: PlayStatistics) -> dict[str, Any]:
+    return {name: _rounded(value) for name, value in vars(found).items()}
 
 
 def _mistake(review: GameReview, mistake: Mistake) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def _move(review: MoveReview) -> dict[str, Any]:
     return {
         "move": review.number,
         "player": colour_name(review.move.colour),
-        "phase": phase_of(review).label,
+        "phase": review.phase.label,
         "played": review.vertex(review.move.point),
         "best": review.vertex(review.best),
         "place": review.place,
@@ -130,4 +130,6 @@ def _move(review: MoveReview) -> dict[str, Any]:
 
 
 def _rounded(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_rounded(one) for one in value]
     return round(value, _DIGITS) if isinstance(value, float) else value

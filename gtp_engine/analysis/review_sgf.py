@@ -15,7 +15,6 @@ from ..search.report import SearchReport
 from ..sgf import GameRecord, RecordNode, analysis_comment
 from .game_review import GameReview, Reason
 from .mistakes import LISTED, Mistake, loss_class
-from .play_statistics import statistics
 from .review import MoveReview, black_lead, black_winrate
 
 LONGEST_VARIATION = 12  # moves of a better line: those after them have hardly been searched
@@ -80,14 +79,13 @@ def _reason_text(review: MoveReview, reason: Reason) -> str:
 def summary(review: GameReview) -> str:
     """Returns the review as a few lines of text, for the comment at the start of the record."""
     lines = [f"Review by gtp_engine {VERSION}: {review.conditions.text}"]
-    for colour in review.players:
-        if moves := review.judged(colour):
-            numbers = statistics(moves)
-            choice = 100 * numbers.first_choice / numbers.moves
-            lines.append(
-                f"{_player(review, colour)}: {numbers.points_lost:.2f} points lost per move, "
-                f"accuracy {numbers.accuracy:.0f}%, engine's first choice {choice:.0f}%"
-            )
+    for colour, figures in review.figures().items():
+        numbers = figures.all
+        choice = 100 * numbers.first_choice / numbers.moves
+        lines.append(
+            f"{_player(review, colour)}: {numbers.points_lost:.2f} points lost per move, "
+            f"accuracy {numbers.accuracy:.0f}%, engine's first choice {choice:.0f}%"
+        )
     lines += [_mistake_line(mistake) for mistake in review.mistakes[:LISTED]]
     return "\n".join(lines)
 

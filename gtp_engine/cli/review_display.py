@@ -1,17 +1,17 @@
 """What `gtp_engine review` shows: its progress, the mistakes and a summary of each game, or a list of all moves."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..analysis.game_review import GameReview, Phase, phase_of
+from ..analysis.game_review import GameReview
 from ..analysis.mistakes import LISTED, Mistake, class_label, loss_class
-from ..analysis.play_statistics import PlayStatistics, statistics
-from ..analysis.review import MoveReview, with_minus
+from ..analysis.play_statistics import PlayerFigures, PlayStatistics, player_figures
+from ..analysis.review import MoveReview, Phase, with_minus
 from ..analysis.review_sgf import line_text
 from ..analysis.reviewer import ReviewStep
 from ..base.log import NOTICE
@@ -81,9 +81,10 @@ def show_game(review: GameReview, *, all_moves: bool) -> None:
     if mistakes:
         console.print(mistakes_table(mistakes))
         _show_reasons(review)
-    judged = {_column_head(review, colour): review.judged(colour) for colour in review.players}
-    if any(judged.values()):
-        console.print(players_table(judged, board=(review.record.width, review.record.height)))
+    figures = review.figures()
+    if figures:
+        heads = {_column_head(review, colour): found for colour, found in figures.items()}
+        console.print(players_table(heads, board=(review.record.width, review.record.height)))
     else:
         console.print("no move can be judged: stones are set up after each of them")
     _show_ranks(review)
@@ -120,14 +121,13 @@ def show_total(reviews: Sequence[GameReview], player: str | None) -> None:
     """Prints how well the moves of several games were played: one player's, or Black's and White's."""
     console = Console(highlight=False)
     console.print(Text(f"{plural(len(reviews), 'game')} in all", style="bold"))
-    moves = {
-        colour: [move for review in reviews for move in review.judged() if move.move.colour == colour]
-        for colour in (BLACK, WHITE)
-    }
+    moves = [move for review in reviews for move in review.judged()]
     if player is not None:
-        console.print(players_table({player: moves[BLACK] + moves[WHITE]}))
+        judged = {player: moves}
     else:
-        console.print(players_table({colour_name(colour).capitalize(): own for colour, own in moves.items()}))
+        colours = {colour_name(colour).capitalize(): colour for colour in (BLACK, WHITE)}
+        judged = {name: [move for move in moves if move.move.colour == colour] for name, colour in colours.items()}
+    console.print(players_table({name: player_figures(name, own) for name, own in judged.items() if own}))
 
 
 def _column_head(review: GameReview, colour: int) -> str:
@@ -162,25 +162,25 @@ def mistakes_table(mistakes: Sequence[Mistake]) -> Table:
     return table
 
 
-def players_table(judged: dict[str, list[MoveReview]], board: tuple[int, int] | None = None) -> Table:
+def players_table(players: Mapping[str, PlayerFigures], board: tuple[int, int] | None = None) -> Table:
     """Returns a table with a column for each player.
 
     Args:
-        judged: The moves by the head of their column; players without moves are left out.
+        players: What the players' moves are worth, by the head of their column.
         board: The board's width and height, if it is the same for all moves: the phases then show their moves.
     """
-    judged = {name: moves for name, moves in judged.items() if moves}
-    every = [statistics(moves) for moves in judged.values()]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("")
-    for name in judged:
+    for name in players:
         table.add_column(Text(name), justify="right", overflow="fold")  # a name may contain brackets
+    every = [figures.all for figures in players.values()]
     table.add_row("moves", *(f"{numbers.moves:,}" for numbers in every))
     table.add_row("points lost per move", *(f"{numbers.points_lost:.2f}" for numbers in every))
-    for phase in Phase:
-        parts = [[move for move in moves if phase_of(move) == phase] for moves in judged.values()]
+    for phase, *parts in zip(Phase, *(figures.phases for figures in players.values()), strict=True):
         if any(parts):
-            table.add_row(f"  {phase.label}{_phase_moves(phase, board)}", *map(_mean_loss, parts))
+            first = f", from move {phase.first_move(*board)}" if board and phase.value else ""
+            means = (f"{part.points_lost:.2f}" if part else "-" for part in parts)
+            table.add_row(f"  {phase.label}{first}", *means)
     table.add_row("win rate lost per move", *(f"{100 * numbers.winrate_lost:.1f}%" for numbers in every))
     table.add_row("accuracy", *(f"{numbers.accuracy:.0f}%" for numbers in every))
     table.add_row("engine's first choice", *(_share(numbers.first_choice, numbers) for numbers in every))
@@ -211,15 +211,6 @@ def _who(mistake: Mistake) -> str:
     """Returns who missed the point, and how often."""
     who = colour_name(mistake.worst.move.colour).capitalize()
     return who if len(mistake.misses) == 1 else f"{who}, {len(mistake.misses)} times"
-
-
-def _phase_moves(phase: Phase, board: tuple[int, int] | None) -> str:
-    """Returns the numbers of the moves of a phase as text; nothing if they depend on the game."""
-    return "" if board is None else f", from move {phase.first_move(*board)}" if phase.value else ""
-
-
-def _mean_loss(moves: Sequence[MoveReview]) -> str:
-    return f"{statistics(moves).points_lost:.2f}" if moves else "-"
 
 
 def _share(count: int, numbers: PlayStatistics) -> str:

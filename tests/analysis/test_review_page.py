@@ -15,15 +15,15 @@ from page_reader import PageReader
 from reviews import D4, E5, F6, G7, game_of, loss, reason
 
 import gtp_engine.analysis.page
-from gtp_engine.analysis.game_review import GameReview, Phase
-from gtp_engine.analysis.page.figures import figures_of_games, player_figures
+from gtp_engine.analysis.game_review import GameReview
 from gtp_engine.analysis.page.graph import graphs, spread
-from gtp_engine.analysis.page.page import review_page
+from gtp_engine.analysis.page.page import figures_of_games, review_page
 from gtp_engine.analysis.page.script_data import script_data
 from gtp_engine.analysis.page.turning_points import turning_points
 from gtp_engine.analysis.page.wording import wording
+from gtp_engine.analysis.play_statistics import player_figures
 from gtp_engine.analysis.rank_estimate import RankEstimate
-from gtp_engine.analysis.review import MoveReview
+from gtp_engine.analysis.review import MoveReview, Phase
 from gtp_engine.game.coords import BLACK, PASS, WHITE
 from gtp_engine.game.game import Game
 from gtp_engine.languages.texts import LANGUAGES, texts
@@ -209,11 +209,6 @@ def test_the_small_network_is_named_and_others_are_not() -> None:
     assert "the values come from random games" in review_page([none])
 
 
-def test_the_review_writes_itself() -> None:
-    review = game_of(MOVES)
-    assert review.to_html() == review_page([review])
-
-
 # Its size.
 
 
@@ -245,25 +240,14 @@ def test_a_lead_that_is_even_is_0_for_the_script(lead: float) -> None:
     assert (positions[1][0] == 0) == (wording("en").lead(lead) == "even")
 
 
-def test_positions_and_lines_with_captures_passes_and_suicide() -> None:
-    # Black captures A5; then the line of White's is a suicide of two stones, and goes on with a pass.
-    review = reviewed(["A4", "A5", "B5", "C5", "B4"], ["", "", "B5 A5", "", "B4 pass", "A5"])
+def test_positions_and_lines_with_passes() -> None:
+    review = reviewed(["A4", "A5", "B5", "C5", "pass"], ["", "", "B5 A5", "", "B4 pass", "A5"])
     data = script_data(review)
-    assert [move["step"] for move in data["moves"]] == ["ab", "aa", "ba(aa)", "ca", "bb"]
+    assert [move["point"] for move in data["moves"]] == ["ab", "aa", "ba", "ca", ".."]
     lines = [[candidate[-1] for candidate in position[-1]] for position in data["positions"]]
-    assert lines == [[], [], ["ba(aa)"], [], ["bb.."], []], "a stone may not take its own only liberty"
+    assert lines == [[], [], ["baaa"], [], ["bb.."], ["aa"]]
     assert [position[2] for position in data["positions"]] == [BLACK, WHITE, BLACK, WHITE, BLACK, WHITE]
     assert [position[0] for position in data["positions"]] == [0.0, -2.0, 4.0, -6.0, 8.0, -10.0]
-
-
-def test_a_suicide_of_several_stones_empties_its_own_point() -> None:
-    review = reviewed(["A1", "C1", "pass", "A2", "pass", "B2"], ["", "", "", "", "", "", "B1 D4"], size=4)
-    assert script_data(review)["positions"][6][-1][0][-1] == "bd(adbd)da"
-
-
-def test_a_line_ends_at_a_move_that_cannot_be_played() -> None:
-    review = reviewed(["A1"], ["C3 C3 D4", ""])
-    assert script_data(review)["positions"][0][-1][0][-1] == "cc"
 
 
 def test_stones_that_a_record_sets_up_between_two_moves() -> None:
@@ -271,11 +255,9 @@ def test_stones_that_a_record_sets_up_between_two_moves() -> None:
     after = review.moves[0].after
     stones = after.stones.copy()  # type: ignore[union-attr]
     stones[0, 4], stones[1, 1] = WHITE, BLACK
-    added = replace(after, stones=stones)
-    review = replace(review, moves=(replace(review.moves[0], after=added), replace(review.moves[1], before=added)))
-    first, second = script_data(review)["moves"]
-    assert (first["step"], first["setup"]) == ("ae", ["bb", "ea"])
-    assert second["step"] == "be(eabb)"
+    set_up = replace(review.moves[0], after=replace(after, stones=stones), has_setup=True)
+    first, second = script_data(replace(review, moves=(set_up, review.moves[1])))["moves"]
+    assert (first["point"], first["stones"], "stones" in second) == ("ae", ["bbae", "ea"], False)
 
 
 def test_moves_have_their_cost_and_reasons() -> None:
@@ -284,7 +266,7 @@ def test_moves_have_their_cost_and_reasons() -> None:
     first, second = script_data(review)["moves"]
     assert first == {
         "colour": BLACK,
-        "step": "cc",
+        "point": "cc",
         "points": 2.0,
         "winrate": 0.0,
         "best": "B4",
@@ -375,12 +357,12 @@ def test_figures_add_up() -> None:
     moves = [loss(number, BLACK, D4, E5, points) for number, points in ((1, 4.0), (12, 1.0), (13, 0.0), (40, 5.0))]
     figures = player_figures("Ann", moves)
     assert figures.all.lost == pytest.approx(10)
-    assert [part.count for part in figures.phases] == [1, 2, 1]
-    assert [part.share for part in figures.phases] == pytest.approx([0.4, 0.1, 0.5])
-    assert figures.worst_phase == Phase.ENDGAME and figures.share_of(Phase.OPENING) == pytest.approx(0.4)
-    assert [part.count for part in figures.classes] == [1, 1, 0, 2, 0, 0]
+    assert [part and part.moves for part in figures.phases] == [1, 2, 1]
+    assert [figures.share_of(phase) for phase in Phase] == pytest.approx([0.4, 0.1, 0.5])
+    assert figures.worst_phase == Phase.ENDGAME
+    assert (figures.all.classes, figures.all.class_losses) == ((1, 1, 0, 2, 0, 0), (0, 1, 0, 9, 0, 0))
     assert figures.from_class(3) == pytest.approx(0.9)
-    assert sum(part.lost for part in figures.classes) == pytest.approx(10)
+    assert player_figures("Ann", moves[:1]).phases[1:] == (None, None)
 
 
 # Several games.
@@ -398,7 +380,7 @@ def test_an_index_adds_the_games_up() -> None:
         "game-3",
     ]
     players = figures_of_games([first, second, third])
-    assert [(player.name, player.games, player.all.count) for player in players] == [("Ann", 3, 6)]
+    assert [(player.name, player.games, player.all.moves) for player in players] == [("Ann", 3, 6)]
     assert "Ann loses most points in the opening: 100%." in page
     assert "Players with more than one game." in page
     assert len(page_data(page)) == 3

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from gtp_engine.analysis.game_review import GameReview
-from gtp_engine.analysis.review_drawing import move_svg
+from gtp_engine.analysis.review_sgf import annotated
 from gtp_engine.analysis.reviewer import Reviewer, ReviewTask, review
 from gtp_engine.base.errors import UserError
 from gtp_engine.evaluate.uniform import UniformEvaluator
@@ -48,7 +48,7 @@ def test_records_and_files_are_reviewed_as_games_are(game: Game, reviewed: GameR
 
 
 def test_the_commented_record_can_be_saved(reviewed: GameReview, tmp_path: Path) -> None:
-    write_sgf(reviewed.to_record(), tmp_path / "reviewed.sgf")
+    write_sgf(annotated(reviewed, comment_all=True), tmp_path / "reviewed.sgf")
     again = read_sgf(tmp_path / "reviewed.sgf")
     assert all("Black's win rate" in node.comment for node in again.nodes[1:])
 
@@ -58,7 +58,7 @@ def test_the_worst_mistakes_are_described_and_drawn(reviewed: GameReview) -> Non
     drawings = re.findall(r"<svg.*?</svg>", reviewed._repr_html_(), re.DOTALL)
     assert len(drawings) == min(3, len(reviewed.mistakes))
     for move in reviewed.moves:
-        root = ElementTree.fromstring(move_svg(move))
+        root = ElementTree.fromstring(move.to_svg())
         stones = [len(g.findall(".//{*}circle")) for g in root.iter() if g.get("class") in ("black", "white")]
         assert stones == [[1, 0], [1, 1], [1, 1], [1, 2]][move.number - 1]
 

@@ -8,6 +8,7 @@ from reviews import D4, E5, F6, G7, game_of, loss, reason
 from rich.console import Console, RenderableType
 
 from gtp_engine.analysis.mistakes import find_mistakes
+from gtp_engine.analysis.play_statistics import player_figures
 from gtp_engine.analysis.rank_estimate import RankEstimate
 from gtp_engine.analysis.review import MoveReview
 from gtp_engine.cli.review_display import (
@@ -74,9 +75,8 @@ def test_line_of_a_move(review: MoveReview, words: str) -> None:
 
 
 def test_players_by_phase_and_class() -> None:
-    table = {
-        row[0]: row[1:] for row in lines(players_table({"Black\nA [b]": MOVES[::2], "White": MOVES[1::2]}, (9, 9)))
-    }
+    players = {"Black\nA [b]": player_figures("A [b]", MOVES[::2]), "White": player_figures("White", MOVES[1::2])}
+    table = {row[0]: row[1:] for row in lines(players_table(players, (9, 9)))}
     assert table["A"] == ["[b]", "White"]
     assert table["moves"] == ["by", "points", "lost"]
     assert table["points"] == ["lost", "per", "move", "2.00", "3.52"]

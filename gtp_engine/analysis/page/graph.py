@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...game.coords import colour_name
-from ..game_review import GameReview, Phase
+from ..game_review import GameReview
 from ..mistakes import Mistake
-from ..review import MoveReview
+from ..review import MoveReview, Phase
 
 _LEAST_LEAD = 10.0  # points that the graph of leads shows at least: else a quiet game would look wild
 _ROOM = 1.35  # above the highest value, for the labels of the turning points

@@ -1,5 +1,6 @@
 """Puts the page together: the templates are filled in with the games, and style and script are part of the file."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -15,11 +16,11 @@ from ...game.coords import BLACK, WHITE
 from ...game.drawing import SVG_STYLE, BoardDrawing, look
 from ...languages.texts import DEFAULT, texts
 from ...network.library import network_name
-from ..game_review import GameReview, Phase
+from ..game_review import GameReview
 from ..mistakes import CLASSES, LEAST_POINTS, LEAST_WINRATE, cost
-from ..play_statistics import accuracy
+from ..play_statistics import PlayerFigures, accuracy, player_figures
+from ..review import MoveReview, Phase
 from ..reviewer import small_networks
-from .figures import figures_of_game, figures_of_games
 from .graph import graphs
 from .script_data import script_data, stones_of
 from .turning_points import turning_points
@@ -111,7 +112,7 @@ def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
         "board": BoardDrawing(stones_of(before), last_move=before.last_move, title=start, name=name).to_svg(),
         "graphs": graphs(review, [point.mistake for point in turning]),
         "turning": turning,
-        "players": figures_of_game(review, language),
+        "players": review.figures(language).values(),
         "least": LEAST_POINTS if review.by == "points" else LEAST_WINRATE,
         "is_small": review.conditions.network in map(network_name, small_networks().values()),
         "data": script_data(review, language),
@@ -136,3 +137,20 @@ def _index_of(reviews: Sequence[GameReview], language: str) -> dict[str, Any]:
         "large": _LARGE,
         "colours": (BLACK, WHITE),
     }
+
+
+def figures_of_games(reviews: Sequence[GameReview], language: str = DEFAULT) -> list[PlayerFigures]:
+    """Returns the figures of the players of several games, who are told apart by name; those with most games first.
+
+    If anybody has several games, only those who do are returned: they are whom the review is about.
+    """
+    moves: dict[str, list[MoveReview]] = {}
+    games: Counter[str] = Counter()
+    for review in reviews:
+        judged = [(review.name(colour, language, with_rank=False), review.judged(colour)) for colour in review.players]
+        for name, own in judged:
+            moves.setdefault(name, []).extend(own)
+        games.update(dict.fromkeys((name for name, own in judged if own), 1))
+    least = 2 if any(count > 1 for count in games.values()) else 1
+    names = sorted((name for name, count in games.items() if count >= least), key=lambda name: -games[name])
+    return [player_figures(name, moves[name], games[name]) for name in names]

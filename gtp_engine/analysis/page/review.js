@@ -1,17 +1,17 @@
-// Steps through the reviewed games of the page. The page's data say what to draw: this script knows no rules of Go.
+// Steps through the reviewed games of the page. The page's data say what to draw; of the rules of Go this script knows
+// only how stones are captured.
 //
 // The data of a game:
 //   width, height
 //   before     the number of moves before the first position
 //   worst      the position after the most costly mistake, 0 without mistakes
-//   black, white  the points of the first position's stones
+//   stones     the points of Black's and of White's stones in the first position
 //   positions  for each position Black's lead, Black's win rate, whose turn it is, and the candidates: Black's lead,
 //              the disc's colour, its player's win rate, visits, and the line
-//   moves      colour, step; setup: black and white stones put on the board besides; and, if the move is judged, points
+//   moves      colour, point; stones as above if the record sets up some after it; and, if the move is judged, points
 //              and winrate lost, best: the better move; mistake, reasons: texts and lines
 //   comments   the record's comments, by position
-// Points are two letters as in SGF, a pass is "..". A step is a move and, in parentheses, the points whose stones leave
-// the board; a line is a text of steps, such as "pdqd(qcrd)..dp".
+// Points are two letters as in SGF, a pass is "..".
 "use strict";
 (() => {
 const SVG = "http://www.w3.org/2000/svg";
@@ -33,26 +33,23 @@ const letter = (text, place) => text.charCodeAt(place) - 97;
 const points = (text, width) => (text.match(/../g) || []).map((name) => {
   return name === ".." ? PASS : letter(name, 1) * width + letter(name, 0);
 });
-const steps = (text, width) => [...text.matchAll(/(..)(?:\(([^)]*)\))?/g)].map(([, point, taken = ""]) => {
-  return {point: points(point, width)[0], taken: points(taken, width)};
-});
 
 function readGame(data) {
   const {width} = data;
-  const move = ({step, setup, reasons = [], ...others}) => ({
+  const stones = (texts) => texts && texts.map((text) => points(text, width));
+  const move = ({point, reasons = [], ...others}) => ({
     ...others,
-    ...steps(step, width)[0],
-    setup: (setup || ["", ""]).map((text) => points(text, width)),
-    reasons: reasons.map(([text, line]) => ({text, line: steps(line, width)})),
+    point: points(point, width)[0],
+    stones: stones(others.stones),
+    reasons: reasons.map(([text, line]) => ({text, line: points(line, width)})),
   });
   const candidate = (turn) => ([lead, fill, winrate, visits, line], index) => (
-    {index, turn, lead, fill, winrate: Number(winrate), visits, text: [winrate, visits], line: steps(line, width)}
+    {index, turn, lead, fill, winrate: Number(winrate), visits, text: [winrate, visits], line: points(line, width)}
   );
   const position = ([lead, winrate, turn, candidates]) => (
     {lead, winrate, turn, candidates: candidates.map(candidate(turn))}
   );
-  const stones = [data.black, data.white].map((text) => points(text, width));
-  return {...data, stones, positions: data.positions.map(position), moves: data.moves.map(move)};
+  return {...data, stones: stones(data.stones), positions: data.positions.map(position), moves: data.moves.map(move)};
 }
 
 function svgElement(name, attributes, text) {
@@ -137,7 +134,7 @@ class Game {
     this.positions = this.stonesOfPositions();
     this.mistakes = this.data.moves.flatMap((move, index) => move.mistake ? [index + 1] : []);
     this.place = 0;    // the number of moves of the data that have been played
-    this.line = null;  // the line that is played out: steps, the position it starts from, how many steps are shown
+    this.line = null;  // the line that is played out: points, the position it starts from, how many moves are shown
     this.listen();
     this.go(this.data.worst);  // what a reader wants to see first
   }
@@ -147,25 +144,51 @@ class Game {
   find(name) { return this.viewer.querySelector("." + name); }
 
   stonesOfPositions() {
-    const {width, height, moves} = this.data;
-    const positions = [this.withStones(new Array(width * height).fill(0), this.data.stones)];
-    for (const move of moves) {
-      positions.push(this.withStones(this.played(positions.at(-1), move.colour, move), move.setup));
+    const positions = [this.setUp(this.data.stones)];
+    for (const {stones, colour, point} of this.data.moves) {
+      positions.push(stones ? this.setUp(stones) : this.played(positions.at(-1), colour, point));
     }
     return positions;
   }
 
-  withStones(stones, [black, white]) {
+  setUp([black, white]) {
+    const stones = new Array(this.data.width * this.data.height).fill(0);
     for (const point of black) stones[point] = BLACK;
     for (const point of white) stones[point] = WHITE;
     return stones;
   }
 
-  played(stones, colour, {point, taken}) {
+  // The stones after a move: those of the opponent without liberties leave the board, then the player's own.
+  played(stones, colour, point) {
     const next = stones.slice();
-    if (point !== PASS) next[point] = colour;
-    for (const place of taken) next[place] = 0;
+    if (point === PASS) return next;
+    next[point] = colour;
+    for (const owner of [3 - colour, colour]) {
+      for (const place of [...this.neighbours(point), point]) {
+        const chain = next[place] === owner ? this.chain(next, place) : [];
+        if (chain.every((stone) => this.neighbours(stone).every((beside) => next[beside]))) {
+          for (const stone of chain) next[stone] = 0;
+        }
+      }
+    }
     return next;
+  }
+
+  neighbours(point) {
+    const {width, height} = this.data, column = point % width;
+    return [
+      ...(column > 0 ? [point - 1] : []),
+      ...(column < width - 1 ? [point + 1] : []),
+      ...[point - width, point + width].filter((place) => place >= 0 && place < width * height),
+    ];
+  }
+
+  chain(stones, point) {
+    const chain = new Set([point]);
+    for (const stone of chain) {
+      for (const place of this.neighbours(stone)) if (stones[place] === stones[point]) chain.add(place);
+    }
+    return [...chain];
   }
 
   vertex(point) {
@@ -174,7 +197,7 @@ class Game {
     return "ABCDEFGHJKLMNOPQRSTUVWXYZ"[point % width] + (height - Math.floor(point / width));
   }
 
-  lineText(steps) { return steps.map(({point}, index) => `${index + 1} ${this.vertex(point)}`).join("  "); }
+  lineText(line) { return line.map((point, index) => `${index + 1} ${this.vertex(point)}`).join("  "); }
 
   // Goes to a position of the game, and leaves a line.
   go(place) {
@@ -184,9 +207,9 @@ class Game {
   }
 
   // Plays the first move of a line that starts after `from` moves.
-  play(steps, from) {
-    if (!steps.length) return;
-    this.line = {steps, from, shown: 1};
+  play(points, from) {
+    if (!points.length) return;
+    this.line = {points, from, shown: 1};
     this.show();
     this.find("board").scrollIntoView({block: "nearest"});  // on a phone the lines are below it
   }
@@ -202,7 +225,7 @@ class Game {
     if (!this.line) return this.go(this.place + by);
     const shown = this.line.shown + by;
     if (shown < 1) return this.go(this.place);
-    this.line.shown = Math.min(shown, this.line.steps.length);
+    this.line.shown = Math.min(shown, this.line.points.length);
     this.show();
   }
 
@@ -221,7 +244,7 @@ class Game {
     if (this.line) this.showLine();
     else this.showPosition();
     for (const button of this.viewer.querySelectorAll("button.play")) {
-      button.setAttribute("aria-pressed", String(this.line !== null && button.steps === this.line.steps));
+      button.setAttribute("aria-pressed", String(this.line !== null && button.points === this.line.points));
     }
   }
 
@@ -231,24 +254,24 @@ class Game {
     const title = this.heading(move);
     this.find("place").textContent = title;
     const candidates = (move ? this.data.positions[this.place - 1].candidates : [])
-      .map((candidate) => ({...candidate, point: candidate.line[0].point}))
+      .map((candidate) => ({...candidate, point: candidate.line[0]}))
       .filter(({point}) => point !== PASS && point !== last && !this.positions[this.place][point]);
     this.board.draw({stones: this.positions[this.place], last, labels: new Map(), candidates, title});
   }
 
   showLine() {
-    const {steps, from, shown} = this.line;
+    const {points, from, shown} = this.line;
     let stones = this.positions[from], colour = this.data.positions[from].turn;
     const labels = new Map();
-    steps.slice(0, shown).forEach((step, index) => {
-      stones = this.played(stones, colour, step);
+    points.slice(0, shown).forEach((point, index) => {
+      stones = this.played(stones, colour, point);
       colour = 3 - colour;
-      if (step.point !== PASS) labels.set(step.point, String(index + 1));
+      if (point !== PASS) labels.set(point, String(index + 1));
     });
     for (const point of [...labels.keys()]) if (!stones[point]) labels.delete(point);
     const text = from < this.place ? words.inLine : words.inContinuation;
     const number = this.data.before + this.place;
-    const title = fill(text, {number, step: shown, count: steps.length, vertex: this.vertex(steps[shown - 1].point)});
+    const title = fill(text, {number, step: shown, count: points.length, vertex: this.vertex(points[shown - 1])});
     this.find("place").textContent = title;
     this.board.draw({stones, last: PASS, labels, candidates: [], title});
   }
@@ -315,12 +338,12 @@ class Game {
     table.append(body);
   }
 
-  playButton(steps, from, text) {
+  playButton(points, from, text) {
     const button = htmlElement("button", "play", text);
     button.type = "button";
-    button.steps = steps;
+    button.points = points;
     button.setAttribute("aria-label", fill(words.playLine, {line: text}));
-    button.addEventListener("click", () => this.play(steps, from));
+    button.addEventListener("click", () => this.play(points, from));
     return button;
   }
 

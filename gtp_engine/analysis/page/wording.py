@@ -10,9 +10,8 @@ from typing import Any
 from ...game.coords import BLACK, PASS, WHITE, colour_name
 from ...languages.texts import DEFAULT, texts
 from ...sgf import read_result
-from ..game_review import Phase
 from ..rank_estimate import RankEstimate
-from ..review import MoveReview
+from ..review import MoveReview, Phase
 
 _EVEN = 0.05  # points; a smaller lead would be written as 0.0
 _PHASES = {
