@@ -24,7 +24,7 @@ from typing import IO
 
 from kept_results import PACKAGE
 
-from gtp_engine.gtp.registry import LISTING_ORDER
+from gtp_engine.gtp.commands import COMMANDS as GTP_COMMANDS
 
 BLOCK = 1000  # lines of one generator
 WINDOW = 300  # commands without a response yet
@@ -63,7 +63,7 @@ COMMANDS = [
     'kata-set-params {{"c_puct":{x}}}',
     "loadsgf {f} {n}",
     "printsgf {f}",
-    *sorted({*LISTING_ORDER} - {command.split()[0] for command in RARE}),
+    *sorted({*GTP_COMMANDS} - {command.split()[0] for command in RARE}),
 ]
 ARGUMENTS = ("", "", "{n}", "{c}", "{v}", "{x}", "{w}", "{w}", "{f}", "{r}", "{k}")
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZI"
@@ -144,7 +144,7 @@ def raw_line(random: Random) -> bytes:
     if chance < 0.18:
         return random.choice([b"", b" ", b"\r", b"# interrupt", b"#", b"12", b"\t", b"\0"])
     template = random.choice(RARE if random.random() < 0.01 else COMMANDS)
-    if template in LISTING_ORDER:
+    if template in GTP_COMMANDS:
         template = " ".join([template, *random.choices(ARGUMENTS, k=random.randint(0, 3))])
     line = fill(template, random).encode()
     if random.random() < 0.5:

@@ -56,9 +56,8 @@ def gtp(
     """
     from ..base import VERSION
     from ..gtp.loop import run
-    from ..gtp.session import Identity
     from ..play.engine import Engine
 
     settings = engine_settings(search, ponder=ponder, resign=resign)
     engine = Engine(settings, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
-    sys.exit(run(engine, Identity(name, version or VERSION), live_graphics=live_graphics))
+    sys.exit(run(engine, name=name, version=version or VERSION, live_graphics=live_graphics))

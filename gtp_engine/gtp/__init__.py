@@ -1,5 +1,5 @@
 """GTP version 2: lines in, answers out.
 
-`reader` delivers lines, `loop` answers them in order, `commands` contains one function per command, and `session` holds
+`inbox` reads lines, `loop` answers them in order, `commands` contains one function per command, and `session` holds
 what they share. `protocol` defines the form of lines, `formats` the form of analysis.
 """

@@ -2,9 +2,11 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from ..base.errors import UserError
+from ..base.errors import UserError, error_text
+from ..base.fields import Range
 from ..base.messages import plural
 from ..game.coords import PASS, parse_colour, parse_vertex
 from .protocol import GtpError
@@ -19,6 +21,15 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 # GTP version 2, section 2.11: the form of a vertex, whatever the board size.
 _VERTEX = re.compile(r"[A-HJ-Z](1?\d|2[0-5])", re.ASCII | re.IGNORECASE)
+
+
+@contextmanager
+def refusing_as(text: str) -> Iterator[None]:
+    """Within a `with` block, whatever the user or a file did wrong is answered by this text; stderr has the reason."""
+    try:
+        yield
+    except (UserError, OSError) as error:
+        raise GtpError(text, error_text(error)) from error
 
 
 def expect(arguments: Sequence[str], least: int, most: int | None = None) -> None:
@@ -36,11 +47,11 @@ def integer(text: str, least: int = _LEAST, most: int = _MOST) -> int:
     return int(text)
 
 
-def number(text: str) -> float:
-    """Returns a finite number."""
-    value = float(text) if _NUMBER.fullmatch(text) else math.nan
-    if not math.isfinite(value):
-        raise GtpError(SYNTAX_ERROR, f"expected a number, got {text!r}")
+def number(text: str, low: float | None = None, high: float | None = None) -> float:
+    """Returns a finite number from `low` to `high`."""
+    value, accepted = float(text) if _NUMBER.fullmatch(text) else math.nan, Range(low, high)
+    if value not in accepted:
+        raise GtpError(SYNTAX_ERROR, f"expected {accepted}, got {text!r}")
     return value
 
 

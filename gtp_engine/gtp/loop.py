@@ -4,16 +4,15 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
+from ..base import VERSION
 from ..base.errors import EXPECTED, answer_text
 from ..base.log import NOTICE, log_to_stderr
 from ..base.system import EXIT_INTERRUPTED
-from . import protocol
 from .commands import COMMANDS
-from .inbox import Inbox
+from .inbox import Inbox, is_terminal, terminal_keeper
 from .output import ClientGoneError, take_standard_output
 from .protocol import Command, GtpError
-from .reader import is_terminal, start_reader, terminal_keeper
-from .session import GTP_ENGINE, Identity, Session
+from .session import Session
 
 if TYPE_CHECKING:
     from ..play.engine import Engine
@@ -21,12 +20,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def run(engine: "Engine", identity: Identity = GTP_ENGINE, *, live_graphics: bool = False) -> int:
+def run(engine: "Engine", *, name: str = "gtp_engine", version: str = VERSION, live_graphics: bool = False) -> int:
     """Speaks GTP on standard input and output until `quit`, the end of input or SIGINT, and closes the engine.
 
     Args:
         engine: The engine.
-        identity: The name and the version to answer with.
+        name: The response to the command `name`.
+        version: The response to the command `version`.
         live_graphics: Draw on GoGui's board while the engine thinks.
 
     Returns:
@@ -41,8 +41,8 @@ def run(engine: "Engine", identity: Identity = GTP_ENGINE, *, live_graphics: boo
         logger.log(NOTICE, "GTP commands, one per line: list_commands, boardsize 9, genmove b, showboard; quit exits")
     else:
         logger.log(NOTICE, "GTP ready, beginning main protocol loop")  # KataGo's words, which some scripts wait for
-    session = Session(engine, inbox, output, identity, live_graphics=live_graphics)
-    start_reader(inbox)
+    session = Session(engine, inbox, output, name=name, version=version, live_graphics=live_graphics)
+    inbox.start_reading()
     try:
         status = converse(session)
     except KeyboardInterrupt:
@@ -63,9 +63,8 @@ def converse(session: Session) -> int:
         if line is None:
             return EXIT_INTERRUPTED if session.inbox.signalled else 0
         session.engine.stop()
-        command = protocol.parse(line)
-        if command is not None:
-            answer(session, command)
+        if line.command is not None:
+            answer(session, line.command)
             session.watch_engine()  # the board's size may have changed the network
     return 0
 

@@ -1,16 +1,16 @@
-"""The state that commands share: the engine, the last search, the current response; and how they wait for searches."""
+"""What commands share: their names, the engine, the last search, the current response, and waiting for searches."""
 
 import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..base import VERSION
 from ..base.errors import error_text
 from ..game.coords import vertex
 from . import protocol
-from .inbox import Event, Inbox
+from .inbox import Inbox
 from .output import Output
 
 if TYPE_CHECKING:
@@ -26,16 +26,6 @@ T = TypeVar("T")
 _PATIENCE_SECONDS = 1.0
 
 
-class Identity(NamedTuple):
-    """The responses to the commands `name` and `version`."""
-
-    name: str
-    version: str
-
-
-GTP_ENGINE = Identity("gtp_engine", VERSION)
-
-
 class Session:
     """One conversation with a client.
 
@@ -47,13 +37,15 @@ class Session:
         engine: "Engine",
         inbox: Inbox,
         output: Output,
-        identity: Identity = GTP_ENGINE,
         *,
+        name: str = "gtp_engine",
+        version: str = VERSION,
         live_graphics: bool = False,
     ) -> None:
         self.engine = engine
         self.inbox = inbox
-        self.identity = identity
+        self.name = name
+        self.version = version
         self.live_graphics = live_graphics
         self.quitting = False
         self.searching_seconds = 0.0  # spent in genmove, for `cputime`
@@ -112,9 +104,9 @@ class Session:
 
         Args:
             future: The result of the search.
-            on_news: Called on the main thread after each Event.NEWS.
+            on_news: Called on the main thread after all news.
         """
-        future.add_done_callback(lambda _: self.inbox.post(Event.NEWS))
+        future.add_done_callback(lambda _: self.inbox.post_news())
         patience_ends: float | None = None
         while not future.done():
             if self.inbox.is_in_a_hurry or (self.inbox.ended and self._output.is_closed):
@@ -129,7 +121,7 @@ class Session:
 
     def wait_for_input(self, future: "Future[T]", on_news: Callable[[], None]) -> None:
         """Lets a search run until there is input or it ends by itself; its result is discarded."""
-        future.add_done_callback(lambda _: self.inbox.post(Event.NEWS))
+        future.add_done_callback(lambda _: self.inbox.post_news())
         while not future.done() and not self.inbox.has_input:
             self.inbox.receive()
             if not self.inbox.has_input:
@@ -170,3 +162,26 @@ class Session:
         if failed:
             logger.warning(text)
         self._output.write("\n")
+
+
+Handler = Callable[[Session, list[str]], str | None]
+
+COMMANDS: dict[str, Handler] = {}  # by name, in the order of `list_commands`: that of the modules and functions
+
+
+def command(*names: str) -> Callable[[Handler], Handler]:
+    """Registers a function as the handler of GTP commands.
+
+    The handler receives the session and the command's arguments, and returns the text of the response (None: empty).
+    To refuse the command it raises GtpError or another UserError with a text for the user, or lets an OSError pass,
+    before it has changed anything. Any other exception is reported as an internal error.
+
+    Args:
+        names: The command's name, and further names for the same command.
+    """
+
+    def register(handler: Handler) -> Handler:
+        COMMANDS.update(dict.fromkeys(names, handler))
+        return handler
+
+    return register

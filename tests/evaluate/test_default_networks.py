@@ -115,8 +115,8 @@ def test_gtp_says_which_network_of_a_board_is_damaged(weights: Path, capfd: pyte
     inbox = Inbox()
     with Engine(SETTINGS, width=9) as engine:
         session = Session(engine, inbox, Mock())
-        for line in ("boardsize 19", "boardsize 13", "quit"):
-            inbox.post(line)
+        for line in (b"boardsize 19", b"boardsize 13", b"quit"):
+            inbox.post_line(line)
         converse(session)
         engine.ready.result()
     failures = [line for line in capfd.readouterr().err.splitlines() if "cannot load the evaluator" in line]

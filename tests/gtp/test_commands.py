@@ -7,9 +7,6 @@ from pathlib import Path
 import pytest
 from conversation import Conversation
 
-from gtp_engine.gtp.commands import COMMANDS
-from gtp_engine.gtp.registry import LISTING_ORDER
-
 FAILURES = [
     ("foo", "unknown command"),
     ("NAME", "unknown command"),
@@ -152,16 +149,11 @@ def test_about_the_program(engine: Conversation) -> None:
 def test_list_of_commands(engine: Conversation) -> None:
     names = engine.ask("list_commands").split("\n")
     assert names[0] == "protocol_version"  # by which LizzieYzy recognises the list
-    assert names == list(LISTING_ORDER)
-    assert len(names) == len(set(names))
+    assert len(names) == len(set(names)) and {"genmove", "rectangular_boardsize", "cgos-gameover"} < set(names)
     assert not {"analyze", "genmove_analyze"} & set(names)  # Sabaki takes these for another form
     assert not [name for name in names if name.startswith("gogui-rules_")]  # GoGui would take the engine for a ruler
     for name in names:
         assert engine.ask(f"known_command {name}") == "true"
-
-
-def test_listing_order_names_every_command() -> None:
-    assert sorted(LISTING_ORDER) == sorted(COMMANDS)
 
 
 def test_ids_and_line_ends(engine: Conversation) -> None:

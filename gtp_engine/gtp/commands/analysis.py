@@ -14,10 +14,8 @@ from ...game.symmetry import COUNT
 from ...search.request import RootMoves, SearchRequest
 from ..arguments import SYNTAX_ERROR, colour, expect, integer, is_colour, number, point
 from ..formats import Fields, cgos_line, kata_line, lz_line, with_unvisited
-from ..inbox import Event
 from ..protocol import GtpError
-from ..registry import command
-from ..session import Session
+from ..session import Session, command
 from .play import commit
 
 if TYPE_CHECKING:
@@ -74,11 +72,8 @@ def _next(rest: deque[str]) -> str:
     return rest.popleft()
 
 
-def _interval(text: str) -> float:
-    centiseconds = number(text)
-    if centiseconds < 0:
-        raise GtpError(SYNTAX_ERROR, f"expected an interval in centiseconds, got {text!r}")
-    return max(centiseconds / 100, _SHORTEST_INTERVAL)
+def _interval(centiseconds: str) -> float:
+    return max(number(centiseconds, 0) / 100, _SHORTEST_INTERVAL)
 
 
 def _with_option(fields: Fields, key: str, value: str, kata: bool) -> Fields:
@@ -157,13 +152,13 @@ class Stream:
 
     def open(self) -> None:
         """Sends the first line of the response once the engine is ready; if it cannot be, the command fails instead."""
-        self._session.engine.ready.add_done_callback(lambda _: self._session.inbox.post(Event.NEWS))
+        self._session.engine.ready.add_done_callback(lambda _: self._session.inbox.post_news())
         self.send_newest()
 
     def take(self, report: "SearchReport") -> None:
         """Keeps a report to be sent; for the search's thread."""
         self._newest.append(report)
-        self._session.inbox.post(Event.NEWS)
+        self._session.inbox.post_news()
 
     def send_newest(self) -> None:
         """Sends the newest report, unless it has been sent."""
@@ -211,18 +206,11 @@ def kata_raw_nn(session: Session, arguments: list[str]) -> str:
         raise GtpError(SYNTAX_ERROR, f"expected a symmetry: 0 to {COUNT - 1}, or all")
     symmetry = words.popleft()
     symmetries = range(COUNT) if symmetry.lower() == "all" else [integer(symmetry, 0, COUNT - 1)]
-    optimism = _share(words.popleft()) if words else None
+    optimism = number(words.popleft(), 0, 1) if words else None
     if words:
         raise GtpError(SYNTAX_ERROR, f"unexpected {words[0]!r}: expected [COLOUR] SYMMETRY|all [OPTIMISM]")
     found = session.wait(session.engine.raw_evaluations(player, symmetries=symmetries, optimism=optimism))
     return "\n".join(map(raw_text, symmetries, found))
-
-
-def _share(word: str) -> float:
-    share = number(word)
-    if not 0 <= share <= 1:
-        raise GtpError(SYNTAX_ERROR, f"expected an optimism from 0 to 1, got {word!r}")
-    return share
 
 
 def raw_text(symmetry: int, evaluation: "Evaluation") -> str:

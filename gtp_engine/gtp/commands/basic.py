@@ -11,8 +11,7 @@ from ...base.messages import plural
 from ...search.parameters import accepted_words
 from ..arguments import SYNTAX_ERROR, expect
 from ..protocol import GtpError
-from ..registry import COMMANDS, command, command_names
-from ..session import Session
+from ..session import COMMANDS, Session, command
 
 # The conversation.
 
@@ -24,12 +23,12 @@ def protocol_version(session: Session, arguments: list[str]) -> str:
 
 @command("name")
 def name(session: Session, arguments: list[str]) -> str:
-    return session.identity.name
+    return session.name
 
 
 @command("version")
 def version(session: Session, arguments: list[str]) -> str:
-    return session.identity.version
+    return session.version
 
 
 @command("known_command")
@@ -40,7 +39,8 @@ def known_command(session: Session, arguments: list[str]) -> str:
 
 @command("list_commands")
 def list_commands(session: Session, arguments: list[str]) -> str:
-    return "\n".join(command_names())
+    # LizzieYzy recognises the list by `protocol_version` at its top.
+    return "\n".join(sorted(COMMANDS, key=lambda name: (name != "protocol_version", name)))
 
 
 @command("quit")

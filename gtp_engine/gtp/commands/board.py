@@ -2,15 +2,14 @@
 
 from collections.abc import Callable
 
-from ...base.errors import UserError, error_text
+from ...base.errors import UserError
 from ...game.coords import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from ...game.handicap import fixed_handicap_points, free_handicap_points
 from ...game.rules import parse_rules, with_part
 from ...play.clock import SYSTEMS, gtp_settings, named_settings
-from ..arguments import SYNTAX_ERROR, board_point, colour, coloured_points, expect, integer, number
+from ..arguments import SYNTAX_ERROR, board_point, colour, coloured_points, expect, integer, number, refusing_as
 from ..protocol import GtpError
-from ..registry import command
-from ..session import Session
+from ..session import Session, command
 
 ILLEGAL_MOVE = "illegal move"
 UNACCEPTABLE_SIZE = "unacceptable size"
@@ -103,10 +102,8 @@ def set_up(session: Session, stones: list[tuple[int, int]]) -> None:
         raise GtpError(ILLEGAL_MOVE, "a pass cannot be set up")
     black = [stone for stone_colour, stone in stones if stone_colour == BLACK]
     white = [stone for stone_colour, stone in stones if stone_colour == WHITE]
-    try:
+    with refusing_as(ILLEGAL_MOVE):
         session.engine.set_up(black, white)
-    except UserError as error:
-        raise GtpError(ILLEGAL_MOVE, str(error)) from error
 
 
 @command("showboard")
@@ -138,29 +135,26 @@ def place_free_handicap(session: Session, arguments: list[str]) -> str:
 
 @command("set_free_handicap")
 def set_free_handicap(session: Session, arguments: list[str]) -> None:
-    _expect_empty(session)
+    expect_empty(session)
     points = [board_point(session, word, BAD_VERTEX_LIST) for word in arguments]
     if len(points) < 2 or len(set(points)) < len(points) or len(points) >= session.game.area:
         raise GtpError(BAD_VERTEX_LIST, "expected at least two different points, with at least one point left empty")
-    try:
+    with refusing_as(BAD_VERTEX_LIST):
         place(session, points)
-    except UserError as error:
-        raise GtpError(BAD_VERTEX_LIST, str(error)) from error
 
 
 def place_count(session: Session, arguments: list[str], choose: Callable[[int, int, int], list[int]]) -> str:
     """Places the number of stones in the argument on the points of `choose(count, width, height)`; returns them."""
     expect(arguments, 1)
     count = integer(arguments[0])
-    _expect_empty(session)
-    try:
+    expect_empty(session)
+    with refusing_as(INVALID_NUMBER):
         points = choose(count, session.engine.width, session.engine.height)
-    except UserError as error:
-        raise GtpError(INVALID_NUMBER, str(error)) from error
     return place(session, points)
 
 
-def _expect_empty(session: Session) -> None:
+def expect_empty(session: Session) -> None:
+    """Raises GtpError if there is a stone on the board, or has been a move."""
     if session.game.moves or session.game.setup_stones:
         raise GtpError(BOARD_NOT_EMPTY)
 
@@ -208,7 +202,7 @@ def kgs_rules(session: Session, arguments: list[str]) -> None:
 def time_settings(session: Session, arguments: list[str]) -> None:
     """Accepts main time, overtime period, and stones per period."""
     expect(arguments, 3)
-    main, period = (_seconds(word) for word in arguments[:2])
+    main, period = (number(word, 0) for word in arguments[:2])
     session.engine.clock.settings = gtp_settings(main, period, integer(arguments[2], 0))
 
 
@@ -223,11 +217,8 @@ def kata_time_settings(session: Session, arguments: list[str]) -> None:
 
 
 def _set_time(session: Session, arguments: list[str], systems: tuple[str, ...]) -> None:
-    try:
-        settings = named_settings(arguments, systems)
-    except UserError as error:
-        raise GtpError(SYNTAX_ERROR, str(error)) from error
-    session.engine.clock.settings = settings
+    with refusing_as(SYNTAX_ERROR):
+        session.engine.clock.settings = named_settings(arguments, systems)
 
 
 @command("kata-list_time_settings")
@@ -243,13 +234,6 @@ def time_left(session: Session, arguments: list[str]) -> None:
     session.engine.clock.time_left(colour(arguments[0]), number(arguments[1]), integer(arguments[2], 0))
 
 
-def _seconds(word: str) -> float:
-    seconds = number(word)
-    if seconds < 0:
-        raise GtpError(SYNTAX_ERROR, f"expected seconds, 0 or more, got {word!r}")
-    return seconds
-
-
 # Game records: loading one into the engine, writing the game being played.
 
 
@@ -263,15 +247,13 @@ def loadsgf(session: Session, arguments: list[str]) -> None:
 
     expect(arguments, 1, 2)
     moves = integer(arguments[1], 0) if len(arguments) == 2 else None
-    try:
+    with refusing_as(CANNOT_LOAD):
         record = read_sgf(arguments[0])
         rules = record.game_rules() or session.engine.rules
         game = record.to_game(None if moves is None else max(moves - 1, 0), rules=rules)
         if record.komi is None:
             game.set_komi(session.engine.komi_on(game.width, game.height))
         session.engine.load(game)
-    except (UserError, OSError) as error:
-        raise GtpError(CANNOT_LOAD, error_text(error)) from error
 
 
 @command("printsgf")
@@ -283,8 +265,6 @@ def printsgf(session: Session, arguments: list[str]) -> str | None:
     record = GameRecord.from_game(session.game)
     if not arguments or arguments[0] == "-":
         return record.to_sgf()
-    try:
+    with refusing_as(CANNOT_WRITE):
         write_sgf(record, arguments[0], overwrite=False)
-    except (UserError, OSError) as error:
-        raise GtpError(CANNOT_WRITE, error_text(error)) from error
     return None

@@ -11,12 +11,10 @@ from ...base.messages import plural
 from ...game.coords import BLACK, WHITE, colour_letter, point_of_index
 from ...search.request import Limits
 from ..arguments import colour, coloured_points, expect
-from ..formats import grid
-from ..graphics import influence, main_line, visit_map, win_rate_map
+from ..formats import grid, influence, main_line, visit_map, win_rate_map
 from ..protocol import GtpError
-from ..registry import command
-from ..session import Session
-from .board import BOARD_NOT_EMPTY, play_all, set_up
+from ..session import Session, command
+from .board import expect_empty, play_all, set_up
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,8 +68,7 @@ def gogui_play_sequence(session: Session, arguments: list[str]) -> None:
 def gogui_setup(session: Session, arguments: list[str]) -> None:
     """Sets up stones of both colours on the empty board."""
     stones = coloured_points(session, arguments)
-    if session.game.moves or session.game.setup_stones:
-        raise GtpError(BOARD_NOT_EMPTY)
+    expect_empty(session)
     set_up(session, stones)
 
 

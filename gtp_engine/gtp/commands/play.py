@@ -2,12 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from ...base.errors import UserError
-from ..arguments import SYNTAX_ERROR, colour, expect
-from ..graphics import show_live
+from ..arguments import SYNTAX_ERROR, colour, expect, refusing_as
+from ..formats import show_live
 from ..protocol import GtpError
-from ..registry import command
-from ..session import Session
+from ..session import Session, command
 
 if TYPE_CHECKING:
     from ...play.engine import Decision
@@ -63,10 +61,8 @@ STATUSES = ("alive", "dead", "seki")
 @command("final_score")
 def final_score(session: Session, arguments: list[str]) -> str:
     """`0`, `B+x` or `W+x` under the rules, for the board as it stands without its dead stones."""
-    try:
+    with refusing_as(CANNOT_SCORE):
         return str(session.wait(session.engine.final_score()))
-    except UserError as error:
-        raise GtpError(CANNOT_SCORE, str(error)) from error
 
 
 @command("final_status_list")
@@ -75,8 +71,6 @@ def final_status_list(session: Session, arguments: list[str]) -> str:
     expect(arguments, 1)
     if arguments[0] not in STATUSES:
         raise GtpError(SYNTAX_ERROR, f"expected {', '.join(STATUSES)}, got {arguments[0]!r}")
-    try:
+    with refusing_as(CANNOT_SCORE):
         groups = session.wait(session.engine.statuses())[arguments[0]]
-    except UserError as error:
-        raise GtpError(CANNOT_SCORE, str(error)) from error
     return "\n".join(" ".join(session.vertex(point) for point in group) for group in groups)
