@@ -17,8 +17,7 @@ from ..analysis.reviewer import ReviewStep
 from ..base.log import NOTICE
 from ..base.messages import plural, printable
 from ..game.coords import BLACK, WHITE, colour_letter, colour_name
-from ..languages.texts import DEFAULT, texts
-from ..sgf import lead_text
+from ..languages.texts import texts
 from .live import progress_bar
 
 logger = logging.getLogger(__name__)
@@ -66,7 +65,7 @@ def show_notice(text: str) -> None:
 
 def show_rank_note() -> None:
     """Prints what an estimated rank means, in the words of the page of a review."""
-    Console(highlight=False).print(Text(texts(DEFAULT)("players.rankNote"), style="dim"))
+    Console(highlight=False).print(Text(texts()("players.rankNote"), style="dim"))
 
 
 def show_game(review: GameReview, *, all_moves: bool) -> None:
@@ -195,7 +194,7 @@ def players_table(players: Mapping[str, PlayerFigures], board: tuple[int, int] |
 def move_line(review: MoveReview) -> Text:
     """Returns one move as a line: the values after it for Black, what it has cost its player, and a better move."""
     played = f"{colour_letter(review.move.colour)} {review.vertex(review.move.point)}"
-    place = f"{review.number:4}  {played:7}{100 * review.winrate:6.1f}%  {lead_text(review.lead):>6}"
+    place = f"{review.number:4}  {played:7}{100 * review.winrate:6.1f}%  {texts().lead(review.lead):>6}"
     if not review.has_cost:
         return Text(place)
     cost = f"{with_minus(review.points_loss):>8}{with_minus(100 * review.winrate_loss):>9}%"

@@ -104,6 +104,13 @@ class Texts:
         """Returns a phrase in this language."""
         return self(phrase.name, **phrase.values)
 
+    def lead(self, points: float) -> str:
+        """Returns Black's lead in points as text, such as "W+3.5"; "even" if it rounds to 0.0."""
+        margin = f"{abs(points):.1f}"
+        if margin == "0.0":
+            return self("ahead.even")
+        return self("ahead.black" if points > 0 else "ahead.white", points=margin)
+
     def template(self, name: str) -> str:
         """Returns a text without plural forms as it is, for a script that fills it in."""
         text = self._texts[name]

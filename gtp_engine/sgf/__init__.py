@@ -1,6 +1,6 @@
 """Reading and writing game records in SGF."""
 
-from .comments import analysis_comment, lead_text
+from .comments import analysis_comment
 from .errors import SgfError
 from .reading import LINES_SUFFIX, RECORD_SUFFIXES, read_sgf, read_sgf_games
 from .record import GameRecord, RecordNode
@@ -22,7 +22,6 @@ __all__ = [
     "TreeNode",
     "Writable",
     "analysis_comment",
-    "lead_text",
     "read_number",
     "read_result",
     "read_sgf",

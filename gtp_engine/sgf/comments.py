@@ -2,14 +2,8 @@
 
 from collections.abc import Sequence
 
-from ..game.coords import BLACK, WHITE, colour_letter, vertex
-
-
-def lead_text(lead: float) -> str:
-    """Returns Black's lead as text, such as "W+3.5"; "even" if it is less than 0.05 points."""
-    if abs(lead) < 0.05:
-        return "even"
-    return f"{colour_letter(BLACK if lead > 0 else WHITE)}+{abs(lead):.1f}"
+from ..game.coords import WHITE, vertex
+from ..languages.texts import texts
 
 
 def analysis_comment(
@@ -29,5 +23,5 @@ def analysis_comment(
     if to_move == WHITE:
         winrate, lead = 1 - winrate, -lead
     moves = " ".join(vertex(point, width, height) for point in line)
-    text = f"Black's win rate: {100 * winrate:.1f}%\nLead: {lead_text(lead)}\nVisits: {visits}"
+    text = f"Black's win rate: {100 * winrate:.1f}%\nLead: {texts().lead(lead)}\nVisits: {visits}"
     return f"{text}\nMain line: {moves}" if moves else text

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from reviews import D4, E5, F6, G7, game_of, loss, review
 
-from gtp_engine.analysis.curve import check_picture, label_rows, plot_curve
+from gtp_engine.analysis.curve import check_picture, plot_curve
 from gtp_engine.analysis.mistakes import class_label, find_mistakes, loss_class
 from gtp_engine.analysis.play_statistics import accuracy, statistics
 from gtp_engine.analysis.player_names import player_colour
@@ -303,11 +303,6 @@ def test_picture_of_a_single_good_move(tmp_path: Path) -> None:
 def test_picture_of_another_kind_is_refused() -> None:
     with pytest.raises(ValueError, match=r"curve\.doc: the name of a picture must end in \.png"):
         check_picture(Path("curve.doc"))
-
-
-def test_labels_that_would_overlap_get_rows_of_their_own() -> None:
-    assert label_rows([10, 30, 50], 5) == [0, 0, 0]
-    assert label_rows([127, 130, 131, 133, 160], 5) == [0, 1, 2, 0, 0]
 
 
 def test_reviews_as_text() -> None:

@@ -16,7 +16,7 @@ from reviews import D4, E5, F6, G7, game_of, loss, reason
 
 import gtp_engine.analysis.page
 from gtp_engine.analysis.game_review import GameReview
-from gtp_engine.analysis.page.graph import graphs, spread
+from gtp_engine.analysis.graph import graphs, spread
 from gtp_engine.analysis.page.page import figures_of_games, review_page
 from gtp_engine.analysis.page.script_data import script_data
 from gtp_engine.analysis.page.turning_points import turning_points
@@ -173,14 +173,20 @@ def test_results_and_rules_are_words_in_other_languages() -> None:
         "ملغاة",
     ]
     assert [wording(language).result("W+2.5") for language in ("zh", "ar")] != [
-        wording(language).lead(-2.5) for language in ("zh", "ar")
+        texts(language).lead(-2.5) for language in ("zh", "ar")
     ]
     assert (english.rules("chinese"), spanish.rules("japanese"), spanish.rules("{}")) == (
         "Chinese",
         "japonesas / coreanas",
         "{}",
     )
-    assert [english.lead(value) for value in (0.01, 3.25, -1)] == ["even", "B+3.2", "W+1.0"]
+    assert [english.text.lead(value) for value in (0.04, -0.049, 3.25, -1, 0.051)] == [
+        "even",
+        "even",
+        "B+3.2",
+        "W+1.0",
+        "B+0.1",
+    ]
     assert [spanish.tick(value) for value in (0, 10, -5)] == ["0", "Negro +10", "Blanco +5"]
 
 
@@ -196,7 +202,7 @@ def test_one_player_is_judged_only() -> None:
     page = review_page([review])
     PageReader(page)
     assert "only the moves of Bob are judged" in page
-    assert ["points" in move for move in page_data(page)[0]["moves"]] == [False, True, False, True]
+    assert ["verdict" in move for move in page_data(page)[0]["moves"]] == [False, True, False, True]
     PageReader(review_page([game_of(MOVES[:1], player=WHITE)]))  # who has not moved yet
 
 
@@ -233,21 +239,21 @@ def test_the_page_of_a_long_game_with_long_lines_is_small() -> None:
 # The data that the script steps through.
 
 
-@pytest.mark.parametrize("lead", [0.0, 0.049, -0.049, 0.051, -0.051])
-def test_a_lead_that_is_even_is_0_for_the_script(lead: float) -> None:
-    move = replace(MOVES[0], after=replace(MOVES[0].after, lead=lead))
-    positions = script_data(game_of([move]))["positions"]
-    assert (positions[1][0] == 0) == (wording("en").lead(lead) == "even")
-
-
 def test_positions_and_lines_with_passes() -> None:
     review = reviewed(["A4", "A5", "B5", "C5", "pass"], ["", "", "B5 A5", "", "B4 pass", "A5"])
     data = script_data(review)
     assert [move["point"] for move in data["moves"]] == ["ab", "aa", "ba", "ca", ".."]
     lines = [[candidate[-1] for candidate in position[-1]] for position in data["positions"]]
     assert lines == [[], [], ["baaa"], [], ["bb.."], ["aa"]]
-    assert [position[2] for position in data["positions"]] == [BLACK, WHITE, BLACK, WHITE, BLACK, WHITE]
-    assert [position[0] for position in data["positions"]] == [0.0, -2.0, 4.0, -6.0, 8.0, -10.0]
+    assert [position[1] for position in data["positions"]] == [BLACK, WHITE, BLACK, WHITE, BLACK, WHITE]
+    assert [position[0].split(",")[0] for position in data["positions"]] == [
+        "even",
+        "W+2.0",
+        "B+4.0",
+        "W+6.0",
+        "B+8.0",
+        "W+10.0",
+    ]
 
 
 def test_stones_that_a_record_sets_up_between_two_moves() -> None:
@@ -267,13 +273,11 @@ def test_moves_have_their_cost_and_reasons() -> None:
     assert first == {
         "colour": BLACK,
         "point": "cc",
-        "points": 2.0,
-        "winrate": 0.0,
-        "best": "B4",
+        "verdict": "Lost 2.0 points and 0.0% of the win rate; B4 is better.",
         "mistake": 1,
         "reasons": [["D4 is a neutral point: it gains no territory.", "bb.."]],
     }
-    assert second["best"] == "D4"
+    assert "D4 is better" in second["verdict"]
     page = review_page([review])
     assert "D4 is a neutral point" in page and "1 B4  2 pass" in page
 
@@ -302,7 +306,9 @@ def test_it_begins_at_the_most_costly_mistake_of_the_part_that_was_reviewed() ->
 
 
 def test_a_preferred_move_that_was_played_has_no_better_one() -> None:
-    assert script_data(reviewed(["C3"], ["C3 D4", ""]))["moves"][0]["best"] == ""
+    assert script_data(reviewed(["C3"], ["C3 D4", ""]))["moves"][0]["verdict"] == "The engine's first choice."
+    no_loss = script_data(game_of([loss(1, BLACK, D4, E5, 0.04, 0.0004)]))["moves"][0]
+    assert no_loss["verdict"] == "No loss."
 
 
 # Turning points, graphs and figures.
@@ -314,7 +320,7 @@ def test_five_to_ten_turning_points(costs: list[float], count: int) -> None:
     moves = [loss(number, BLACK, D4, points[number - 1], cost) for number, cost in enumerate(costs, start=1)]
     found = turning_points(game_of(moves))
     assert len(found) == count
-    assert [point.move.number for point in found] == sorted(point.move.number for point in found)
+    assert [point.mistake.worst.number for point in found] == sorted(point.mistake.worst.number for point in found)
 
 
 def test_diagrams_show_both_lines_with_numbers() -> None:
@@ -327,7 +333,7 @@ def test_diagrams_show_both_lines_with_numbers() -> None:
         assert labels is not None
         numbers = re.findall(r">(\d+)<", labels[0])
         assert sorted(numbers) == [str(number) for number in range(1, len(diagram.moves) + 1)]
-    assert (point.played.lead, point.better.lead) == (-5.0, 0.0)
+    assert [diagram.value.split(",")[0] for diagram in (point.played, point.better)] == ["W+5.0", "even"]
 
 
 def test_labels_of_the_graph_do_not_overlap() -> None:
@@ -343,11 +349,11 @@ def test_the_graphs_mark_the_mistakes_where_they_are() -> None:
     review = game_of(MOVES)
     numbered = [point.mistake for point in turning_points(review)]
     lead, winrate = graphs(review, numbered)
-    marks = {mark.move.number: (mark.colour, mark.label) for mark in lead.marks}
-    assert marks == {1: ("black", "1"), 3: ("black", "2"), 4: ("white", "3")}, "each player missed E5"
+    marks = {mark.move.number: (mark.move.move.colour, mark.label) for mark in lead.marks}
+    assert marks == {1: (BLACK, 1), 3: (BLACK, 2), 4: (WHITE, 3)}, "each player missed E5"
     places = {mark.move.number: (mark.x, mark.y) for mark in winrate.marks}
     assert places[3] == (75.0, pytest.approx(100 - 100 * review.winrates[3]))
-    assert lead.curve.count("L") == 4 and lead.curve.startswith("M0.00 ")
+    assert lead.curve.count("L") == 4 and lead.curve.startswith("0.00 ")
     assert [(place, phase) for place, phase in graphs(game_of([*MOVES] * 4), [])[0].phases] == [
         (pytest.approx(100 * 11 / 16), Phase.MIDDLE_GAME)
     ]

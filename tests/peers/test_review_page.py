@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reviews import D4, E5, F6, G7, game_of, loss, reason
+from reviews import reason
 
 from gtp_engine import EngineSettings
 from gtp_engine.analysis.game_review import GameReview
 from gtp_engine.analysis.page.page import review_page
-from gtp_engine.analysis.page.wording import wording
 from gtp_engine.analysis.reviewer import review
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.languages.texts import LANGUAGES, texts
@@ -127,20 +126,6 @@ def test_it_begins_at_the_most_costly_mistake(screen: Screen, reviewed: GameRevi
     assert f"{worst.vertex(worst.best)} is better" in screen.text("verdict")
     assert screen.page.locator(".viewer .candidates circle").count() > 0
     screen.shoot("begin")
-
-
-def test_leads_are_written_as_elsewhere_on_the_page(browser: Any, tmp_path: Path) -> None:
-    moves = [loss(1, BLACK, D4, E5, 0.0), loss(2, WHITE, F6, G7, 0.04), loss(3, BLACK, G7, D4, 3.0)]
-    screen = opened(browser, tmp_path / "review.html", review_page([game_of(moves)]), SCREENS[0])
-    screen.page.locator(".viewer .first").click()
-    for number, value in enumerate(game_of(moves).leads):
-        assert screen.text("worth").startswith(f"{wording('en').lead(value)}, "), f"after move {number}"
-        screen.press("ArrowRight")
-    assert screen.text("worth").startswith("W+3.0, ")
-    screen.page.locator(".viewer .first").click()
-    screen.press("ArrowRight")
-    assert screen.text("worth").startswith("even, ") and screen.text("verdict") == "No loss."
-    screen.page.close()
 
 
 def test_keys_and_buttons(screen: Screen, reviewed: GameReview) -> None:

@@ -17,11 +17,11 @@ from ...game.drawing import SVG_STYLE, BoardDrawing, look
 from ...languages.texts import DEFAULT, texts
 from ...network.library import network_name
 from ..game_review import GameReview
+from ..graph import graphs
 from ..mistakes import CLASSES, LEAST_POINTS, LEAST_WINRATE, cost
 from ..play_statistics import PlayerFigures, accuracy, player_figures
 from ..review import MoveReview, Phase
 from ..reviewer import small_networks
-from .graph import graphs
 from .script_data import script_data, stones_of
 from .turning_points import turning_points
 from .wording import wording
@@ -65,9 +65,7 @@ def _file(name: str) -> str:
 def _script_words(language: str) -> dict[str, str]:
     """Returns the texts that the script fills in, by the names that it uses."""
     text = texts(language)
-    leads = {"leadBlack": "ahead.black", "leadWhite": "ahead.white", "leadEven": "ahead.even"}
-    shared = leads | {"black": "black", "white": "white"}
-    return text.templates("script.") | {name: text.template(key) for name, key in shared.items()}
+    return text.templates("script.") | {colour: text.template(colour) for colour in ("black", "white")}
 
 
 @cache

@@ -6,10 +6,10 @@
 //   before     the number of moves before the first position
 //   worst      the position after the most costly mistake, 0 without mistakes
 //   stones     the points of Black's and of White's stones in the first position
-//   positions  for each position Black's lead, Black's win rate, whose turn it is, and the candidates: Black's lead,
-//              the disc's colour, its player's win rate, visits, and the line
-//   moves      colour, point; stones as above if the record sets up some after it; and, if the move is judged, points
-//              and winrate lost, best: the better move; mistake, reasons: texts and lines
+//   positions  for each position what it is worth, whose turn it is, and the candidates: Black's lead, the disc's colour,
+//              its player's win rate in percent, visits, and the line
+//   moves      colour, point; stones as above if the record sets up some after it; verdict, if the move is judged;
+//              mistake, reasons: texts and lines
 //   comments   the record's comments, by position
 // Points are two letters as in SGF, a pass is "..".
 "use strict";
@@ -21,13 +21,6 @@ const words = shared.words, look = shared.look;
 
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 const colourName = (colour) => colour === BLACK ? words.black : words.white;
-const percent = (value, digits = 0) => `${value.toFixed(digits)}%`;
-// Leads and losses have one digit after the decimal point, so what is 0 here is what Python calls even, or no loss.
-const lead = (points) => {
-  if (points === 0) return words.leadEven;
-  return fill(points > 0 ? words.leadBlack : words.leadWhite, {points: Math.abs(points).toFixed(1)});
-};
-
 // Points are numbers here: row * width + column from the top left, PASS for a pass.
 const letter = (text, place) => text.charCodeAt(place) - 97;
 const points = (text, width) => (text.match(/../g) || []).map((name) => {
@@ -46,9 +39,7 @@ function readGame(data) {
   const candidate = (turn) => ([lead, fill, winrate, visits, line], index) => (
     {index, turn, lead, fill, winrate: Number(winrate), visits, text: [winrate, visits], line: points(line, width)}
   );
-  const position = ([lead, winrate, turn, candidates]) => (
-    {lead, winrate, turn, candidates: candidates.map(candidate(turn))}
-  );
+  const position = ([value, turn, candidates]) => ({value, turn, candidates: candidates.map(candidate(turn))});
   return {...data, stones: stones(data.stones), positions: data.positions.map(position), moves: data.moves.map(move)};
 }
 
@@ -284,12 +275,11 @@ class Game {
 
   // What is said about the position, apart from the board and the heading: it stays while a line is played out.
   showMove() {
-    const move = this.data.moves[this.place - 1], position = this.data.positions[this.place];
-    const value = fill(words.value, {lead: lead(position.lead), winrate: percent(position.winrate)});
+    const move = this.data.moves[this.place - 1];
     this.slider.value = this.place;
     this.slider.setAttribute("aria-valuetext", this.heading(move));
-    this.find("verdict").textContent = this.verdict(move);
-    this.find("worth").textContent = value;
+    this.find("verdict").textContent = move?.verdict || "";
+    this.find("worth").textContent = this.data.positions[this.place].value;
     this.find("comment").textContent = this.data.comments[this.place] || "";
     const reasons = move ? move.reasons : [];
     this.find("reasons").replaceChildren(...reasons.map((reason) => {
@@ -308,15 +298,6 @@ class Game {
     }
   }
 
-  verdict(move) {
-    if (!move || move.points === undefined) return "";
-    if (!move.best) return words.firstChoice;
-    if (move.points === 0 && move.winrate === 0) return words.noCost;
-    const best = move.best === "pass" ? words.pass : move.best;
-    const cost = {points: move.points.toFixed(1), winrate: percent(move.winrate, 1), best};
-    return fill(words.cost, cost);
-  }
-
   // Adds rows with the lines of a position.
   addLines(table, title, from, most) {
     const candidates = this.data.positions[from].candidates.slice(0, most);
@@ -330,7 +311,7 @@ class Game {
     for (const candidate of candidates) {
       const row = htmlElement("tr"), cell = htmlElement("td", "line");
       const winrate = candidate.turn === BLACK ? candidate.winrate : 100 - candidate.winrate;
-      const values = [lead(candidate.lead), percent(winrate), candidate.visits];
+      const values = [candidate.lead, `${winrate}%`, candidate.visits];
       row.append(...values.map((value) => htmlElement("td", "", value)), cell);
       cell.append(this.playButton(candidate.line, from, this.lineText(candidate.line)));
       body.append(row);

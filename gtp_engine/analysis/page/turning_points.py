@@ -1,17 +1,16 @@
 """The turning points of a game: its most costly mistakes, with diagrams of what was played and what was better."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...game.coords import EMPTY, PASS, opponent, xy
 from ...game.drawing import BoardDrawing
 from ...languages.texts import DEFAULT
 from ...search.report import SearchReport
-from ..game_review import GameReview, Reason
+from ..game_review import GameReview
 from ..mistakes import Mistake, loss_class
-from ..review import MoveReview, black_lead, black_winrate
 from .script_data import stones_of
-from .wording import wording
+from .wording import Wording, wording
 
 # At most ten, and fewer if less than ten cost 1.5 points (a doubtful move), but then at least five.
 MOST, FEWEST, DOUBTFUL = 10, 5, 2
@@ -19,43 +18,26 @@ _MOVES_SHOWN = 6  # of a line: more are hard to follow on one diagram
 _PIXELS = 360
 
 
-@dataclass(frozen=True)
-class Diagram:
+class Diagram(NamedTuple):
     """A line on a board.
 
     Attributes:
         svg: The board with the moves numbered.
         moves: The names of the moves, in order.
-        lead: Black's lead in points, after the move played or before the better one: the two differ by the cost.
-        winrate: Black's win rate, 0 to 1, likewise.
+        value: The value after the move played, or before the better one: the two differ by the cost.
     """
 
     svg: str
     moves: tuple[str, ...]
-    lead: float
-    winrate: float
+    value: str
 
 
-@dataclass(frozen=True)
-class TurningPoint:
-    """A costly mistake.
-
-    Attributes:
-        mistake: The mistake; the diagrams show its worst move.
-        played: What was played, and how it goes on.
-        better: What was better, and how it would have gone on.
-        reasons: Why it is a mistake.
-    """
+class TurningPoint(NamedTuple):
+    """A costly mistake: diagrams show what was played and what was better, and how it goes on."""
 
     mistake: Mistake
     played: Diagram
     better: Diagram
-    reasons: tuple[Reason, ...]
-
-    @property
-    def move(self) -> MoveReview:
-        """The move."""
-        return self.mistake.worst
 
 
 def turning_points(review: GameReview, name: str = "", language: str = DEFAULT) -> list[TurningPoint]:
@@ -69,30 +51,21 @@ def turning_points(review: GameReview, name: str = "", language: str = DEFAULT) 
     mistakes = review.mistakes[:MOST]
     doubtful = [mistake for mistake in mistakes if loss_class(mistake.worst.points_loss) >= DOUBTFUL]
     chosen = mistakes[: max(FEWEST, len(doubtful))]
-    return [
-        _turning_point(review, mistake, name, language)
-        for mistake in sorted(chosen, key=lambda mistake: mistake.worst.number)
-    ]
+    found = sorted(chosen, key=lambda mistake: mistake.worst.number)
+    return [_turning_point(mistake, name, wording(language)) for mistake in found]
 
 
-def _turning_point(review: GameReview, mistake: Mistake, name: str, language: str) -> TurningPoint:
+def _turning_point(mistake: Mistake, name: str, words: Wording) -> TurningPoint:
     move = mistake.worst
-    best = move.before.best
     follow_up = move.after.moves[0].pv if move.after.moves else ()
-    words = wording(language)
 
     def diagram(kind: str, line: Sequence[int], after: SearchReport) -> Diagram:
         title = words.text(f"diagram.{kind}", number=move.number, vertex=words.vertex(move.move.point, move))
         svg = _line_drawing(move.before, line[:_MOVES_SHOWN], title, f"{name} {kind}")
-        names = tuple(words.vertex(point, move) for point in line[:_MOVES_SHOWN])
-        return Diagram(svg, names, black_lead(after), black_winrate(after))
+        return Diagram(svg, tuple(words.vertex(point, move) for point in line[:_MOVES_SHOWN]), words.value(after))
 
-    return TurningPoint(
-        mistake,
-        diagram("played", (move.move.point, *follow_up), move.after),
-        diagram("better", best.pv, move.before),
-        tuple(review.reasons.get(move.number, ())),
-    )
+    played = diagram("played", (move.move.point, *follow_up), move.after)
+    return TurningPoint(mistake, played, diagram("better", move.before.best.pv, move.before))
 
 
 def _line_drawing(before: SearchReport, line: Sequence[int], title: str, name: str) -> str:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from ...game.coords import BLACK, PASS, WHITE, colour_name
+from ...game.coords import BLACK, PASS, colour_name
 from ...languages.texts import DEFAULT, texts
+from ...search.report import SearchReport
 from ...sgf import read_result
 from ..rank_estimate import RankEstimate
-from ..review import MoveReview, Phase
+from ..review import MoveReview, Phase, black_lead, black_winrate
 
-_EVEN = 0.05  # points; a smaller lead would be written as 0.0
 _PHASES = {
     Phase.OPENING: "phase.opening",
     Phase.MIDDLE_GAME: "phase.middleGame",
@@ -44,13 +44,24 @@ class Wording:
         """Returns the name of the player who made a move."""
         return self.text(colour_name(move.move.colour))
 
-    def lead(self, points: float) -> str:
-        """Returns Black's lead with one decimal."""
-        return self.text("ahead.even") if abs(points) < _EVEN else self._ahead(points, f"{abs(points):.1f}")
+    def value(self, report: SearchReport) -> str:
+        """Returns what a position is worth: "B+3.5, Black's win rate 60%"."""
+        winrate = _percent(black_winrate(report))
+        return self.text("script.value", lead=self.text.lead(black_lead(report)), winrate=winrate)
+
+    def verdict(self, move: MoveReview) -> str:
+        """Returns what a move has cost."""
+        if move.best == move.move.point:
+            return self.text("script.firstChoice")
+        if not move.has_cost:
+            return self.text("script.noCost")
+        cost = {"points": _points(move.points_loss), "winrate": _percent(move.winrate_loss, 1)}
+        return self.text("script.cost", best=self.vertex(move.best, move), **cost)
 
     def tick(self, points: int) -> str:
         """Returns a lead of whole points, as at the lines of the graph."""
-        return self._ahead(points, str(abs(points))) if points else "0"
+        name = "black" if points > 0 else "white"
+        return self.text(f"ahead.{name}", points=str(abs(points))) if points else "0"
 
     def result(self, result: str) -> str:
         """Returns the result of a record, "B+2.5" in SGF; one that cannot be read stays as it is.
@@ -90,7 +101,6 @@ class Wording:
         return {
             "vertex": self.vertex,
             "colour": self.colour,
-            "lead": self.lead,
             "tick": self.tick,
             "result": self.result,
             "rules": self.rules,
@@ -101,9 +111,6 @@ class Wording:
             "percent": _percent,
             "plain": _plain,
         }
-
-    def _ahead(self, lead: float, margin: str) -> str:
-        return self.text(f"ahead.{colour_name(BLACK if lead > 0 else WHITE)}", points=margin)
 
 
 @cache
