@@ -21,9 +21,7 @@ import numpy as np
 from common import network_or_default, records_of
 from rank_games import OPENING_MOVES, PlayedGame, RankGames, opened_games
 
-from gtp_engine.analysis.rank_estimate import RankModel, estimate
-from gtp_engine.analysis.rank_evidence import count_kinds, why_unusable
-from gtp_engine.analysis.rank_models import need_model
+from gtp_engine.analysis.rank_estimate import RankModel, count_kinds, estimate, find_model, unmeasured, why_unusable
 from gtp_engine.base.errors import UserError, error_text
 from gtp_engine.evaluate.batch import Network, load_network
 from gtp_engine.game.coords import BLACK, PASS, WHITE
@@ -146,6 +144,14 @@ def model_as_toml(model: RankModel, network: str, size: int, measured: str) -> s
     return "\n".join(lines) + "\n"
 
 
+def need_model(network: str, size: int) -> RankModel:
+    """Returns the model in rank_moves.toml; raises UserError if there is none."""
+    model = find_model(network, size, size)
+    if model is None:
+        raise unmeasured(f"with {network} on {size}x{size}")
+    return model
+
+
 # The steps.
 
 
@@ -159,7 +165,7 @@ def show_table(options: argparse.Namespace, network: Network) -> None:
 
 def check(options: argparse.Namespace, network: Network) -> None:
     games = Games(options.network, options.board_size, HELD_BACK)
-    model = need_model(games.name, games.size, games.size)
+    model = need_model(games.name, games.size)
     random = np.random.default_rng(1)
     print(f"| rank | games | from {GAMES_EACH} games: within {NEAR} ranks | in the interval | ", end="")
     print(f"from one game: within {NEAR} ranks | in the interval |\n|---|---|---|---|---|---|")
@@ -191,7 +197,7 @@ def people(options: argparse.Namespace, network: Network) -> None:
     if options.records is None:
         raise UserError("the step people needs --records FILE")
     found: dict[Rank, list[np.ndarray]] = defaultdict(list)
-    model = need_model(network.name, options.board_size, options.board_size)
+    model = need_model(network.name, options.board_size)
     records = itertools.islice(records_of(options.records, options.member), options.games)
     for _, record in records:
         if not record.width == record.height == options.board_size or why_unusable(record):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import gtp_engine
-from gtp_engine.analysis.rank_models import MODELS_FILE
+from gtp_engine.analysis.rank_estimate import MODELS_FILE
 from gtp_engine.network.library import BOARDS_FILE, RULES_FILE, bundled_folder
 from gtp_engine.play.ranks import RANKS_FILE
 

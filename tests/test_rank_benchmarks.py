@@ -9,8 +9,7 @@ from rank_ladder import Curve, Pairing, fit
 from rank_moves import fit as fit_shares
 from rank_moves import model_as_toml
 
-from gtp_engine.analysis.rank_evidence import KINDS
-from gtp_engine.analysis.rank_models import read_models
+from gtp_engine.analysis.rank_estimate import KINDS, read_models
 from gtp_engine.play.ranks import Rank
 
 RANKS = [Rank(number) for number in range(-9, 3)]

@@ -1,8 +1,9 @@
 """The players of game records, and estimates of their ranks."""
 
+import itertools
 from collections import Counter
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -17,68 +18,76 @@ from ..game.game import Game
 from ..network.library import find_network, network_name
 from ..sgf import GameRecord
 from .player_names import colours_of, may_be_part, name_key, tidy
-from .rank_estimate import RankEstimate, estimate, estimate_as_data
-from .rank_evidence import KINDS, count_kinds, why_unusable
-from .rank_models import check_network, find_model, measured_with, need_model
+from .rank_estimate import (
+    KINDS,
+    RankEstimate,
+    RankModel,
+    count_kinds,
+    estimate,
+    estimate_as_data,
+    find_model,
+    measured_with,
+    rank_models,
+    unmeasured,
+    why_unusable,
+)
 
 if TYPE_CHECKING:
     from ..evaluate.batch import Evaluation, Network
+    from .game_review import GameReview
+    from .record_searches import RecordSearches
 
 _LISTED = 10  # players named in an error
 
 
-@dataclass(frozen=True)
-class Seat:
-    """Who is told apart: a player on boards of one size, judged by one network."""
+class _Stopped(Exception):
+    """The user has stopped the review."""
+
+
+@dataclass
+class PlayerGames:
+    """What is known about a player on boards of one size, judged by one network.
+
+    Attributes:
+        name: The player.
+        width, height: The boards' columns and rows.
+        network: The network's name.
+        model: How often players of each rank make moves of each kind there.
+        stated: The ranks that the records state, each once.
+        games: The number of games.
+        counts: How many moves of each kind the player made.
+    """
 
     name: str
     width: int
     height: int
     network: str
-
-
-@dataclass
-class PlayerGames:
-    """What is known about a player.
-
-    Attributes:
-        seat: The player.
-        stated: The ranks that the records state, each once.
-        games: The number of games.
-        counts: How many moves of each kind (`rank_evidence`) the player made.
-    """
-
-    seat: Seat
+    model: RankModel
     stated: list[str] = field(default_factory=list)
     games: int = 0
     counts: np.ndarray = field(default_factory=lambda: np.zeros(KINDS, np.int64))
 
-    def add_game(self) -> None:
-        """Counts a game, of which `add_moves` adds the moves: twice if the player has both colours."""
-        self.games += 1
-
-    def add_moves(self, counts: np.ndarray, stated: str) -> None:
-        """Adds the moves of one colour in a game, and the rank that its record states."""
-        self.counts = self.counts + counts
-        if stated and stated not in self.stated:
-            self.stated.append(stated)
-
     @property
     def estimate(self) -> RankEstimate | None:
         """The estimate; None with too few moves."""
-        return estimate(need_model(self.seat.network, self.seat.width, self.seat.height), self.counts)
+        return estimate(self.model, self.counts)
+
+    def as_data(self) -> dict[str, Any]:
+        """Returns what is known as data for JSON."""
+        return {
+            "player": self.name,
+            "width": self.width,
+            "height": self.height,
+            "network": self.network,
+            "games": self.games,
+            "moves": int(self.counts.sum()),
+            "stated_ranks": self.stated,
+            "estimate": estimate_as_data(self.estimate),
+        }
 
 
-@dataclass(frozen=True)
-class ChosenGame:
-    """A game, and the colours whose moves are judged."""
-
-    record: GameRecord
-    colours: tuple[int, ...] = (BLACK, WHITE)
-
-
-def choose_games(records: Iterable[GameRecord], player: str | None) -> list[ChosenGame]:
-    """Returns the games of a player; games of the same players with the same moves count once.
+def choose_games(records: Iterable[GameRecord], player: str | None) -> list[tuple[GameRecord, list[int]]]:
+    """Returns the games of a player with the player's colours; those of the same players and moves count once.
 
     Args:
         records: The games.
@@ -92,10 +101,9 @@ def choose_games(records: Iterable[GameRecord], player: str | None) -> list[Chos
         different.setdefault(_identity(record), record)
     unique = list(different.values())
     if player is None:
-        return [ChosenGame(record) for record in unique]
+        return [(record, [BLACK, WHITE]) for record in unique]
     parts = may_be_part(unique, player)
-    found = [ChosenGame(record, tuple(colours_of(record, player, parts=parts))) for record in unique]
-    chosen = [game for game in found if game.colours]
+    chosen = [(record, colours) for record in unique if (colours := colours_of(record, player, parts=parts))]
     if unique and not chosen:
         names = dict.fromkeys(name for record in unique for name in map(tidy, (record.black, record.white)) if name)
         listed = ", ".join(list(names)[:_LISTED]) or "not named"
@@ -119,7 +127,7 @@ class RankEstimator:
         threads: CPU threads; None for all.
 
     Attributes:
-        players: The players so far, in the order of their first games, by seats that have the names' keys.
+        players: The players so far, in the order of their first games, by the name's key, board and network.
         left_out: The numbers of games on boards, by width and height, on which ranks were not measured.
 
     Raises:
@@ -128,13 +136,14 @@ class RankEstimator:
     """
 
     def __init__(self, network: str = AUTO, threads: int | None = None) -> None:
-        self.players: dict[Seat, PlayerGames] = {}
+        self.players: dict[Hashable, PlayerGames] = {}
         self.left_out: Counter[tuple[int, int]] = Counter()
         self._threads = threads
         self._networks: dict[str, Network] = {}
         self._choice = None if network == AUTO else find_network(network)
         if self._choice is not None:
-            check_network(network_name(self._choice))
+            if network_name(self._choice) not in rank_models():
+                raise unmeasured(f"with {network_name(self._choice)}")
             self._network(self._choice)  # loaded now, so that a file that cannot be used is no error of a game
 
     def __enter__(self) -> "RankEstimator":
@@ -149,16 +158,20 @@ class RankEstimator:
         """The name of the network that was asked for; None for those that ranks were measured with."""
         return None if self._choice is None else network_name(self._choice)
 
-    def add(self, game: ChosenGame) -> None:
+    def add(self, record: GameRecord, colours: Iterable[int] = (BLACK, WHITE)) -> None:
         """Adds a game, or counts it as left out.
 
+        Args:
+            record: The game.
+            colours: Those whose moves are judged.
+
         Raises:
-            UserError: A move cannot be played, or the record says nothing about ranks (`rank_evidence.why_unusable`).
+            UserError: A move cannot be played, or the record says nothing about ranks (`why_unusable`).
             KeyboardInterrupt: Ctrl-C was noted (`base.interrupts`); nothing of this game is added.
         """
-        record = game.record
         path = self._path_for(record.width, record.height)
-        if path is None:
+        model = find_model(network_name(path), record.width, record.height) if path is not None else None
+        if path is None or model is None:
             self.left_out[record.width, record.height] += 1
             return
         if problem := why_unusable(record):
@@ -170,25 +183,25 @@ class RankEstimator:
             return network.evaluate(positions)
 
         counted = count_kinds(record.positions(), record.moves, evaluate)
-        colours = {colour: self._player(record, colour, path) for colour in game.colours if counted[colour].any()}
-        for player in {player.seat: player for player in colours.values()}.values():
-            player.add_game()
-        for colour, player in colours.items():
-            player.add_moves(counted[colour], _stated(record, colour))
+        here = record.width, record.height, network_name(path)
+        keys: set[Hashable] = set()
+        for colour in (colour for colour in colours if counted[colour].any()):
+            given, stated = (record.black, record.black_rank) if colour == BLACK else (record.white, record.white_rank)
+            name = tidy(given) or f"{colour_name(colour)} of {record.source}"
+            key = name_key(given) or name, *here
+            player = self.players.setdefault(key, PlayerGames(name, *here, model))
+            player.games += key not in keys  # once if the player has both colours
+            player.counts = player.counts + counted[colour]
+            if tidy(stated) and tidy(stated) not in player.stated:
+                player.stated.append(tidy(stated))
+            keys.add(key)
 
     def _path_for(self, width: int, height: int) -> Path | None:
         """Returns the file of the network that judges games on a board; None if ranks were not measured there."""
         if self._choice is not None:
-            return self._choice if find_model(network_name(self._choice), width, height) else None
+            return self._choice
         name = measured_with(width, height)
         return None if name is None else find_network(name)
-
-    def _player(self, record: GameRecord, colour: int, path: Path) -> PlayerGames:
-        given = tidy(record.black if colour == BLACK else record.white)
-        name = given or f"{colour_name(colour)} of {record.source}"
-        seat = Seat(name, record.width, record.height, network_name(path))
-        key = replace(seat, name=name_key(given) or name)
-        return self.players.setdefault(key, PlayerGames(seat))
 
     def _network(self, path: Path) -> "Network":
         from ..evaluate.batch import load_network  # only once a game is to be evaluated: it takes seconds
@@ -199,20 +212,39 @@ class RankEstimator:
         return self._networks[name]
 
 
-def _stated(record: GameRecord, colour: int) -> str:
-    return tidy(record.black_rank if colour == BLACK else record.white_rank)
+def estimate_ranks(review: "GameReview", searches: "RecordSearches") -> dict[int, RankEstimate]:
+    """Returns the estimates of the judged players by colour.
 
+    There are none without a model for the network and the board, if the record says nothing about ranks
+    (`why_unusable`), or if the searches are stopped.
 
-def as_data(player: PlayerGames) -> dict[str, Any]:
-    """Returns what is known about a player as data for JSON."""
-    seat = player.seat
-    return {
-        "player": seat.name,
-        "width": seat.width,
-        "height": seat.height,
-        "network": seat.network,
-        "games": player.games,
-        "moves": int(player.counts.sum()),
-        "stated_ranks": player.stated,
-        "estimate": estimate_as_data(player.estimate),
-    }
+    Args:
+        review: The review.
+        searches: The searches by which it was made: the cache of their evaluator has the evaluations of the positions.
+    """
+    from ..evaluate.batch import evaluate_games
+
+    record = review.record
+    model = find_model(review.conditions.network, record.width, record.height)
+    if model is None or not review.moves or why_unusable(record):
+        return {}
+    first, last = review.moves[0].number, review.moves[-1].number
+    parameters = searches.parameters
+
+    def evaluate(part: Iterable[Game]) -> "list[Evaluation]":
+        if searches.is_stopped():
+            raise _Stopped
+        return evaluate_games(
+            searches.evaluator,
+            [game.copy() for game in part],
+            optimism=parameters.root_policy_optimism,  # as the searches' roots, under which the cache has them
+            profile=parameters.profile,
+        )
+
+    try:
+        positions = itertools.islice(searches.positions(), first - 1, last + 1)
+        counts = count_kinds(positions, record.moves[first - 1 : last], evaluate)
+    except _Stopped:
+        return {}
+    found = {colour: estimate(model, counts[colour]) for colour in review.players}
+    return {colour: one for colour, one in found.items() if one is not None}

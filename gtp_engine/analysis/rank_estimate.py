@@ -1,16 +1,40 @@
-"""Estimates of players' ranks from the kinds of their moves (`rank_evidence`), by Bayes' rule."""
+"""Estimates of players' ranks by Bayes' rule from the kinds of their moves: what each loses, and how likely it is.
 
-from collections.abc import Mapping
+The shares of the kinds by rank are in `weights/rank_moves.toml`, which `benchmarks/rank_moves.py` prints.
+"""
+
+import functools
+import itertools
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.errors import UserError
+from ..game.coords import BLACK, PASS, WHITE, index_of_point
+from ..game.game import Game, Move
 from ..languages.texts import DEFAULT, texts
-from ..play.ranks import Rank
+from ..network.library import bundled_folder
+from ..play.ranks import Rank, as_rank
+from ..sgf import GameRecord
 
+if TYPE_CHECKING:
+    from ..evaluate.batch import Evaluation
+
+MODELS_FILE = "rank_moves.toml"
 CONFIDENCE = 0.95
 FEWEST_MOVES = 10  # that tell something about a rank. Chosen by judgement
+# The loss of a move is measured this many moves later, or at the end of the game: the same player is to move again, so
+# that what the network thinks of the right to move cancels out. Chosen by measurement (docs/ranks.md), as the limits
+# between the kinds are.
+HORIZON = 2
+LOSSES = (-6.0, -3.0, -1.0, 0.3, 1.5, 4.0, 8.0)  # points
+PRIORS = (0.02, 0.1, 0.4, 0.7)
+KINDS = (len(LOSSES) + 1) * (len(PRIORS) + 1)
+BATCH = 64  # positions of a game that are in memory at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,3 +125,138 @@ def estimate(model: RankModel, counts: np.ndarray) -> RankEstimate | None:
     mean = float(np.array([rank.number for rank in ranks]) @ weights / weights.sum())
     nearest = min(ranks, key=lambda rank: abs(rank.number - mean))
     return RankEstimate(nearest, low, high, int(counts.sum()), low == ranks[0], high == ranks[-1])
+
+
+# The moves.
+
+
+def count_kinds(
+    positions: Iterable[Game], moves: Sequence[Move], evaluate: "Callable[[Iterable[Game]], Sequence[Evaluation]]"
+) -> dict[int, np.ndarray]:
+    """Counts the moves of each kind that both players made in a game.
+
+    A move's loss is the fall of the lead that the network gives its player, without a search, from the position before
+    it to the one `HORIZON` moves later; its prior is the probability that the network gives it. Passes are left out.
+
+    Args:
+        positions: The positions before each move and the one after the last; they may be one game that is played on in
+            between, such as `GameRecord.positions`.
+        moves: Consecutive moves of the game.
+        evaluate: Evaluates up to `BATCH` of the positions, and copies each before it takes the next one, as
+            `Network.evaluate` does.
+
+    Returns:
+        The counts by colour, int [KINDS].
+    """
+    leads: list[float] = []  # of Black
+    priors: list[float] = []
+    rest = iter(positions)
+    while part := evaluate(itertools.islice(rest, BATCH)):
+        for evaluation in part:
+            if len(leads) < len(moves):
+                priors.append(_prior(evaluation, moves[len(leads)]))
+            leads.append(evaluation.lead if evaluation.game.to_move == BLACK else -evaluation.lead)
+    found = {colour: np.zeros(KINDS, np.int64) for colour in (BLACK, WHITE)}
+    for number, (move, prior) in enumerate(zip(moves, priors, strict=True)):
+        if move.point != PASS:
+            loss = leads[number] - leads[min(number + HORIZON, len(moves))]
+            found[move.colour][_kind(loss if move.colour == BLACK else -loss, prior)] += 1
+    return found
+
+
+def _prior(evaluation: "Evaluation", move: Move) -> float:
+    return float(evaluation.priors[index_of_point(move.point, evaluation.game.width, evaluation.game.height)])
+
+
+def _kind(loss: float, prior: float) -> int:
+    return int(np.digitize(loss, LOSSES)) * (len(PRIORS) + 1) + int(np.digitize(prior, PRIORS))
+
+
+def why_unusable(record: GameRecord) -> str:
+    """Returns why a record says nothing about its players' ranks; empty if it does.
+
+    The losses are those of players who move in turns, in a game that nobody changes by hand.
+    """
+    played = 0
+    for node in record.nodes:
+        if played and node.has_setup:
+            return f"stones are set up after move {played}"
+        played += node.move is not None
+    pairs = enumerate(itertools.pairwise(record.moves), 2)
+    number = next((number for number, (one, other) in pairs if one.colour == other.colour), None)
+    if number is None:
+        return ""
+    as_moves = " (handicap stones have to be set up, not played)" if number == 2 else ""
+    return f"the players do not alternate at move {number}{as_moves}"
+
+
+# The models.
+
+
+def rank_models() -> dict[str, dict[tuple[int, int], RankModel]]:
+    """Returns the models of `weights/rank_moves.toml` by the network's name and the board's width and height."""
+    return read_models(bundled_folder() / MODELS_FILE)
+
+
+def find_model(network: str, width: int, height: int) -> RankModel | None:
+    """Returns the model for a network, by its name, and a board; None if ranks were not measured with it there."""
+    return rank_models().get(network, {}).get((width, height))
+
+
+def measured_with(width: int, height: int) -> str | None:
+    """Returns the name of a network with which ranks were measured on a board; None if there is none."""
+    return next((name for name, boards in rank_models().items() if (width, height) in boards), None)
+
+
+def unmeasured(what: str) -> UserError:
+    """Returns the error for what ranks were not measured with, such as "on 13x13"."""
+    known = ", or ".join(f"on {_boards(boards)} with {name}" for name, boards in rank_models().items())
+    return UserError(f"no rank can be estimated {what}, only {known}")
+
+
+def measured_boards(network: str | None = None) -> str:
+    """Returns the boards on which ranks were measured, and the networks, as text: "9x9 (b4c32-9x9)".
+
+    Args:
+        network: Only the boards of this network; None for all.
+    """
+    models = {name: boards for name, boards in rank_models().items() if network in (None, name)}
+    return ", ".join(f"{_boards(boards)} ({name})" for name, boards in models.items())
+
+
+def _boards(boards: Mapping[tuple[int, int], object]) -> str:
+    return " and ".join(f"{width}x{height}" for width, height in boards)
+
+
+@functools.cache
+def read_models(path: Path) -> dict[str, dict[tuple[int, int], RankModel]]:
+    """Returns the models by the network's name and the board's width and height.
+
+    Raises:
+        UserError: The file is invalid.
+    """
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+        return {
+            network: {_size(board): _model(entry) for board, entry in boards.items()}
+            for network, boards in table.items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{path}: {error}") from error
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    return int(width), int(height)
+
+
+def _model(entry: Mapping[str, Any]) -> RankModel:
+    shares: dict[Rank, np.ndarray] = {}
+    for name, values in entry["shares"].items():
+        rank, array = as_rank(name), np.array(values, float)
+        if rank is None or array.shape != (KINDS,) or (array <= 0).any():
+            raise ValueError(f"{name}: expected a rank with {KINDS} positive shares")
+        shares[rank] = array / array.sum()
+    if not shares or [*shares] != sorted(shares):
+        raise ValueError("expected the shares of ranks, the weakest first")
+    return RankModel(shares, float(entry["spread"]))

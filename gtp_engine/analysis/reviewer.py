@@ -19,9 +19,9 @@ from ..play.settings import EngineSettings
 from ..play.worker import SearchWorker
 from ..search.parameters import SearchParameters, default_parameters
 from ..sgf import GameRecord, SgfError, read_sgf
-from .game_ranks import estimate_ranks
 from .game_review import Conditions, GameReview
 from .mistakes import Unit
+from .player_ranks import estimate_ranks
 from .reasons.explain import Explainer, worth_explaining
 from .record_searches import RecordSearches
 from .review import review_moves

@@ -1,14 +1,17 @@
-"""`gtp_engine rank`: estimates players' ranks from their moves."""
+"""`gtp_engine rank`: estimates players' ranks from their moves, as a table or as JSON."""
 
 from collections.abc import Sequence
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from .. import __version__
 from ..base import interrupts
 from ..base.errors import UserError
-from ..base.messages import plural
+from ..base.files import write_text
+from ..base.messages import plural, printable
 from ..base.system import EXIT_INTERRUPTED
 from ..evaluate.choices import AUTO
 from .command import command, options
@@ -18,9 +21,12 @@ from .outputs import FORCE, check_outputs, output_option, report_written
 from .shared_options import THREADS
 
 if TYPE_CHECKING:
-    from ..analysis.player_ranks import ChosenGame, RankEstimator
+    from rich.text import Text
+
+    from ..analysis.player_ranks import PlayerGames, RankEstimator
     from ..sgf import GameRecord
 
+_LONGEST = 40  # characters of a name that are shown
 _SILENT = 3  # games, which need no progress bar
 
 
@@ -67,7 +73,7 @@ def rank(
       gtp_engine rank my_games --json ranks.json
     """
     from ..analysis.player_ranks import RankEstimator
-    from .rank_display import ranks_json, show_left_out, show_ranks
+    from .review_display import show_notice
 
     if json is not None:
         check_outputs([json], files, force=force)
@@ -79,11 +85,11 @@ def rank(
     stopped = done < len(games)
     players = list(estimator.players.values())
     if json is not None:
-        ranks_json(players, estimator.left_out, json, games=len(games), done=done)
+        _write_json(estimator, json, games=len(games), done=done)
     if players and json != STANDARD:
-        show_ranks(players)
+        _show(players)
     if estimator.left_out and (players or stopped):
-        show_left_out(estimator.left_out, estimator.chosen)
+        show_notice(_left_out(estimator))
     if not players and not stopped:
         errors += _why_none(estimator, errors)
     show_errors(errors)
@@ -94,7 +100,9 @@ def rank(
     context.exit(EXIT_INTERRUPTED if stopped else 1 if errors else 0)
 
 
-def _choose(records: "Sequence[GameRecord]", player: str | None, errors: list[str]) -> "list[ChosenGame]":
+def _choose(
+    records: "Sequence[GameRecord]", player: str | None, errors: list[str]
+) -> "list[tuple[GameRecord, list[int]]]":
     """Returns the games of a player; none, and an error, if nobody has this name."""
     from ..analysis.player_ranks import choose_games
 
@@ -107,7 +115,7 @@ def _choose(records: "Sequence[GameRecord]", player: str | None, errors: list[st
 
 def _why_none(estimator: "RankEstimator", errors: list[str]) -> list[str]:
     """Returns the error if no rank at all can be estimated, unless others tell."""
-    from ..analysis.rank_models import unmeasured
+    from ..analysis.rank_estimate import unmeasured
 
     if estimator.left_out:
         boards = " and ".join(f"{width}x{height}" for width, height in estimator.left_out)
@@ -115,19 +123,86 @@ def _why_none(estimator: "RankEstimator", errors: list[str]) -> list[str]:
     return [] if errors else ["there are no moves to estimate a rank from"]
 
 
-def _add_all(estimator: "RankEstimator", games: "Sequence[ChosenGame]", errors: list[str]) -> int:
+def _add_all(estimator: "RankEstimator", games: "Sequence[tuple[GameRecord, list[int]]]", errors: list[str]) -> int:
     """Evaluates the games, with a progress bar if there are many; returns how many were done before Ctrl-C."""
     from .live import progress_bar
 
     with progress_bar(hidden=len(games) <= _SILENT) as bar:
         task = bar.add_task("games", total=len(games))
-        for number, game in enumerate(games):
+        for number, (record, colours) in enumerate(games):
             try:
                 interrupts.check()
-                estimator.add(game)
+                estimator.add(record, colours)
             except KeyboardInterrupt:
                 return number
             except UserError as error:
                 errors.append(str(error))
             bar.advance(task)
     return len(games)
+
+
+def _show(players: "Sequence[PlayerGames]") -> None:
+    """Prints a table with a line for each player, those with most games first."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from .review_display import show_rank_note
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("player", overflow="fold")
+    table.add_column("board", no_wrap=True)
+    for head in ("games", "moves"):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("stated", overflow="fold")
+    table.add_column("rank", justify="right", no_wrap=True)
+    table.add_column("interval")
+    for player in sorted(players, key=lambda player: -player.games):
+        found = player.estimate
+        table.add_row(
+            _shown(player.name),
+            f"{player.width}x{player.height}",
+            str(player.games),
+            f"{player.counts.sum():,}",
+            _shown(", ".join(player.stated)),
+            "-" if found is None else str(found.rank),
+            "too few moves" if found is None else found.interval(),
+        )
+    Console(highlight=False).print(table)
+    if any(player.estimate for player in players):
+        show_rank_note()
+
+
+def _shown(text: str) -> "Text":
+    """Returns what a record states as it is shown: without escape sequences, brackets as they are, and not too long."""
+    from rich.text import Text
+
+    text = printable(text)
+    return Text(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
+
+
+def _left_out(estimator: "RankEstimator") -> str:
+    """Returns a notice about the games on boards on which ranks were not measured."""
+    from ..analysis.rank_estimate import measured_boards
+
+    counts = estimator.left_out.items()
+    games = " and ".join(f"{plural(count, 'game')} on {width}x{height}" for (width, height), count in counts)
+    verb = "was" if estimator.left_out.total() == 1 else "were"
+    return f"{games} {verb} left out: ranks are measured only on {measured_boards(estimator.chosen)}"
+
+
+def _write_json(estimator: "RankEstimator", file: Path, *, games: int, done: int) -> None:
+    """Writes the players as JSON text; `done` of the games were read before Ctrl-C, if that ended the command early."""
+    left_out = estimator.left_out.items()
+    table = {
+        "program": f"gtp_engine {__version__}",
+        "games": games,
+        "done": done,
+        "left_out": [{"width": width, "height": height, "games": count} for (width, height), count in left_out],
+        "players": [player.as_data() for player in estimator.players.values()],
+    }
+    text = dumps(table, indent=1, ensure_ascii=False) + "\n"
+    if file == STANDARD:
+        click.echo(text.encode(), nl=False)
+    else:
+        write_text(file, text)

@@ -8,16 +8,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gtp_engine.analysis.rank_estimate import FEWEST_MOVES, RankEstimate, RankModel, estimate, estimate_as_data
-from gtp_engine.analysis.rank_evidence import BATCH, HORIZON, KINDS, LOSSES, PRIORS, count_kinds, why_unusable
-from gtp_engine.analysis.rank_models import (
+from gtp_engine.analysis.rank_estimate import (
+    BATCH,
+    FEWEST_MOVES,
+    HORIZON,
+    KINDS,
+    LOSSES,
     MODELS_FILE,
-    check_network,
+    PRIORS,
+    RankEstimate,
+    RankModel,
+    count_kinds,
+    estimate,
+    estimate_as_data,
     find_model,
     measured_boards,
     measured_with,
-    need_model,
     read_models,
+    unmeasured,
+    why_unusable,
 )
 from gtp_engine.analysis.reviewer import review
 from gtp_engine.base.errors import UserError
@@ -152,13 +161,10 @@ def test_every_measured_rank_of_the_bundled_networks_has_shares() -> None:
 
 def test_networks_and_boards_without_measurements_are_named() -> None:
     assert measured_with(9, 9) == "b6c64-19x19"  # the default
-    assert find_model("other", 9, 9) is None
-    with pytest.raises(UserError, match=r"^no rank can be estimated with other on 9x9, only on 9x9.* with b4c32-9x9"):
-        need_model("other", 9, 9)
-    assert measured_with(9, 13) is None
+    assert find_model("other", 9, 9) is find_model("b6c64-19x19", 11, 11) is measured_with(9, 13) is None
     assert measured_boards().startswith("9x9") and "(b4c32-9x9)" in measured_boards()
-    with pytest.raises(UserError, match=r"^no rank can be estimated with other, only on 9x9.* with b4c32-9x9"):
-        check_network("other")
+    text = str(unmeasured("with other"))
+    assert text.startswith("no rank can be estimated with other, only on 9x9") and "with b4c32-9x9" in text
 
 
 def test_positions_of_a_game_are_not_kept() -> None:
@@ -212,7 +218,7 @@ def test_a_review_estimates_ranks_without_evaluating_the_game_again(monkeypatch:
         begin(self, ticket, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(NetworkEvaluator, "_begin", counting)
-    monkeypatch.setattr("gtp_engine.analysis.reviewer.Reviewer.reasons", lambda *rest: ())
+    monkeypatch.setattr("gtp_engine.analysis.reviewer.worth_explaining", lambda mistakes: [])
     settings = EngineSettings("b4c32-9x9", visits=4, threads=1, seed=1)
     with_ranks = review(read_sgf(SAMPLE), settings)
     positions = sum(evaluated)

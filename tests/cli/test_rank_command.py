@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from gtp_engine.analysis.player_ranks import ChosenGame, RankEstimator
+from gtp_engine.analysis.player_ranks import RankEstimator
 from gtp_engine.base import interrupts
 from gtp_engine.cli import main
 from gtp_engine.play.ranks import as_rank
+from gtp_engine.sgf import GameRecord
 
 ROOT = Path(__file__).resolve().parents[2]
 # Five games of 20k against itself and five of 14k, ranks that are well told apart, played by the engine with `--rank`.
@@ -221,12 +222,12 @@ def test_a_file_of_lines_without_games_gives_few_errors(tmp_path: Path) -> None:
 def test_ctrl_c_shows_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = 0
 
-    def add(self: RankEstimator, game: ChosenGame) -> None:
+    def add(self: RankEstimator, record: GameRecord, colours: list[int]) -> None:
         nonlocal asked
         asked += 1
         if asked > 3:
             monkeypatch.setattr(interrupts, "_noted", True)
-        true_add(self, game)
+        true_add(self, record, colours)
 
     true_add = RankEstimator.add
     monkeypatch.setattr(RankEstimator, "add", add)
