@@ -33,10 +33,12 @@ from pathlib import Path
 from common import network_or_default, records_of, share
 
 from gtp_engine.analysis.mistakes import find_mistakes
-from gtp_engine.analysis.reasons.captures import LEAST_CAPTURE_CHANGE
-from gtp_engine.analysis.reasons.connections import LEAST_CONNECTION_CHANGE
-from gtp_engine.analysis.reasons.explain import LINE_FACTOR, Explainer
+from gtp_engine.analysis.reasons.explain import LINE_FACTOR, Explainer, reason_of
 from gtp_engine.analysis.reasons.facts import (
+    ALIVE,
+    DEAD,
+    LEAST_CAPTURE_CHANGE,
+    LEAST_CONNECTION_CHANGE,
     AtariMissed,
     Captured,
     Connected,
@@ -51,8 +53,6 @@ from gtp_engine.analysis.reasons.facts import (
     RegionChanged,
     Sente,
 )
-from gtp_engine.analysis.reasons.groups import ALIVE, DEAD
-from gtp_engine.analysis.reasons.sentences import reason_of
 from gtp_engine.analysis.reasons.variation import Study, cell_of
 from gtp_engine.analysis.record_searches import RecordSearches
 from gtp_engine.analysis.review import MoveReview, review_moves
@@ -202,7 +202,7 @@ class Tally:
 def holds(fact: Fact, judged: Study) -> bool:
     """Returns whether a fact holds by the judge's study of the same two moves."""
     better, played = judged.better, judged.played
-    change = better.owned(fact.points) - played.owned(fact.points) if fact.points else 0.0
+    change = judged.change(fact.points) if fact.points else 0.0
     match fact:
         case GroupChanged():
             sign = 1 if fact.colour == judged.colour else -1

@@ -1,4 +1,4 @@
-"""Connected regions of equal colour on a plain array: for counting and endgame questions, off the search's hot path."""
+"""Chains of a board, and connected regions of equal colour on a plain array, off the search's hot path."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .coords import EMPTY, point_at, xy
+from .board import Board
+from .coords import BLACK, EMPTY, WHITE, point_at, xy
 
 Cell = tuple[int, int]  # row, column
 
@@ -77,3 +78,40 @@ def points_of(cells: Iterable[Cell], width: int) -> list[int]:
 def cells_of(points: Iterable[int], width: int) -> list[Cell]:
     """Returns the cells of these points on a board of this width."""
     return [(row, column) for column, row in (xy(point, width) for point in points)]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A chain of stones.
+
+    Attributes:
+        colour: Its colour.
+        stones: The points of its stones.
+        liberties: The points of its liberties.
+    """
+
+    colour: int
+    stones: frozenset[int]
+    liberties: frozenset[int]
+
+
+def chains_of(board: Board) -> list[Chain]:
+    """Returns the chains of a board, in reading order of their first stones."""
+    points = np.flatnonzero((board["stones"] == BLACK) | (board["stones"] == WHITE))
+    firsts = np.unique(board["chain"][points], return_index=True)[1]
+    chains = (chain_at(board, int(points[first])) for first in np.sort(firsts))
+    return [chain for chain in chains if chain is not None]
+
+
+def chain_at(board: Board, point: int) -> Chain | None:
+    """Returns the chain with a stone at a point; None if there is none."""
+    colours, stride = board["stones"], int(board["width"]) + 1
+    colour = int(colours[point])
+    if colour not in (BLACK, WHITE):
+        return None
+    stones, following = [point], int(board["next_stone"][point])
+    while following != point:
+        stones.append(following)
+        following = int(board["next_stone"][following])
+    near = {stone + step for stone in stones for step in (-stride, -1, 1, stride)}
+    return Chain(colour, frozenset(stones), frozenset(place for place in near if colours[place] == EMPTY))

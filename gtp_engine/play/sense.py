@@ -4,14 +4,13 @@ The rules and the reader of ladders decide as far as they can; the rest is the n
 nothing is at stake any more.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from ..evaluate.features import mark_caught, new_workspace
 from ..game.board import CAUGHT_BEFORE
 from ..game.coords import EMPTY, WALL, index_of_point, opponent
 from ..game.game import Game
+from ..game.regions import Chain, chain_at
 from ..game.scoring import proven_owners
 from ..search.report import SearchReport
 
@@ -76,59 +75,55 @@ class Sense:
 
     def saving_moves(self) -> list[int]:
         """Returns the moves that save the largest own group in atari from capture; none without a large one."""
-        for head in self._large_groups_in_atari():
-            moves = sorted(set(self._ways_out(head)))
-            found = [point for point in moves if self._game.is_legal(point) and self._saves(point, head)]
+        for chain in self._large_groups_in_atari():
+            moves = sorted(self._ways_out(chain))
+            found = [point for point in moves if self._game.is_legal(point) and self._saves(point, min(chain.stones))]
             if found:
                 return found
         return []
 
-    def _large_groups_in_atari(self) -> list[int]:
-        """Returns the heads of the player's large chains in atari that are worth saving, the largest first."""
+    def _large_groups_in_atari(self) -> list[Chain]:
+        """Returns the player's large chains in atari that are worth saving, the largest first."""
         board = self._board
-        chains = np.flatnonzero((board["stones"] == self._me) & (board["chain"] == np.arange(len(board["chain"]))))
-        large = [int(head) for head in chains if board["chain_size"][head] >= LARGE_GROUP]
-        heads = [head for head in large if self._in_atari(head)]
-        worth = [head for head in heads if self._mean_ownership(head) > _LOST]
-        return sorted(worth, key=lambda head: -board["chain_size"][head])
+        is_head = board["chain"] == np.arange(len(board["chain"]))
+        heads = np.flatnonzero((board["stones"] == self._me) & is_head & (board["chain_size"] >= LARGE_GROUP))
+        large = [chain for head in heads.tolist() if (chain := chain_at(board, head)) and len(chain.liberties) == 1]
+        worth = [chain for chain in large if self._mean_ownership(chain) > _LOST]
+        return sorted(worth, key=lambda chain: -len(chain.stones))
 
-    def _mean_ownership(self, head: int) -> float:
+    def _mean_ownership(self, chain: Chain) -> float:
         width, height = self._game.width, self._game.height
-        return float(np.mean([self._ownership[index_of_point(stone, width, height)] for stone in self._chain(head)]))
+        return float(np.mean([self._ownership[index_of_point(stone, width, height)] for stone in chain.stones]))
 
-    def _ways_out(self, head: int) -> Iterator[int]:
-        """Yields the chain's last liberty, and those of the opponent's chains in atari next to it."""
-        board, other = self._board, opponent(self._me)
-        yield self._last_liberty(head)
-        for stone in self._chain(head):
-            for near in self._near(stone):
-                if board["stones"][near] == other and self._in_atari(near):
-                    yield self._last_liberty(near)
+    def _ways_out(self, chain: Chain) -> frozenset[int]:
+        """Returns the chain's last liberty, and those of the opponent's chains in atari next to it."""
+        near = {point for stone in chain.stones for point in self._near(stone)}
+        others = (chain_at(self._board, point) for point in near if self._board["stones"][point] == opponent(self._me))
+        return chain.liberties.union(*(other.liberties for other in others if other and len(other.liberties) == 1))
 
     def _saves(self, point: int, stone: int) -> bool:
         """Returns whether after a move the chain of this stone has two liberties and is not caught."""
         after = self._game.copy()
         after.play(self._me, point)
-        if after.board[0]["stones"][stone] != self._me:
-            return False  # suicide
-        return not _in_atari(after.board[0], stone) and not self._find_caught(after)[stone]
+        chain = chain_at(after.board[0], stone)  # None: suicide
+        return chain is not None and len(chain.liberties) > 1 and not self._find_caught(after)[stone]
 
     def _gives_stones_away(self, point: int) -> bool:
         """Returns whether a move saves caught stones in vain, or puts several into atari, and captures nothing."""
-        board = self._board
-        own = [near for near in self._near(point) if board["stones"][near] == self._me]
-        in_vain = any(self._in_atari(near) and self._caught[near] for near in own)
-        stones = 1 + sum(int(board["chain_size"][head]) for head in {int(board["chain"][near]) for near in own})
+        around = {chain_at(self._board, near) for near in self._near(point)}
+        own = [chain for chain in around if chain and chain.colour == self._me]
+        in_vain = any(len(chain.liberties) == 1 and self._caught[min(chain.stones)] for chain in own)
+        stones = 1 + sum(len(chain.stones) for chain in own)
         if not in_vain and stones < _LARGE_SACRIFICE:
             return False
         after = self._game.copy()
         after.play(self._me, point)
         if after.captures(self._me) > self._game.captures(self._me):
             return False
-        position = after.board[0]
-        if position["stones"][point] != self._me:
+        chain = chain_at(after.board[0], point)
+        if chain is None:
             return True  # suicide
-        if _in_atari(position, point):
+        if len(chain.liberties) == 1:
             return in_vain or stones >= _LARGE_SACRIFICE
         return in_vain and bool(self._find_caught(after)[point])
 
@@ -137,30 +132,12 @@ class Sense:
     def _near(self, point: int) -> tuple[int, int, int, int]:
         return point - self._stride, point - 1, point + 1, point + self._stride
 
-    def _chain(self, stone: int) -> Iterator[int]:
-        """Yields the stones of a chain."""
-        following = int(self._board["next_stone"][stone])
-        yield stone
-        while following != stone:
-            yield following
-            following = int(self._board["next_stone"][following])
-
     def _in_atari(self, stone: int) -> bool:
-        return _in_atari(self._board, stone)
-
-    def _last_liberty(self, stone: int) -> int:
-        head = self._board["chain"][stone]
-        return int(self._board["liberty_sum"][head]) // int(self._board["liberties"][head])
+        chain = chain_at(self._board, stone)
+        return chain is not None and len(chain.liberties) == 1
 
     def _find_caught(self, game: Game) -> np.ndarray:
         """Returns which stones a ladder catches, by point."""
         marked = game.board.copy()
         mark_caught(game.board[0], CAUGHT_BEFORE, self._workspace, marked[0])
         return np.asarray(marked[0]["ladders"] & CAUGHT_BEFORE, bool)
-
-
-def _in_atari(board: np.void, stone: int) -> bool:
-    """Returns whether a stone's chain has one liberty; as `board.in_atari`, which Python would have to compile."""
-    head = board["chain"][stone]
-    count, total, squares = (int(board[name][head]) for name in ("liberties", "liberty_sum", "liberty_squares"))
-    return count * squares == total * total

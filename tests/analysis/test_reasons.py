@@ -11,9 +11,7 @@ import pytest
 from drawn_positions import drawn
 from reviews import D4, E5, F6, G7, game_of, loss, reason, report
 
-from gtp_engine.analysis.reasons.captures import find_captures, find_missed_atari
-from gtp_engine.analysis.reasons.connections import find_connections
-from gtp_engine.analysis.reasons.explain import Explainer, choose, find_facts, worth_explaining
+from gtp_engine.analysis.reasons.explain import Explainer, choose, find_facts, reason_of, worth_explaining
 from gtp_engine.analysis.reasons.facts import (
     AtariMissed,
     Captured,
@@ -28,12 +26,16 @@ from gtp_engine.analysis.reasons.facts import (
     PassedTooEarly,
     RegionChanged,
     Sente,
+    find_captures,
+    find_connections,
+    find_early_pass,
+    find_filled,
+    find_groups,
+    find_missed_atari,
+    find_regions_changed,
+    find_sente,
 )
-from gtp_engine.analysis.reasons.groups import find_groups
 from gtp_engine.analysis.reasons.ladders import find_ladder_facts
-from gtp_engine.analysis.reasons.sentences import reason_of
-from gtp_engine.analysis.reasons.tempo import find_sente
-from gtp_engine.analysis.reasons.territory import find_early_pass, find_filled, find_regions_changed
 from gtp_engine.analysis.reasons.variation import Study, Variation, play_line, searched_line
 from gtp_engine.analysis.review_data import to_json
 from gtp_engine.analysis.review_sgf import annotated

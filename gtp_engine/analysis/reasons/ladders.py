@@ -7,9 +7,9 @@ import numpy as np
 from ...game.coords import PASS, index_of_point, opponent
 from ...game.game import Game
 from ...game.ladders import find_ladders, new_workspace
-from .captures import LEAST_CAPTURE_CHANGE
-from .facts import Ladder, LadderKind
-from .variation import Chain, Study, Variation, chain_at, chains_of
+from ...game.regions import Chain, chain_at, chains_of
+from .facts import LEAST_CAPTURE_CHANGE, Ladder, LadderKind
+from .variation import Study, Variation
 
 # Moves after which a ladder that is played out counts as endless: twice the diagonal of the largest board, there and
 # back, is less.
@@ -27,7 +27,7 @@ def find_ladder_facts(study: Study) -> Iterator[Ladder]:
     if len(study.played.line) > 1:
         working += _caught_by(study.played, LadderKind.CAUGHT, opponent(study.colour), start=1)
     for ladder in working:
-        if study.better.owned(ladder.points) - study.played.owned(ladder.points) >= LEAST_CAPTURE_CHANGE:
+        if study.change(ladder.points) >= LEAST_CAPTURE_CHANGE:
             yield ladder
     yield from _failed_attack(study)
     yield from _failed_run(study)
@@ -51,7 +51,7 @@ def _caught_by(variation: Variation, kind: LadderKind, attacker: int, start: int
     if move == PASS or game.to_move != attacker or not _read(game)[1][_index(game, move)]:
         return
     caught = _read(game)[0]
-    for chain in chains_of(game):
+    for chain in chains_of(game.board[0]):
         is_attacked = chain.colour != attacker and move in chain.liberties and len(chain.liberties) == 2
         stone = min(chain.stones)
         if is_attacked and caught[_index(game, stone)] and _is_agreed(variation, chain, kind == LadderKind.CATCHES):
@@ -74,7 +74,7 @@ def _ladder_line(game: Game, move: int, stone: int) -> tuple[int, ...]:
     line = [move]
     game.play(game.to_move, move)
     while len(line) < _LONGEST:
-        chain = chain_at(game, stone)
+        chain = chain_at(game.board[0], stone)
         if chain is None:
             return tuple(line)
         reply = _defence(game, chain) if game.to_move == chain.colour else _attack(game, chain)
@@ -107,11 +107,11 @@ def _failed_attack(study: Study) -> Iterator[Ladder]:
     if len(line) < 2 or line[1] == PASS:
         return
     caught = _read(after)[0]
-    for chain in chains_of(after):
+    for chain in chains_of(after.board[0]):
         if chain.colour == study.colour or chain.liberties != {line[1]} or caught[_index(after, min(chain.stones))]:
             continue
-        before = chain_at(study.game, min(chain.stones))
-        run = chain_at(study.played.games[2], line[1])
+        before = chain_at(study.game.board[0], min(chain.stones))
+        run = chain_at(study.played.games[2].board[0], line[1])
         if before is None or len(before.liberties) != 2 or run is None or len(run.liberties) != 2:
             continue
         if _is_agreed(study.played, chain, own=False):
@@ -121,10 +121,10 @@ def _failed_attack(study: Study) -> Iterator[Ladder]:
 def _failed_run(study: Study) -> Iterator[Ladder]:
     """Yields the player's chain in atari that the move played extends, although the ladder catches it."""
     after, move = study.played.games[1], study.move
-    for chain in chains_of(study.game):
+    for chain in chains_of(study.game.board[0]):
         if move == PASS or chain.colour != study.colour or chain.liberties != {move}:
             continue
-        run = chain_at(after, min(chain.stones))
+        run = chain_at(after.board[0], min(chain.stones))
         if run is None or len(run.liberties) != 2 or not _is_agreed(study.played, run, own=False):
             continue
         working = _read(after)[1]

@@ -1,6 +1,6 @@
 """A mistake as the two lines that show it: one begins with the move played, the other with the better move."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -8,27 +8,11 @@ import numpy as np
 
 from ...game.coords import EMPTY, point_at, xy
 from ...game.game import Game, IllegalMove
-from ...game.regions import Cell, find_regions, neighbours
 from ...search.report import SearchReport
 from ..review_sgf import LONGEST_VARIATION
 
 # Moves of a line with fewer visits are no more than the policy's guess; visits fall along a line.
 LEAST_VISITS = 4
-
-
-@dataclass(frozen=True)
-class Chain:
-    """A chain of stones.
-
-    Attributes:
-        colour: Its colour.
-        stones: The points of its stones.
-        liberties: The points of its liberties.
-    """
-
-    colour: int
-    stones: frozenset[int]
-    liberties: frozenset[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +92,10 @@ class Study:
         """The win rate that the move played costs, likewise, -1 to 1."""
         return self.better.winrate - self.played.winrate
 
+    def change(self, points: frozenset[int]) -> float:
+        """Returns by how much more the player owns points after the better move, as a mean from -2 to 2."""
+        return self.better.owned(points) - self.played.owned(points)
+
 
 def play_line(game: Game, colour: int, line: Sequence[int]) -> tuple[Game, ...]:
     """Returns the position before a line and after each move of it, up to the first that the board refuses.
@@ -155,22 +143,6 @@ def searched_line(report: SearchReport) -> tuple[int, ...]:
     return tuple(point for point, visits in zip(best.pv, best.pv_visits, strict=True) if visits >= LEAST_VISITS)
 
 
-def chains_of(game: Game) -> list[Chain]:
-    """Returns the chains of a position."""
-    stones, width = game.stones(), game.width
-    chains = []
-    for region in find_regions(stones):
-        if region.colour != EMPTY:
-            near = {cell for stone in region.cells for cell in neighbours(stone, stones.shape) if not stones[cell]}
-            chains.append(Chain(region.colour, _points(region.cells, width), _points(near, width)))
-    return chains
-
-
-def chain_at(game: Game, point: int) -> Chain | None:
-    """Returns the chain with a stone at a point; None if there is none."""
-    return next((chain for chain in chains_of(game) if point in chain.stones), None)
-
-
 def cell_of(point: int, width: int) -> tuple[int, int]:
     """Returns row and column of a point."""
     column, row = xy(point, width)
@@ -186,7 +158,3 @@ def distance(first: int, second: int, width: int) -> int:
     """Returns the number of steps along lines from one point to another."""
     (row, column), (other_row, other_column) = cell_of(first, width), cell_of(second, width)
     return abs(row - other_row) + abs(column - other_column)
-
-
-def _points(cells: Iterable[Cell], width: int) -> frozenset[int]:
-    return frozenset(point_at(column, row, width) for row, column in cells)
