@@ -1,4 +1,4 @@
-"""Boards as plain text: the output of `showboard`, and of the terminal if it has no colours."""
+"""Boards as plain text: in the output of `showboard`, and in the terminal if it has no colours."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .coords import BLACK, COLUMNS, EMPTY, PASS, WHITE, colour_letter, point_at, xy
-from .game import Game
-from .handicap import FIXED_FROM, FOURTH_LINE_FROM
-from .rules import rules_name
+from .coords import BLACK, COLUMNS, EMPTY, WHITE, point_at, xy
+from .handicap import star_points
 
 _STONES = {BLACK: "X", WHITE: "O"}
 DEAD_STONES = {BLACK: "x", WHITE: "o"}
@@ -30,49 +28,40 @@ class Marks:
     dead: frozenset[int] = frozenset()
     territory: NDArray[np.int8] | None = None
 
-
-def star_points(width: int, height: int) -> frozenset[int]:
-    """Returns the star points of a board: none on tiny boards, nine on 19x19."""
-    points = {point_at(x, y, width) for x in _star_lines(width) for y in _star_lines(height)}
-    if width % 2 and height % 2 and min(width, height) >= 5:
-        points.add(point_at(width // 2, height // 2, width))
-    return frozenset(points)
-
-
-def _star_lines(length: int) -> tuple[int, ...]:
-    if length < FIXED_FROM:
-        return ()
-    line = 3 if length >= FOURTH_LINE_FROM else 2
-    middle = (length // 2,) if length % 2 and length >= 15 else ()
-    return (line, length - 1 - line, *middle)
+    def owner(self, point: int, width: int) -> int:
+        """Returns the colour that owns a point, or EMPTY."""
+        if self.territory is None:
+            return EMPTY
+        x, y = xy(point, width)
+        return int(self.territory[y, x])
 
 
-def last_point(game: Game) -> int:
-    """Returns the point of the last move, or PASS if it was a pass or there is none."""
-    return game.moves[-1].point if game.moves else PASS
-
-
-def board_text(game: Game, marks: Marks | None = None, *, compact: bool = False) -> str:
-    """Draws the position in ASCII, X black and O white, with a line about the game below and no empty line.
+def board_text(stones: NDArray[np.int8], last: int, marks: Marks | None = None, *, compact: bool = False) -> str:
+    """Draws a position in ASCII, X black and O white.
 
     Args:
-        game: The game.
+        stones: int8 [height, width] of EMPTY, BLACK and WHITE.
+        last: The point of the last move, or PASS.
         marks: What else to draw.
         compact: Leave out the spaces between columns, and with them the parentheses around the last move.
     """
-    letters = "   " + ("" if compact else " ").join(COLUMNS[: game.width])
-    rows = [_row(game, y, marks or Marks(), compact) for y in range(game.height)]
-    return "\n".join([letters, *rows, letters, _status(game)])
+    letters = "   " + ("" if compact else " ").join(COLUMNS[: stones.shape[1]])
+    rows = [_row(stones, y, last, marks or Marks(), compact) for y in range(stones.shape[0])]
+    return "\n".join([letters, *rows, letters])
 
 
-def _row(game: Game, y: int, marks: Marks, compact: bool) -> str:
-    stars = star_points(game.width, game.height)
-    points = [point_at(x, y, game.width) for x in range(game.width)]
-    characters = [point_character(game, point, marks, "+" if point in stars else ".") for point in points]
-    number = game.height - y
+def _row(stones: NDArray[np.int8], y: int, last: int, marks: Marks, compact: bool) -> str:
+    height, width = stones.shape
+    stars = star_points(width, height)
+    points = [point_at(x, y, width) for x in range(width)]
+    characters = [
+        _character(int(stone), point, marks, width, "+" if point in stars else ".")
+        for stone, point in zip(stones[y], points, strict=True)
+    ]
+    number = height - y
     if compact:
         return f"{number:2} {''.join(characters)} {number}"
-    gaps = gaps_in_row(points, last_point(game), " ")
+    gaps = gaps_in_row(points, last, " ")
     cells = [gap + character for gap, character in zip(gaps, characters, strict=False)]
     return f"{number:2}{''.join(cells)}{gaps[-1]}{number}"
 
@@ -86,31 +75,8 @@ def gaps_in_row(points: list[int], last: int, gap: str) -> list[str]:
     return gaps
 
 
-def point_character(game: Game, point: int, marks: Marks, empty: str) -> str:
+def _character(stone: int, point: int, marks: Marks, width: int, empty: str) -> str:
     """Returns the character of a point: its stone, label or owner, or else `empty`."""
-    stone = game.stone_at(point)
     if stone != EMPTY:
         return (DEAD_STONES if point in marks.dead else _STONES)[stone]
-    if point in marks.labels:
-        return marks.labels[point]
-    owner = territory_owner(game, point, marks)
-    return TERRITORY.get(owner, empty)
-
-
-def territory_owner(game: Game, point: int, marks: Marks) -> int:
-    """Returns the colour that owns a point according to the marks, or EMPTY."""
-    if marks.territory is None:
-        return EMPTY
-    x, y = xy(point, game.width)
-    return int(marks.territory[y, x])
-
-
-def _status(game: Game) -> str:
-    parts = [f"{'Black (X)' if game.to_move == BLACK else 'White (O)'} to move"]
-    if game.moves:
-        colour, point = game.moves[-1]
-        parts.append(f"move {len(game.moves)}: {colour_letter(colour)} {game.vertex(point)}")
-    parts.append(f"captured by B {game.captures(BLACK)}, by W {game.captures(WHITE)}")
-    parts.append(f"komi {game.komi:g}")
-    parts.append(f"{rules_name(game.rules) or 'other'} rules")
-    return "; ".join(parts)
+    return marks.labels.get(point) or TERRITORY.get(marks.owner(point, width), empty)

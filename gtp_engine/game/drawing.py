@@ -29,7 +29,7 @@ from .coords import (
     vertex,
     xy,
 )
-from .diagram import star_points
+from .handicap import star_points
 
 # Lengths in units of the drawing; two neighbouring lines are 20 units apart.
 _CELL, _MARGIN, _STONE = 20, 27, 9.5

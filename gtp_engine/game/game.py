@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -45,11 +45,10 @@ from .coords import (
     is_whole,
     vertex,
 )
+from .diagram import board_text
+from .drawing import BoardDrawing, DrawingOptions
 from .rules import Rules, as_rules, check_komi, default_komi, rules_name
-
-if TYPE_CHECKING:
-    from .drawing import DrawingOptions
-    from .scoring import Score
+from .scoring import Score, margin
 
 _KO_RULES = {
     "SIMPLE": SIMPLE_KO,
@@ -150,11 +149,20 @@ class Game:
         return f"<Game {size}, {plural(len(self.moves), 'move')}, {turn} to move, komi {self.komi:g}, {rules} rules>"
 
     def __str__(self) -> str:
-        from .diagram import board_text
+        return f"{board_text(self.stones(), self.last_point)}\n{self.status_line()}"
 
-        return board_text(self)
+    def status_line(self) -> str:
+        """Returns who is to move, the last move, the prisoners, komi and rules in one line."""
+        parts = [f"{'Black (X)' if self.to_move == BLACK else 'White (O)'} to move"]
+        if self.moves:
+            colour, point = self.moves[-1]
+            parts.append(f"move {len(self.moves)}: {colour_letter(colour)} {self.vertex(point)}")
+        parts.append(f"captured by B {self.captures(BLACK)}, by W {self.captures(WHITE)}")
+        parts.append(f"komi {self.komi:g}")
+        parts.append(f"{rules_name(self.rules) or 'other'} rules")
+        return "; ".join(parts)
 
-    def to_svg(self, **options: "Unpack[DrawingOptions]") -> str:
+    def to_svg(self, **options: Unpack[DrawingOptions]) -> str:
         """Draws the position with the last move marked.
 
         Args:
@@ -164,9 +172,7 @@ class Game:
         Returns:
             A complete SVG document.
         """
-        from .drawing import BoardDrawing
-
-        options.setdefault("last_move", self.moves[-1].point if self.moves else PASS)
+        options.setdefault("last_move", self.last_point)
         return BoardDrawing(self.stones(), **options).to_svg()
 
     def _repr_svg_(self) -> str:
@@ -281,6 +287,11 @@ class Game:
         colour = as_colour(colour)
         if colour != self.to_move:
             self._begin_history(colour)
+
+    @property
+    def last_point(self) -> int:
+        """The point of the last move; PASS if it was a pass or there is none."""
+        return self.moves[-1].point if self.moves else PASS
 
     @property
     def history_start(self) -> int:
@@ -447,7 +458,7 @@ class Game:
         write_superko_keys(board[0], board["to_move"], key)
         return board, key
 
-    def score(self, dead: Iterable[int | str] = ()) -> "Score":
+    def score(self, dead: Iterable[int | str] = ()) -> Score:
         """Counts the present position under the rules, komi and handicap compensation included.
 
         The stones count as they stand, except for those in `dead`; an empty region that touches both colours counts for
@@ -462,9 +473,11 @@ class Game:
         Raises:
             UserError: A point is not on the board.
         """
-        from .scoring import Score, final_score
-
-        return Score(final_score(self, [self.point(point) for point in self._points(dead)]))
+        points = margin(self.stones(), [self.point(point) for point in self._points(dead)], self._rules)
+        if self._rules.scoring == "TERRITORY":
+            points += self.captures(BLACK) - self.captures(WHITE)
+        button = {BUTTON_WHITE: 0.5, BUTTON_BLACK: -0.5}.get(int(self.board["button"][0]), 0.0)
+        return Score(points - (self.komi + self.handicap_bonus + button))
 
     def undo(self) -> None:
         """Takes back the last move.

@@ -1,4 +1,4 @@
-"""Placement of handicap stones: the fixed points of GTP version 2 (section 4.1.1), and free placement."""
+"""Star points, and handicap stones: the fixed points of GTP version 2 (section 4.1.1), and free placement."""
 
 from ..base.errors import UserError
 from .coords import all_points, point_at, xy
@@ -7,6 +7,22 @@ from .coords import all_points, point_at, xy
 FOURTH_LINE_FROM, FIXED_FROM = 13, 7
 # Free placement: a gap of more than four steps gains nothing; the first line is used only when all else is full.
 WIDEST_GAP, FIRST_LINE = 4, -100
+
+
+def star_points(width: int, height: int) -> frozenset[int]:
+    """Returns the star points of a board: none on tiny boards, nine on 19x19."""
+    points = {point_at(x, y, width) for x in _star_lines(width) for y in _star_lines(height)}
+    if width % 2 and height % 2 and min(width, height) >= 5:
+        points.add(point_at(width // 2, height // 2, width))
+    return frozenset(points)
+
+
+def _star_lines(length: int) -> tuple[int, ...]:
+    if length < FIXED_FROM:
+        return ()
+    line = 3 if length >= FOURTH_LINE_FROM else 2
+    middle = (length // 2,) if length % 2 and length >= 15 else ()
+    return (line, length - 1 - line, *middle)
 
 
 def fixed_handicap_points(count: int, width: int, height: int) -> list[int]:

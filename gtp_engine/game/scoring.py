@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .benson import find_pass_alive
-from .board import BUTTON_BLACK, BUTTON_WHITE
-from .coords import BLACK, EMPTY, WHITE
-from .game import Game
-from .regions import Cell, Region, cells_of, find_liberties, find_regions, neighbours, points_of
+from ..base.jit import njit
+from .board import BUTTON_BLACK, BUTTON_WHITE, Board
+from .coords import BLACK, EMPTY, WALL, WHITE
+from .regions import Cell, Region, cells_of, find_liberties, find_regions, neighbours
 from .rules import Rules
 
 NEUTRAL = EMPTY
@@ -41,107 +40,47 @@ class Score:
         return BLACK if self.points > 0 else WHITE if self.points < 0 else EMPTY
 
 
-def final_score(game: Game, dead: Iterable[int] = ()) -> float:
-    """Counts a finished game under its rules.
+def margin(stones: NDArray[np.int8], dead: Iterable[int], rules: Rules) -> float:
+    """Counts the board of a finished game under these rules.
 
     Under area rules captured stones are worth nothing, and without dead stones this is the exact Tromp-Taylor count.
-    Under territory rules a stone that was captured, or that is removed as dead, is worth a point to the opponent, and
-    a point that has to be filled once the neutral points are belongs to nobody. The search and the rollouts have
-    compiled counts: `counting.area_margin` and `evaluate.rollouts.rollout.count_area`.
+    Under territory rules a stone that is removed as dead is worth a point to the opponent, and a point that has to be
+    filled once the neutral points are belongs to nobody. The search and the rollouts have compiled counts:
+    `area_margin` and `evaluate.rollouts.rollout.count_area`.
 
     Args:
-        game: The game; its present position is counted.
-        dead: The points of the stones to take off first.
+        stones: The stones, int8 [height, width].
+        dead: The points of those to take off first.
+        rules: The rules.
 
     Returns:
-        Black's margin in points, komi included.
+        Black's margin in points, without prisoners, komi and the button; `Game.score` adds those.
     """
-    living = living_stones(game, dead)
-    owner, groups = _count_owners(living, game.rules)
-    if game.rules.scoring == "AREA":
-        margin = _margin(owner)
+    living = living_stones(stones, dead)
+    owner, groups = count_owners(living, rules)
+    if rules.scoring == "AREA":
+        points = _majority(owner)
     else:
-        stones = game.stones()
-        removed = _margin(np.where(living == EMPTY, stones, EMPTY))
-        margin = _margin(np.where(living == EMPTY, owner, EMPTY)) - removed
-        margin += game.captures(BLACK) - game.captures(WHITE)
-    margin -= 2 * (groups[BLACK] - groups[WHITE])
-    return margin - _white_points(game)
+        territory, removed = (np.where(living == EMPTY, each, EMPTY) for each in (owner, stones))
+        points = _majority(territory) - _majority(removed)
+    return points - 2 * (groups[BLACK] - groups[WHITE])
 
 
-def area_map(game: Game, dead: Iterable[int] = ()) -> NDArray[np.int8]:
-    """Returns the owner of each point once the stones on the points in `dead` are taken off, as `final_score` counts.
-
-    A player owns the points of its stones and the empty regions that touch its stones alone, except for those that the
-    rules do not count: in seki, or to be filled.
-
-    Returns:
-        int8 [height, width] of EMPTY (nobody), BLACK and WHITE.
-    """
-    return _count_owners(living_stones(game, dead), game.rules)[0]
-
-
-def dead_stones(game: Game, ownership: NDArray[np.floating]) -> set[int]:
-    """Returns the points of the chains whose mean ownership is the opponent's.
-
-    What is proven (pass-alive chains, and stones inside pass-alive territory) overrides the ownership.
-
-    Args:
-        game: The game; its present position is judged.
-        ownership: float [height, width] from -1 (White) to 1 (Black).
-    """
-    proven = proven_owners(game)
-    dead: set[int] = set()
-    for chain in find_regions(game.stones()):
-        if chain.colour == EMPTY:
-            continue
-        owner = proven[chain.cells[0]]
-        mean = float(np.mean([ownership[cell] for cell in chain.cells]))
-        opponents = -mean if chain.colour == BLACK else mean
-        if owner == 3 - chain.colour or (owner == NEUTRAL and opponents > 0):
-            dead.update(points_of(chain.cells, game.width))
-    return dead
-
-
-def proven_owners(game: Game) -> NDArray[np.int8]:
-    """Returns who certainly owns each point: pass-alive chains and the territory that they prove.
-
-    Returns:
-        int8 [height, width] of EMPTY (not proven), BLACK and WHITE.
-    """
-    proven = np.zeros(game.area, np.int8)
-    find_pass_alive(game.board[0], game.rules.suicide, proven)
-    return proven.reshape(game.height, game.width)
-
-
-def seki_stones(game: Game, dead: Iterable[int] = ()) -> set[int]:
-    """Returns the points of the living stones in seki, once the stones on the points in `dead` are taken off."""
-    living = living_stones(game, dead)
-    in_seki = _find_seki(living, _enclosed(living))
-    return set(points_of((cell for cell in in_seki if living[cell] != EMPTY), game.width))
-
-
-def living_stones(game: Game, dead: Iterable[int]) -> NDArray[np.int8]:
+def living_stones(stones: NDArray[np.int8], dead: Iterable[int]) -> NDArray[np.int8]:
     """Returns the stones, int8 [height, width], without those on the points in `dead`."""
-    stones = game.stones()
-    for cell in cells_of(dead, game.width):
-        stones[cell] = EMPTY
-    return stones
+    living = stones.copy()
+    for cell in cells_of(dead, stones.shape[1]):
+        living[cell] = EMPTY
+    return living
 
 
-def _white_points(game: Game) -> float:
-    """Komi, compensation for handicap stones, and the button's half point."""
-    button = {BUTTON_WHITE: 0.5, BUTTON_BLACK: -0.5}.get(int(game.board["button"][0]), 0.0)
-    return game.komi + game.handicap_bonus + button
-
-
-def _margin(owner: NDArray[np.int8]) -> float:
+def _majority(owner: NDArray[np.int8]) -> float:
     return float(np.count_nonzero(owner == BLACK)) - float(np.count_nonzero(owner == WHITE))
 
 
-def _count_owners(living: NDArray[np.int8], rules: Rules) -> tuple[NDArray[np.int8], dict[int, int]]:
+def count_owners(living: NDArray[np.int8], rules: Rules) -> tuple[NDArray[np.int8], dict[int, int]]:
     """Returns who owns each point under these rules, and the number of groups by colour that pay the group tax."""
-    owner = _enclosed(living)
+    owner = enclosed(living)
     groups = {BLACK: 0, WHITE: 0}
     by_area = rules.scoring == "AREA"
     if not by_area:
@@ -149,7 +88,7 @@ def _count_owners(living: NDArray[np.int8], rules: Rules) -> tuple[NDArray[np.in
     if rules.tax == "NONE":
         return owner, groups
     in_atari = _stones_in_atari(living) if by_area else set()
-    in_seki = set() if by_area else _find_seki(living, owner)
+    in_seki = set() if by_area else find_seki(living, owner)
     for area in _areas(owner):
         is_taxed = not _is_independent(area, in_atari) if by_area else not in_seki.isdisjoint(area.cells)
         if is_taxed:
@@ -160,7 +99,7 @@ def _count_owners(living: NDArray[np.int8], rules: Rules) -> tuple[NDArray[np.in
     return owner, groups
 
 
-def _enclosed(living: NDArray[np.int8]) -> NDArray[np.int8]:
+def enclosed(living: NDArray[np.int8]) -> NDArray[np.int8]:
     """Returns the owner of each point: of stones their colour, of empty regions the colour that alone touches them."""
     owner = living.copy()
     for region in find_regions(living):
@@ -224,7 +163,7 @@ def _is_independent(area: Region, in_atari: set[Cell]) -> bool:
     return NEUTRAL not in area.borders and in_atari.isdisjoint(area.cells)
 
 
-def _find_seki(living: NDArray[np.int8], owner: NDArray[np.int8]) -> set[Cell]:
+def find_seki(living: NDArray[np.int8], owner: NDArray[np.int8]) -> set[Cell]:
     """Returns the stones and the territory of the groups in seki under territory scoring.
 
     By the letter of the rules every group that touches a neutral point is in seki. But games are counted before the
@@ -252,3 +191,49 @@ def _has_two_eyes(own: set[Cell], living: NDArray[np.int8]) -> bool:
 def are_two_eyes(sizes: Sequence[int]) -> bool:
     """Whether eyes of these sizes are enough to live: two of them, or one that can be divided."""
     return len(sizes) >= 2 or max(sizes, default=0) >= _DIVISIBLE_EYE
+
+
+@njit
+def area_margin(board: Board) -> float:
+    """Counts the board by area with every stone alive, as `margin` does under plain area rules.
+
+    Returns:
+        Black's margin in points: stones, and empty regions that one colour alone surrounds, less komi, with the button.
+    """
+    stride = board["width"] + 1
+    stones = board["stones"]
+    # Allocated here: this runs once per finished game, not per leaf.
+    seen = np.zeros(len(stones), np.uint8)
+    stack = np.empty(board["empty_count"] + 1, np.int16)
+    margin = 0
+    for slot in range(board["empty_count"]):
+        start = board["empties"][slot]
+        if seen[start]:
+            continue
+        seen[start] = 1
+        stack[0] = start
+        top, size, border = 1, 0, 0
+        while top:
+            top -= 1
+            point = stack[top]
+            size += 1
+            for neighbour in (point - stride, point - 1, point + 1, point + stride):
+                if stones[neighbour] == EMPTY:
+                    if not seen[neighbour]:
+                        seen[neighbour] = 1
+                        stack[top] = neighbour
+                        top += 1
+                elif stones[neighbour] != WALL:
+                    border |= stones[neighbour]  # both colours make 3
+        if border == BLACK:
+            margin += size
+        elif border == WHITE:
+            margin -= size
+    for y in range(board["height"]):
+        for point in range((y + 1) * stride + 1, (y + 2) * stride):
+            if stones[point] == BLACK:
+                margin += 1
+            elif stones[point] != EMPTY:
+                margin -= 1
+    button = 0.5 if board["button"] == BUTTON_BLACK else (-0.5 if board["button"] == BUTTON_WHITE else 0.0)
+    return float(margin - board["komi"] + button)

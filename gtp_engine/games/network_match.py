@@ -23,7 +23,7 @@ from ..evaluate.human_profile import check_profile
 from ..evaluate.row import EvaluationRow
 from ..game.coords import BLACK, EMPTY, colour_letter
 from ..game.game import Game
-from ..game.scoring import Score, final_score
+from ..game.scoring import Score
 from ..network.library import find_network
 from ..play.settlement import agreed_dead
 from ..search.parameters import SearchParameters, default_parameters
@@ -312,7 +312,7 @@ class _NetworkMatch(GameRunner[_MatchGame]):
     def _score(self, game: Game) -> Score:
         """Counts a game that ended by two passes; both networks together decide which stones are dead."""
         dead = set() if game.rules.stones_stand else agreed_dead(game, self._ownership(game))
-        return Score(final_score(game, dead))
+        return game.score(dead)
 
     def _ownership(self, game: Game) -> np.ndarray:
         """Returns the mean of both networks' ownership, float [height, width] in -1..1, + for Black."""

@@ -14,7 +14,6 @@ from ..base.errors import UserError
 from ..game.coords import BLACK, EMPTY, PASS, WHITE, colour_letter, colour_name, opponent, parse_vertex
 from ..game.game import Game, IllegalMove, Move
 from ..game.rules import RULESETS, Rules, rules_name
-from ..game.scoring import Score, final_score
 from ..play.clock import NO_LIMIT, Clock, TimeSettings
 from .gtp_client import CommandError, EngineDiedError, EngineError, EngineGarbageError, GtpClient
 from .results import EndReason
@@ -283,7 +282,7 @@ class _RefereedGame:
 
     def counted(self, dead: set[int]) -> Outcome:
         """Returns the outcome by counting without the dead stones."""
-        score = Score(final_score(self.game, dead))
+        score = self.game.score(dead)
         claims = {}
         for colour in self.players:
             claim = self.opinion(colour, "final_score")

@@ -13,8 +13,9 @@ import numpy as np
 
 from ..game.coords import BLACK, EMPTY, WHITE
 from ..game.game import Game
+from ..game.life import dead_stones, seki_stones
 from ..game.regions import Cell, cells_of, find_liberties, find_regions, points_of
-from ..game.scoring import dead_stones, final_score, living_stones, seki_stones
+from ..game.scoring import living_stones
 from ..search.report import MoveReport, SearchReport
 from .settlement import agreed_dead
 from .strength import Strength
@@ -104,12 +105,12 @@ def assess_endgame(game: Game, moving: np.ndarray, passing: np.ndarray) -> Endga
     sign = 1 if game.to_move == BLACK else -1
     first, second = (moving, passing) if game.to_move == BLACK else (-passing, -moving)
     dead = frozenset(dead_stones(game, in_their_own_turn(game, first, second)))
-    score = sign * final_score(game, dead)
-    unsettled, open_points = _open_regions(game, living_stones(game, dead), (moving, passing))
+    score = sign * game.score(dead).points
+    unsettled, open_points = _open_regions(game, living_stones(game.stones(), dead), (moving, passing))
     return EndgameStatus(
         score=score,
         worst=score - unsettled,
-        standing=sign * final_score(game, frozenset()),
+        standing=sign * game.score().points,
         dead=dead,
         own_dead=frozenset(point for point in dead if game.stone_at(point) == game.to_move),
         open=open_points,

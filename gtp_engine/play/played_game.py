@@ -321,11 +321,9 @@ class PlayedGame:
 
     def count(self, dead: Iterable[int]) -> None:
         """Counts a game that two passes have ended, without these dead stones, and saves it."""
-        from ..game.scoring import Score, final_score
-
         removed = self._dead[self.node] = frozenset(dead)
         end = self._ends.get(self.node) or self._end()  # a count that is disputed has the opponent of the first one
-        self._ends[self.node] = replace(end, result=str(Score(final_score(self.game, removed))))
+        self._ends[self.node] = replace(end, result=str(self.game.score(removed)))
         self._finish()
 
     def _end(self, result: str = "") -> _End:

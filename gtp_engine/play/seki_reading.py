@@ -34,7 +34,8 @@ def uncapturable_stones(game: Game, ownership: NDArray[np.floating], dead: set[i
         ownership: float [height, width] from -1 (White) to 1 (Black).
         dead: The points of the stones taken for dead.
     """
-    stones, living = game.stones(), living_stones(game, dead)
+    stones = game.stones()
+    living = living_stones(stones, dead)
     found: set[int] = set()
     for region in find_regions(living):
         if region.colour != EMPTY or len(region.borders) != 1:

@@ -10,8 +10,8 @@ from ..evaluate.features import mark_caught, new_workspace
 from ..game.board import CAUGHT_BEFORE
 from ..game.coords import EMPTY, WALL, index_of_point, opponent
 from ..game.game import Game
+from ..game.life import proven_owners
 from ..game.regions import Chain, chain_at
-from ..game.scoring import proven_owners
 from ..search.report import SearchReport
 
 # Chosen by judgement.

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from ..game.coords import BLACK, EMPTY, WHITE
 from ..game.game import Game
+from ..game.life import dead_stones, proven_owners
 from ..game.regions import find_liberties, find_regions, neighbours, points_of
-from ..game.scoring import are_two_eyes, dead_stones, proven_owners
+from ..game.scoring import are_two_eyes
 from .seki_reading import uncapturable_stones
 
 # Found on 1,500 games of strong amateurs; within a factor of two of each other the results hardly differ.

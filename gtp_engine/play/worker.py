@@ -20,7 +20,7 @@ from ..evaluate.human_profile import check_profile
 from ..evaluate.row import EvaluationRow
 from ..game.coords import BLACK, PASS, WHITE, opponent
 from ..game.game import Game
-from ..game.scoring import Score, final_score
+from ..game.scoring import Score
 from ..game.symmetry import COUNT as SYMMETRIES
 from ..network.library import default_network
 from ..search.parameters import SearchParameters, default_parameters
@@ -306,7 +306,7 @@ class SearchWorker:
 
     def final_score(self, request: SearchRequest) -> Score:
         """Returns the score of the present board without the dead stones."""
-        return Score(final_score(request.game, self.dead_stones(request)))
+        return request.game.score(self.dead_stones(request))
 
     def statuses(self, request: SearchRequest) -> dict[str, list[list[int]]]:
         """Returns the chains by their status (`endgame.chain_statuses`)."""

@@ -35,8 +35,8 @@ from ..game.board import (
     superko_key,
 )
 from ..game.coords import BLACK, EMPTY
-from ..game.counting import area_margin
 from ..game.points import point_of_index
+from ..game.scoring import area_margin
 from . import rave
 from .averaging import Averaging, average_children, corrected_utility, weight_of
 from .gumbel import select_by_halving

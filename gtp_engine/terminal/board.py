@@ -14,11 +14,9 @@ from ..game.diagram import (
     Marks,
     board_text,
     gaps_in_row,
-    last_point,
-    star_points,
-    territory_owner,
 )
 from ..game.game import Game
+from ..game.handicap import star_points
 
 # The nearest of the 256 colours keep the contrast: 179 for wood, 94 for lines, 16 and 231 for stones.
 WOOD = "#d7af5f"
@@ -47,7 +45,8 @@ def board_view(
     """
     compact = console.width < _width(game)
     if not _is_coloured(console):
-        return Text(board_text(game, marks, compact=compact), no_wrap=True, overflow="ignore")
+        text = board_text(game.stones(), game.last_point, marks, compact=compact)
+        return Text(f"{text}\n{game.status_line()}", no_wrap=True, overflow="ignore")
     board = colour_board(game, marks, compact=compact)
     if not side:
         return board
@@ -94,7 +93,7 @@ def colour_board(game: Game, marks: Marks | None = None, *, compact: bool = Fals
 
 def _row(game: Game, y: int, marks: Marks, compact: bool) -> Text:
     points = [point_at(x, y, game.width) for x in range(game.width)]
-    last = last_point(game)
+    last = game.last_point
     row = Text(no_wrap=True)
     row.append(f"{game.height - y:2} ", "dim")
     gaps = gaps_in_row(points, last, "─")
@@ -121,7 +120,7 @@ def _point(game: Game, point: int, marks: Marks, empty: str) -> tuple[str, Style
         rank = list(marks.labels).index(point)
         background = CANDIDATES[min(rank, len(CANDIDATES) - 1)]
         return marks.labels[point], Style(color="#000000", bgcolor=background, bold=True)
-    owner = territory_owner(game, point, marks)
+    owner = marks.owner(point, game.width)
     if owner != EMPTY:
         return TERRITORY_SHAPES[owner], stone_style(owner)
     return empty, Style(color=LINES, bgcolor=WOOD)

@@ -23,7 +23,7 @@ from ..base.program import program_line, quoted
 from ..base.system import wait_for
 from ..game.coords import BLACK, WHITE, colour_name, parse_vertex
 from ..game.diagram import Marks
-from ..game.scoring import area_map
+from ..game.life import area_map
 from ..play.clock import NO_LIMIT
 from ..play.engine import Decision, Engine
 from ..play.loading import HUMAN, SavedGame, find_game, latest_unfinished, open_game, unfinished_games

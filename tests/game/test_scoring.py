@@ -7,14 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from reference_board import BLACK, EMPTY, WHITE, ReferenceBoard, read_diagram
 from reference_life import plain_area, regions_of
 
-from gtp_engine.game.coords import PASS, parse_vertex, point_at
-from gtp_engine.game.counting import area_margin
+from gtp_engine.game.coords import PASS, parse_vertex, point_at, point_of_index
 from gtp_engine.game.game import Game
+from gtp_engine.game.life import area_map, dead_stones
 from gtp_engine.game.rules import RULESETS, Rules
-from gtp_engine.game.scoring import Score, area_map, dead_stones, final_score
+from gtp_engine.game.scoring import Score, area_margin
 
 Spot = tuple[int, int]
 
@@ -27,6 +29,10 @@ def drawn(diagram: str, rules: Rules = TROMP_TAYLOR, komi: float = 0.0) -> Game:
     by_colour = {c: [point_at(*at, width) for at in stones if stones[at] == c] for c in (BLACK, WHITE)}
     game.set_up(by_colour[BLACK], by_colour[WHITE])
     return game
+
+
+def counted(game: Game) -> float:
+    return game.score().points
 
 
 def points(game: Game, names: str) -> set[int]:
@@ -62,9 +68,9 @@ BORDER = """
 
 
 def test_area_counts_stones_and_what_they_enclose() -> None:
-    assert final_score(drawn(BORDER)) == 11 - 9
-    assert final_score(drawn(BORDER, komi=7.5)) == 11 - 9 - 7.5
-    assert final_score(drawn(BORDER, komi=-3)) == 11 - 9 + 3
+    assert counted(drawn(BORDER)) == 11 - 9
+    assert counted(drawn(BORDER, komi=7.5)) == 11 - 9 - 7.5
+    assert counted(drawn(BORDER, komi=-3)) == 11 - 9 + 3
 
 
 def test_neutral_points_count_for_nobody() -> None:
@@ -75,12 +81,12 @@ def test_neutral_points_count_for_nobody() -> None:
         . X . O .""",
         komi=0.5,
     )
-    assert final_score(game) == -0.5
+    assert game.score().points == -0.5
     assert area_map(game).tolist() == [[1, 1, 0, 2, 2]] * 3
 
 
 def test_the_empty_board_is_nobodys() -> None:
-    assert final_score(Game(9, komi=7)) == -7
+    assert counted(Game(9, komi=7)) == -7
 
 
 def test_dead_stones_come_off_the_board() -> None:
@@ -88,19 +94,19 @@ def test_dead_stones_come_off_the_board() -> None:
         . O . X O .
         . . . X O .
         X X X X O .""")
-    assert final_score(game) == 6 - 7
+    assert game.score().points == 6 - 7
     dead = points(game, "B3")
-    assert final_score(game, dead) == 12 - 6
+    assert game.score(dead).points == 12 - 6
     assert area_map(game, dead)[0].tolist() == [1, 1, 1, 1, 2, 2]
     assert game.stones()[0, 1] == WHITE
 
 
 def test_territory_counts_empty_points_and_prisoners() -> None:
     game = drawn(BORDER, JAPANESE, komi=6.5)
-    assert final_score(game) == 6 - 4 - 6.5
+    assert game.score().points == 6 - 4 - 6.5
     game.play(BLACK, PASS)
     game.play(WHITE, PASS)
-    assert final_score(game) == 6 - 4 - 6.5
+    assert game.score().points == 6 - 4 - 6.5
 
 
 def test_a_dead_stone_is_two_points_of_territory() -> None:
@@ -111,7 +117,7 @@ def test_a_dead_stone_is_two_points_of_territory() -> None:
         X X X X O .""",
         JAPANESE,
     )
-    assert final_score(game, points(game, "B3")) == 6 + 1 - 3
+    assert game.score(points(game, "B3")).points == 6 + 1 - 3
 
 
 def test_prisoners_taken_in_the_game_count() -> None:
@@ -124,10 +130,10 @@ def test_prisoners_taken_in_the_game_count() -> None:
         JAPANESE,
     )
     game.play(BLACK, parse_vertex("B3", 5, 4))
-    before = final_score(game)
+    before = game.score().points
     game.undo()
     assert game.captures(BLACK) == 0
-    assert before == final_score(game) - 1
+    assert before == game.score().points - 1
 
 
 def test_a_capture_is_worth_one_in_territory() -> None:
@@ -135,7 +141,7 @@ def test_a_capture_is_worth_one_in_territory() -> None:
     for colour, name in [(BLACK, "B5"), (WHITE, "A5"), (BLACK, "A4")]:
         game.play(colour, parse_vertex(name, 5, 5))
     assert game.captures(BLACK) == 1
-    assert final_score(game) == 25 - 2 + 1
+    assert game.score().points == 25 - 2 + 1
 
 
 SEKI = """
@@ -148,10 +154,10 @@ SEKI = """
 
 def test_seki_has_no_territory_under_a_tax() -> None:
     """Both corner chains hold one eye and share a liberty; neither can play it."""
-    assert final_score(drawn(SEKI, replace(JAPANESE, tax="NONE"))) == (1 + 8) - (1 + 2)
-    assert final_score(drawn(SEKI, JAPANESE)) == 8 - 2
-    assert final_score(drawn(SEKI, TROMP_TAYLOR)) == 21 - 13
-    assert final_score(drawn(SEKI, replace(TROMP_TAYLOR, tax="SEKI"))) == 20 - 12
+    assert counted(drawn(SEKI, replace(JAPANESE, tax="NONE"))) == (1 + 8) - (1 + 2)
+    assert counted(drawn(SEKI, JAPANESE)) == 8 - 2
+    assert counted(drawn(SEKI, TROMP_TAYLOR)) == 21 - 13
+    assert counted(drawn(SEKI, replace(TROMP_TAYLOR, tax="SEKI"))) == 20 - 12
 
 
 def test_neutral_points_left_over_make_no_seki() -> None:
@@ -163,7 +169,7 @@ def test_neutral_points_left_over_make_no_seki() -> None:
         . X X O .""",
         JAPANESE,
     )
-    assert final_score(game) == 0
+    assert game.score().points == 0
 
 
 # The black stone on E4 will have to be connected on E3 once somebody has played the neutral point E5.
@@ -178,13 +184,13 @@ CONNECTION = """
 def test_a_point_that_has_to_be_filled_is_nobodys() -> None:
     rules = replace(JAPANESE, tax="NONE")
     game = drawn(CONNECTION, rules)
-    assert final_score(game) == 3 - 1
+    assert game.score().points == 3 - 1
     assert area_map(game)[2].tolist() == [2, 2, 1, 1, 0]
-    assert final_score(drawn(CONNECTION)) == 14 - 10  # by area a stone there costs nothing
+    assert counted(drawn(CONNECTION)) == 14 - 10  # by area a stone there costs nothing
     # Somebody has played the neutral point: the same count.
-    assert final_score(drawn(CONNECTION.replace("O O O .", "O O O O", 1), rules)) == 3 - 1
+    assert counted(drawn(CONNECTION.replace("O O O .", "O O O O", 1), rules)) == 3 - 1
     # The point has been filled.
-    assert final_score(drawn(CONNECTION.replace("X X .", "X X X", 1), rules)) == 3 - 1
+    assert counted(drawn(CONNECTION.replace("X X .", "X X X", 1), rules)) == 3 - 1
 
 
 def test_an_eye_is_not_to_be_filled() -> None:
@@ -195,7 +201,7 @@ def test_an_eye_is_not_to_be_filled() -> None:
         . . . O .""",
         replace(JAPANESE, tax="NONE"),
     )
-    assert final_score(game) == 1 - 2
+    assert game.score().points == 1 - 2
 
 
 def flood(start: Spot, inside: Callable[[Spot], bool], reference: ReferenceBoard) -> set[Spot]:
@@ -270,15 +276,15 @@ def test_group_tax_takes_two_points_a_group() -> None:
         X X X O . O""",
         stone_scoring,
     )
-    assert final_score(game) == (9 - 2) - (9 - 2)
+    assert game.score().points == (9 - 2) - (9 - 2)
     two_groups = """
         . . X O X . .
         X X X O X X X
         O O O O O O O
         O . O . O . O"""
-    assert final_score(drawn(two_groups)) == 12 - 16
-    assert final_score(drawn(two_groups, stone_scoring)) == (12 - 4) - (16 - 2)
-    assert final_score(drawn(two_groups, RULESETS["ancient-territory"])) == (4 - 4) - (3 - 2)
+    assert counted(drawn(two_groups)) == 12 - 16
+    assert counted(drawn(two_groups, stone_scoring)) == (12 - 4) - (16 - 2)
+    assert counted(drawn(two_groups, RULESETS["ancient-territory"])) == (4 - 4) - (3 - 2)
 
 
 def test_groups_in_atari_have_no_territory_and_pay_no_tax() -> None:
@@ -288,8 +294,8 @@ def test_groups_in_atari_have_no_territory_and_pay_no_tax() -> None:
         X X O X X
         O O O O O
         O . O . O"""
-    assert final_score(drawn(two_groups)) == 12 - 13
-    assert final_score(drawn(two_groups, RULESETS["stone-scoring"])) == 10 - (13 - 2)
+    assert counted(drawn(two_groups)) == 12 - 13
+    assert counted(drawn(two_groups, RULESETS["stone-scoring"])) == 10 - (13 - 2)
 
 
 # KataGo's own counts (cpp/tests/testboardarea.cpp, "IndependentLife 3,4,5", stones kept): the areas without territory
@@ -340,8 +346,8 @@ KATAGO_COUNTS = [
 @pytest.mark.parametrize(("diagram", "areas", "more_white"), KATAGO_COUNTS)
 def test_taxes_under_area_scoring_count_as_katago(diagram: str, areas: str, more_white: int) -> None:
     margin = areas.count("X") - areas.count("O")
-    assert final_score(drawn(diagram, replace(TROMP_TAYLOR, tax="SEKI"))) == margin
-    assert final_score(drawn(diagram, replace(TROMP_TAYLOR, tax="ALL"))) == margin + 2 * more_white
+    assert counted(drawn(diagram, replace(TROMP_TAYLOR, tax="SEKI"))) == margin
+    assert counted(drawn(diagram, replace(TROMP_TAYLOR, tax="ALL"))) == margin + 2 * more_white
 
 
 # KataGo's counts of random positions (BoardHistory::endAndScoreGameNow at its commit 6a1fc5de, Black's margin): for
@@ -359,7 +365,7 @@ def test_random_positions_are_counted_as_by_katago(suicide: bool) -> None:
         for tax, count in zip(TAXES, counts, strict=True):
             game = drawn(diagram, replace(TROMP_TAYLOR, tax=tax, suicide=suicide))
             proven_only = dead_stones(game, np.select([game.stones() == BLACK, game.stones() == WHITE], [1.0, -1.0]))
-            assert final_score(game, proven_only) == count, (position, tax)
+            assert game.score(proven_only).points == count, (position, tax)
 
 
 def independent_regions(reference: ReferenceBoard, colour: int) -> list[set[tuple[int, int]]]:
@@ -397,9 +403,9 @@ def test_random_positions_are_taxed_as_the_rules_say() -> None:
         for tax, each in (("SEKI", 0), ("ALL", 2)):
             game.set_rules(replace(TROMP_TAYLOR, tax=tax))
             expected = (points[BLACK] - each * len(regions[BLACK])) - (points[WHITE] - each * len(regions[WHITE]))
-            assert final_score(game) == expected, reference.diagram()
+            assert game.score().points == expected, reference.diagram()
             game.set_rules(TROMP_TAYLOR)
-            differing += final_score(game) != expected
+            differing += game.score().points != expected
     assert differing > 20  # the taxes matter in these positions
 
 
@@ -408,7 +414,7 @@ def test_handicap_is_compensated_as_the_rules_say() -> None:
         game = Game(9, rules=RULESETS[name], komi=0.5)
         game.place_handicap(points(game, "C3 G7 G3"))
         area = 81 if game.rules.scoring == "AREA" else 78
-        assert final_score(game) == area - bonus - 0.5, name
+        assert game.score().points == area - bonus - 0.5, name
 
 
 @pytest.mark.parametrize(
@@ -443,7 +449,7 @@ def test_the_button_is_half_a_point_for_the_first_to_pass(first: int, bonus: flo
     game.to_move = first
     game.play(first, PASS)
     game.play(3 - first, PASS)
-    assert final_score(game) == 11 - 9 - 7 + bonus
+    assert game.score().points == 11 - 9 - 7 + bonus
 
 
 def test_dead_stones_follow_ownership_and_proofs() -> None:
@@ -476,4 +482,21 @@ def test_random_positions_count_as_tromp_and_taylor_say() -> None:
         expected = [[owners.get((x, y), 0) for x in range(width)] for y in range(height)]
         assert area_map(game).tolist() == expected, reference.diagram()
         counts = [list(owners.values()).count(colour) for colour in (BLACK, WHITE)]
-        assert final_score(game) == area_margin(game.board[0]) == counts[0] - counts[1]
+        assert game.score().points == area_margin(game.board[0]) == counts[0] - counts[1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    width=st.integers(2, 9),
+    height=st.integers(2, 9),
+    rules=st.sampled_from(["tromp-taylor", "chinese", "aga", "aga-button"]),
+    komi=st.sampled_from([0.0, 0.5, 7.0, -3.5]),
+    choices=st.lists(st.integers(0, 10_000), max_size=120),
+)
+def test_the_compiled_count_is_the_same(width: int, height: int, rules: str, komi: float, choices: list[int]) -> None:
+    game = Game(width, height, rules=RULESETS[rules], komi=komi)
+    for choice in choices:
+        legal = game.legal_moves().nonzero()[0]
+        game.play(game.to_move, point_of_index(int(legal[choice % len(legal)]), width, height))
+    game.play(game.to_move, PASS)
+    assert area_margin(game.board[0]) == counted(game)

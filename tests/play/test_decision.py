@@ -12,7 +12,6 @@ from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, poin
 from gtp_engine.game.game import Game
 from gtp_engine.game.points import index_of_point
 from gtp_engine.game.rules import RULESETS
-from gtp_engine.game.scoring import final_score
 from gtp_engine.play.decision import PlayStyle, _Ending, choose_move
 from gtp_engine.play.endgame import EndgameStatus, capturing_moves, find_dead
 from gtp_engine.play.strength import Strength
@@ -68,10 +67,10 @@ def test_the_first_pass_comes_when_nothing_is_left(worker, rules):
 
 def test_dead_stones_are_captured_before_a_pass_where_stones_stand(worker):
     game = game_of(PRISONERS, "tromp-taylor", komi=5.5)
-    assert final_score(game) < 0
+    assert game.score().points < 0
     play_to_the_end(worker, game, 300)
     assert stones_at(game, "B4", "B1") & {WHITE} == set()
-    assert final_score(game) > 0
+    assert game.score().points > 0
 
 
 def test_cleanup_captures_all_dead_stones_before_it_passes(worker):
@@ -345,5 +344,5 @@ def test_a_pass_wins_at_once_where_the_stones_stand(worker):
     points = [[parse_vertex(name, 7, 7) for name in names] for names in (black, white)]
     game.set_up(*points, WHITE)
     game.play(WHITE, PASS)
-    assert final_score(game) == 3
+    assert game.score().points == 3
     assert choose_move(worker, request(game, 1000), PlayStyle())[0] == PASS

@@ -6,7 +6,7 @@ from drawn_positions import DEAD_STONES, FINISHED, PRISONERS, SETTLED, game_of
 
 from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.game.game import Game
-from gtp_engine.game.scoring import area_map, dead_stones, final_score, proven_owners
+from gtp_engine.game.life import area_map, dead_stones, proven_owners
 from gtp_engine.play.endgame import chain_statuses, find_dead
 from gtp_engine.play.seki_reading import can_capture, uncapturable_stones
 from gtp_engine.play.settlement import agreed_dead
@@ -43,7 +43,7 @@ def test_a_stone_that_would_undo_a_territory_is_dead_although_its_own_point_is_i
     ownership[4, 1] = -0.3
     assert dead_stones(game, ownership) == set()
     assert agreed_dead(game, ownership) == stone
-    assert final_score(game, stone) == (36 + 1) - 27 - 6
+    assert game.score(stone).points == (36 + 1) - 27 - 6
 
 
 def test_a_living_group_that_is_surrounded_stays() -> None:
@@ -118,7 +118,7 @@ def test_stones_in_seki_cannot_be_captured() -> None:
     assert agreed_dead(game, ownership) == set()
     statuses = chain_statuses(game, set())
     assert {game.vertex(chain[0]) for chain in statuses["seki"]} == {"A7", "A6"}
-    assert final_score(game) == 4  # Black's four eyes on the right; nothing on the left
+    assert game.score().points == 4  # Black's four eyes on the right; nothing on the left
     assert agreed_dead(game, owned(game, stones, 0.95)) == stones  # a network that has no doubt is believed
 
 

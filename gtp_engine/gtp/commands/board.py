@@ -108,9 +108,7 @@ def set_up(session: Session, stones: list[tuple[int, int]]) -> None:
 
 @command("showboard")
 def showboard(session: Session, arguments: list[str]) -> str:
-    from ...game.diagram import board_text
-
-    return "\n" + board_text(session.game)
+    return f"\n{session.game}"
 
 
 @command("clear_cache")

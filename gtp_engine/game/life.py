@@ -1,0 +1,64 @@
+"""What is dead, alive or owned in the present position of a game."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .benson import find_pass_alive
+from .coords import BLACK, EMPTY
+from .game import Game
+from .regions import find_regions, points_of
+from .scoring import NEUTRAL, count_owners, enclosed, find_seki, living_stones
+
+
+def area_map(game: Game, dead: Iterable[int] = ()) -> NDArray[np.int8]:
+    """Returns the owner of each point once the stones on the points in `dead` are taken off, as `Game.score` counts.
+
+    A player owns the points of its stones and the empty regions that touch its stones alone, except for those that the
+    rules do not count: in seki, or to be filled.
+
+    Returns:
+        int8 [height, width] of EMPTY (nobody), BLACK and WHITE.
+    """
+    return count_owners(living_stones(game.stones(), dead), game.rules)[0]
+
+
+def dead_stones(game: Game, ownership: NDArray[np.floating]) -> set[int]:
+    """Returns the points of the chains whose mean ownership is the opponent's.
+
+    What is proven (pass-alive chains, and stones inside pass-alive territory) overrides the ownership.
+
+    Args:
+        game: The game; its present position is judged.
+        ownership: float [height, width] from -1 (White) to 1 (Black).
+    """
+    proven = proven_owners(game)
+    dead: set[int] = set()
+    for chain in find_regions(game.stones()):
+        if chain.colour == EMPTY:
+            continue
+        owner = proven[chain.cells[0]]
+        mean = float(np.mean([ownership[cell] for cell in chain.cells]))
+        opponents = -mean if chain.colour == BLACK else mean
+        if owner == 3 - chain.colour or (owner == NEUTRAL and opponents > 0):
+            dead.update(points_of(chain.cells, game.width))
+    return dead
+
+
+def proven_owners(game: Game) -> NDArray[np.int8]:
+    """Returns who certainly owns each point: pass-alive chains and the territory that they prove.
+
+    Returns:
+        int8 [height, width] of EMPTY (not proven), BLACK and WHITE.
+    """
+    proven = np.zeros(game.area, np.int8)
+    find_pass_alive(game.board[0], game.rules.suicide, proven)
+    return proven.reshape(game.height, game.width)
+
+
+def seki_stones(game: Game, dead: Iterable[int] = ()) -> set[int]:
+    """Returns the points of the living stones in seki, once the stones on the points in `dead` are taken off."""
+    living = living_stones(game.stones(), dead)
+    in_seki = find_seki(living, enclosed(living))
+    return set(points_of((cell for cell in in_seki if living[cell] != EMPTY), game.width))
