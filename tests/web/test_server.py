@@ -4,8 +4,9 @@ import asyncio
 import json
 import logging
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,57 +62,66 @@ async def read(socket: WebSocketClientConnection, until: Callable[[dict[str, Any
             return message
 
 
+Visit = Callable[[Browser], Awaitable[None]]
+During = Callable[..., None]
+
+
 def play(state: dict[str, Any], point: str) -> str:
     """Returns the message of a page that plays a move in the position that it shows."""
     tree = int(state["tree"].partition(".")[0])
     return json.dumps({"type": "play", "point": point, "node": state["node"], "tree": tree})
 
 
-def with_server(
-    engine: Engine, folder: Path, visit: Callable[[Browser], Awaitable[None]], host: str | None = None
-) -> None:
-    async def run() -> None:
-        server = Server(0, host)
-        played = PlayedGame(engine, humans=frozenset((BLACK,)), folder=folder, has_clock=True)
-        serving = asyncio.create_task(server.serve(played, lambda: None))
-        await asyncio.sleep(0)
-        try:
-            await visit(Browser(server))
-        finally:
-            server.stop()
-            await serving
+@pytest.fixture
+def during(engine: Engine, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> Iterator[During]:
+    """Returns a decorator that runs a visit at once, with a browser that has the key; the server logs no warning."""
 
-    asyncio.run(run())
+    def run(visit: Visit, host: str | None = None) -> None:
+        async def serve() -> None:
+            server = Server(0, host)
+            played = PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path, has_clock=True)
+            serving = asyncio.create_task(server.serve(played, lambda: None))
+            await asyncio.sleep(0)
+            try:
+                browser = Browser(server)
+                await browser.log_in()
+                await visit(browser)
+            finally:
+                server.stop()
+                await serving
+
+        asyncio.run(serve())
+
+    yield run
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
-def test_the_key_becomes_a_cookie(engine: Engine, tmp_path: Path) -> None:
+def test_the_key_becomes_a_cookie(during: During) -> None:
+    @during
     async def visit(browser: Browser) -> None:
-        assert (await browser.get("/"))[0] == 403
-        assert (await browser.get("/?key=wrong"))[0] == 403
-        code, answer = await browser.get(browser.server.address.removeprefix(browser.root))
+        stranger = Browser(browser.server)
+        assert (await stranger.get("/"))[0] == 403
+        assert (await stranger.get("/?key=wrong"))[0] == 403
+        assert (await stranger.get("/game.sgf"))[0] == 403
+        code, answer = await stranger.get(browser.server.address.removeprefix(browser.root))
         assert (code, answer.headers["Location"]) == (302, "/")
         assert "HttpOnly" in answer.headers["Set-Cookie"] and "SameSite=Lax" in answer.headers["Set-Cookie"]
-        await browser.log_in()
         code, answer = await browser.get("/")
         assert code == 200 and b"<!doctype html>" in answer.body
 
-    with_server(engine, tmp_path, visit)
 
-
-def test_only_files_of_the_page_are_served(engine: Engine, tmp_path: Path) -> None:
+def test_only_files_of_the_page_are_served(during: During) -> None:
+    @during
     async def visit(browser: Browser) -> None:
-        await browser.log_in()
         for path in ("/page.js", "/page.css", "/languages/en.json", "/icon.svg"):
             assert (await browser.get(path))[0] == 200
         for path in ("/index.html", "/../server.py", "/%2e%2e/server.py", "/languages/../../server.py", "//etc/passwd"):
             assert (await browser.get(path))[0] == 404, path
 
-    with_server(engine, tmp_path, visit)
 
-
-def test_headers_forbid_what_the_page_does_not_need(engine: Engine, tmp_path: Path) -> None:
+def test_headers_forbid_what_the_page_does_not_need(during: During) -> None:
+    @during
     async def visit(browser: Browser) -> None:
-        await browser.log_in()
         for path in ("/", "/page.js", "/missing"):
             _, answer = await browser.get(path)
             policy = answer.headers["Content-Security-Policy"]
@@ -119,17 +129,13 @@ def test_headers_forbid_what_the_page_does_not_need(engine: Engine, tmp_path: Pa
             assert "Access-Control-Allow-Origin" not in answer.headers
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
-    with_server(engine, tmp_path, visit)
 
-
-def test_another_host_is_refused(engine: Engine, tmp_path: Path) -> None:
+def test_another_host_is_refused(during: During) -> None:
+    @during
     async def visit(browser: Browser) -> None:
-        await browser.log_in()
         assert (await browser.get("/", Host=f"evil.example:{browser.server.port}"))[0] == 403
         assert (await browser.get("/", Host="127.0.0.1:1"))[0] == 403
         assert (await browser.get("/", Host=f"localhost:{browser.server.port}"))[0] == 200
-
-    with_server(engine, tmp_path, visit)
 
 
 def test_browsers_leave_port_80_out() -> None:
@@ -155,22 +161,17 @@ def test_browsers_leave_port_80_out() -> None:
         {"Origin": "http://evil.example:PORT", "Host": "evil.example:PORT"},
     ],
 )
-def test_sockets_of_other_pages_are_refused(
-    engine: Engine, tmp_path: Path, caplog: pytest.LogCaptureFixture, headers: dict[str, str]
-) -> None:
+def test_sockets_of_other_pages_are_refused(during: During, headers: dict[str, str]) -> None:
+    @during
     async def visit(browser: Browser) -> None:
-        await browser.log_in()
         port = str(browser.server.port)
         with pytest.raises(HTTPClientError, match="403"):
             await browser.socket(**{name: value.replace("PORT", port) for name, value in headers.items()})
 
-    with_server(engine, tmp_path, visit)
-    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
-
-def test_all_pages_show_the_same_game_and_a_new_connection_shows_it_again(engine: Engine, tmp_path: Path) -> None:
+def test_all_pages_show_the_same_game_and_a_new_connection_shows_it_again(during: During) -> None:
+    @during
     async def visit(browser: Browser) -> None:
-        await browser.log_in()
         one, other = await browser.socket(), await browser.socket()
         await one.write_message(play(browser.server.session.state(), "C3"))
         for page in (one, other):
@@ -181,12 +182,10 @@ def test_all_pages_show_the_same_game_and_a_new_connection_shows_it_again(engine
             state = await read(one, lambda state: state["type"] == "state")
             assert state["moves"] == 2 and state["stones"][2][2] == "X"
 
-    with_server(engine, tmp_path, visit)
 
-
-def test_an_error_goes_to_the_page_that_made_it(engine: Engine, tmp_path: Path) -> None:
+def test_an_error_goes_to_the_page_that_made_it(during: During) -> None:
+    @during
     async def visit(browser: Browser) -> None:
-        await browser.log_in()
         page = await browser.socket()
         for text, problem in (
             ("{", "it is not JSON"),
@@ -197,14 +196,10 @@ def test_an_error_goes_to_the_page_that_made_it(engine: Engine, tmp_path: Path) 
             error = await read(page, lambda message: message["type"] == "error")
             assert problem in error["text"]
 
-    with_server(engine, tmp_path, visit)
 
-
-def test_an_answer_to_a_page_that_is_gone_is_no_error(
-    engine: Engine, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_answer_to_a_page_that_is_gone_is_no_error(during: During) -> None:
+    @during
     async def visit(browser: Browser) -> None:
-        await browser.log_in()
         socket = await browser.socket()
         await read(socket, lambda message: message["type"] == "state")
 
@@ -218,65 +213,53 @@ def test_an_answer_to_a_page_that_is_gone_is_no_error(
         while await asyncio.wait_for(socket.read_message(), LIMIT) is not None:
             pass
 
-    with_server(engine, tmp_path, visit)
-    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
-
-def test_a_search_may_end_after_the_server(
-    engine: Engine, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_may_end_after_the_server(during: During, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     search: Future[Decision] = Future()
     monkeypatch.setattr(engine, "genmove", lambda: search)
     servers = []
 
+    @during
     async def visit(browser: Browser) -> None:
         servers.append(browser.server)
-        await browser.log_in()
         page = await browser.socket()
         state = await read(page, lambda message: message["type"] == "state")
         await page.write_message(play(state, "C3"))
         await read(page, lambda message: message["task"] is not None)
 
-    with_server(engine, tmp_path, visit)
     search.cancel()
-    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
     servers[0].stop()  # a second Ctrl-C
 
 
-def test_a_message_that_is_too_long_closes_the_connection(engine: Engine, tmp_path: Path) -> None:
+def test_a_message_that_is_too_long_closes_the_connection(during: During) -> None:
+    @during
     async def visit(browser: Browser) -> None:
-        await browser.log_in()
         page = await browser.socket()
         await page.write_message("x" * (3 << 20))
         while await asyncio.wait_for(page.read_message(), LIMIT) is not None:
             pass
         assert (await browser.get("/"))[0] == 200  # the server goes on
 
-    with_server(engine, tmp_path, visit)
 
-
-def test_a_connection_that_sends_nothing_is_closed(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_connection_that_sends_nothing_is_closed(during: During, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gtp_engine.web.server._IDLE_SECONDS", 0.1)
 
+    @during
     async def visit(browser: Browser) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", browser.server.port)
         assert await asyncio.wait_for(reader.read(), 10) == b""
         writer.close()
 
-    with_server(engine, tmp_path, visit)
-
 
 def test_time_runs_out_between_messages_but_not_while_no_page_is_open(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    during: During, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
     monkeypatch.setattr("gtp_engine.play.game_clock.monotonic", lambda: now)
 
+    @during
     async def visit(browser: Browser) -> None:
         nonlocal now
-        await browser.log_in()
         session = browser.server.session
         assert not session.is_watched
         page = await browser.socket()
@@ -298,31 +281,18 @@ def test_time_runs_out_between_messages_but_not_while_no_page_is_open(
         state = await read(page, lambda state: state["type"] == "state" and state["isOver"])
         assert state["result"] == {"winner": "black", "by": "time", "points": 0.0}
 
-    with_server(engine, tmp_path, visit)
 
-
-def test_the_record_can_be_downloaded(engine: Engine, tmp_path: Path) -> None:
+def test_the_record_can_be_downloaded_by_a_name_of_any_letters(during: During, tmp_path: Path) -> None:
+    @during
     async def visit(browser: Browser) -> None:
-        assert (await browser.get("/game.sgf"))[0] == 403
-        await browser.log_in()
-        _, answer = await browser.get("/game.sgf")
-        assert answer.body.startswith(b"(;") and "attachment" in answer.headers["Content-Disposition"]
-
-    with_server(engine, tmp_path, visit)
-
-
-def test_the_name_of_the_download_may_have_any_letters(engine: Engine, tmp_path: Path) -> None:
-    async def visit(browser: Browser) -> None:
-        await browser.log_in()
         browser.server.session.played.file.path = tmp_path / '围棋 "1".sgf'
         code, answer = await browser.get("/game.sgf")
+        assert code == 200 and answer.body.startswith(b"(;")
         name = answer.headers["Content-Disposition"]
-        assert (code, name) == (200, "attachment; filename*=UTF-8''%E5%9B%B4%E6%A3%8B%20%221%22.sgf")
-
-    with_server(engine, tmp_path, visit)
+        assert name == "attachment; filename*=UTF-8''%E5%9B%B4%E6%A3%8B%20%221%22.sgf"
 
 
-def test_a_port_in_use_is_one_clear_line(engine: Engine) -> None:
+def test_a_port_in_use_is_one_clear_line() -> None:
     server = Server(0)
     with pytest.raises(UserError, match=f"cannot use port {server.port} of 127.0.0.1: .*--port N"):
         Server(server.port)
@@ -337,7 +307,8 @@ def path_of(address: str) -> str:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have only one address of themselves")
-def test_the_key_of_another_computer_works_once(engine: Engine, tmp_path: Path) -> None:
+def test_the_key_of_another_computer_works_once(during: During) -> None:
+    @partial(during, host=OTHER)
     async def visit(browser: Browser) -> None:
         server, shown = browser.server, list[str]()
         server.on_admitted = lambda: shown.append(server.network_address)
@@ -360,13 +331,11 @@ def test_the_key_of_another_computer_works_once(engine: Engine, tmp_path: Path) 
         await browser.log_in()
         assert (await browser.get("/"))[0] == 200 and browser.cookie != phone.cookie
 
-    with_server(engine, tmp_path, visit, OTHER)
-
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have only one address of themselves")
-def test_host_and_origin_follow_the_address(engine: Engine, tmp_path: Path) -> None:
+def test_host_and_origin_follow_the_address(during: During) -> None:
+    @partial(during, host=OTHER)
     async def visit(browser: Browser) -> None:
-        await browser.log_in()
         port = browser.server.port
         assert (await browser.get("/", Host=f"{OTHER}:{port}"))[0] == 200
         assert (await browser.get("/", Host=f"127.0.0.3:{port}"))[0] == 403
@@ -376,15 +345,12 @@ def test_host_and_origin_follow_the_address(engine: Engine, tmp_path: Path) -> N
         _, answer = await browser.get("/")
         assert f"ws://{OTHER}:{port}" in answer.headers["Content-Security-Policy"]
 
-    with_server(engine, tmp_path, visit, OTHER)
 
-
-def test_without_an_address_nobody_else_gets_in(engine: Engine, tmp_path: Path) -> None:
+def test_without_an_address_nobody_else_gets_in(during: During) -> None:
+    @during
     async def visit(browser: Browser) -> None:
         assert browser.server.network_address == ""
         assert {address[0] for address in (found.getsockname() for found in browser.server._sockets)} == {"127.0.0.1"}
-
-    with_server(engine, tmp_path, visit)
 
 
 @pytest.mark.parametrize("host", ["203.0.113.7", "no.such.host.invalid"])
@@ -393,20 +359,24 @@ def test_an_address_of_another_computer_is_one_clear_line(host: str) -> None:
         Server(0, host)
 
 
-def test_the_address_in_the_network_is_found_or_asked_for() -> None:
-    assert own_address("192.168.1.20") == "192.168.1.20"
-    for host in ("0.0.0.0", "0"):
-        with pytest.raises(UserError, match="stands for all networks"):
-            own_address(host)
-    for host in ("127.0.0.1", "127.1", "localhost"):
-        with pytest.raises(UserError, match=f"only this computer reaches {host}: leave out --host"):
-            own_address(host)
-    for host in ("192.168..5", "no.such.host.invalid"):
-        with pytest.raises(UserError, match=f"unknown address '{host}'"):
-            own_address(host)
-
-
-@pytest.mark.parametrize(("host", "problem"), [("::", "stands for all networks"), ("::1", "only this computer")])
-def test_addresses_of_ipv6_are_checked_too(host: str, problem: str) -> None:
+@pytest.mark.parametrize(
+    ("host", "problem"),
+    [
+        ("0.0.0.0", "stands for all networks"),
+        ("0", "stands for all networks"),
+        ("::", "stands for all networks"),
+        ("127.0.0.1", "only this computer reaches 127.0.0.1: leave out --host"),
+        ("127.1", "only this computer reaches"),
+        ("localhost", "only this computer reaches localhost"),
+        ("::1", "only this computer reaches"),
+        ("192.168..5", "unknown address '192.168..5'"),
+        ("no.such.host.invalid", "unknown address"),
+    ],
+)
+def test_an_address_that_others_cannot_use_is_one_clear_line(host: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
         own_address(host)
+
+
+def test_an_address_in_the_network_is_taken_as_it_is() -> None:
+    assert own_address("192.168.1.20") == "192.168.1.20"

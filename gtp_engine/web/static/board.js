@@ -1,5 +1,5 @@
 // The board: the server's drawing, and above it what follows the pointer and the keyboard. It knows no rules of Go.
-import {shape} from "./shapes.js";
+import {shape} from "./elements.js";
 
 const COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";  // as in GTP, without I
 const STONE = 0.475;  // the radius of a stone, in distances between lines

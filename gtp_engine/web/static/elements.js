@@ -1,8 +1,30 @@
-// Elements of drawings.
+// Elements of the page and of its drawings.
 const SVG = "http://www.w3.org/2000/svg";
+
+export const find = (selector) => document.querySelector(selector);
 
 export function shape(name, attributes) {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   return element;
+}
+
+export function button(said, onClick) {
+  const element = document.createElement("button");
+  element.type = "button";
+  element.textContent = said;
+  element.addEventListener("click", onClick);
+  return element;
+}
+
+// Calls `onPoint` when the user points at an element, with the mouse or the keyboard, and `onLeave` when no longer.
+export function onPointing(element, onPoint, onLeave) {
+  for (const event of ["focus", "pointerenter"]) element.addEventListener(event, onPoint);
+  for (const event of ["blur", "pointerleave"]) element.addEventListener(event, onLeave);
+}
+
+// Fills a list anew; what was chosen stays chosen. choices: values, each with what it is called in the present language.
+export function fillList(list, choices, usual = "") {
+  const chosen = String(list.value || usual);
+  list.replaceChildren(...choices.map(([value, said]) => new Option(said, value, false, String(value) === chosen)));
 }

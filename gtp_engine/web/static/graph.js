@@ -1,5 +1,5 @@
 // The graph of a game: Black's win rate and lead after each move that was searched. A click goes to a position.
-import {shape} from "./shapes.js";
+import {shape} from "./elements.js";
 
 const WIDTH = 320, HEIGHT = 90, LEAST_LEAD = 10;  // the lead's scale is at least so many points each way
 

@@ -2,6 +2,7 @@
 import {Board} from "./board.js";
 import {Clocks} from "./clocks.js";
 import {Connection} from "./connection.js";
+import {button, fillList, find, onPointing} from "./elements.js";
 import {Graph} from "./graph.js";
 import {engineLimits, suggest} from "./new_game.js";
 import {Review} from "./review.js";
@@ -17,7 +18,6 @@ const USUAL_VISITS = 2000;
 const WEAKEST_KYU = 25, STRONGEST_DAN = 5;
 // Bytes: a large record has a tenth of it; a file travels as base64, which is 4/3 as long; server.py has the other limit.
 const LARGEST_FILE = 1 << 20, LARGEST_MESSAGE = 2 << 20;
-const find = (selector) => document.querySelector(selector);
 const words = {".": "empty", X: "black", O: "white"};
 
 let state = null;
@@ -217,7 +217,9 @@ find("#new-dialog form").addEventListener("submit", (event) => {
   });
 });
 
-function rankName(rank) { return text(rank.endsWith("d") ? "dan" : "kyu", {number: number(parseInt(rank, 10))}); }
+function rankName(rank) {
+  return rank === "max" ? text("fullStrength") : text(rank.endsWith("d") ? "dan" : "kyu", {number: number(parseInt(rank, 10))});
+}
 
 // Rules that are not offered have the name that the program gives them.
 function rulesName(name) { return [...RULES, "other"].includes(name) ? text(`rules-${name}`) : name; }
@@ -226,35 +228,29 @@ function fillForm() {
   study.fill();
   review.fill();
   const form = find("#new-dialog form");
-  const kept = form.rank.value ? Object.fromEntries(new FormData(form)) : {rank: "12k", handicap: 0, rules: "chinese"};
   const ranks = Array.from({length: WEAKEST_KYU}, (_, index) => `${WEAKEST_KYU - index}k`);
-  ranks.push(...Array.from({length: STRONGEST_DAN}, (_, index) => `${index + 1}d`));
-  form.rank.replaceChildren(...ranks.map((name) => new Option(rankName(name), name)), new Option(text("fullStrength"), "max"));
-  form.handicap.replaceChildren(...[0, 2, 3, 4, 5, 6, 7, 8, 9].map((stones) => new Option(number(stones), stones)));
-  form.rules.replaceChildren(...[...new Set([...RULES, kept.rules])].map((name) => new Option(rulesName(name), name)));
-  find("#layer").replaceChildren(...LAYERS.map((name) => new Option(text(`layer-${name}`), name)));
-  const visits = Number(find("#analysis-visits").value) || USUAL_VISITS;
-  find("#analysis-visits").replaceChildren(...VISITS.map((count) => new Option(number(count), count, false, count === visits)));
+  ranks.push(...Array.from({length: STRONGEST_DAN}, (_, index) => `${index + 1}d`), "max");
+  const rules = new Set([...RULES, ...(form.rules.value ? [form.rules.value] : [])]);
+  fillList(form.rank, ranks.map((name) => [name, rankName(name)]), "12k");
+  fillList(form.handicap, [0, 2, 3, 4, 5, 6, 7, 8, 9].map((stones) => [stones, number(stones)]));
+  fillList(form.rules, [...rules].map((name) => [name, rulesName(name)]));
+  fillList(find("#layer"), LAYERS.map((name) => [name, text(`layer-${name}`)]));
+  fillList(find("#analysis-visits"), VISITS.map((count) => [count, number(count)]), USUAL_VISITS);
   form.komi.placeholder = text("usual");
-  for (const [name, value] of Object.entries(kept)) form[name].value = value;
   timeLimits.fill();
 }
 
 function showGames(names) {
-  const buttons = names.map((name) => {
-    const item = document.createElement("li"), button = document.createElement("button");
-    button.type = "button";
-    button.textContent = name;
-    button.addEventListener("click", () => {
-      find("#resume-dialog").close();
-      send({type: "resume", game: name});
-    });
-    item.append(button);
+  const resume = (game) => {
+    find("#resume-dialog").close();
+    send({type: "resume", game});
+  };
+  const items = names.length ? names.map((name) => button(name, () => resume(name))) : [text("noGames")];
+  find("#games").replaceChildren(...items.map((content) => {
+    const item = document.createElement("li");
+    item.append(content);
     return item;
-  });
-  const none = document.createElement("li");
-  none.textContent = text("noGames");
-  find("#games").replaceChildren(...(buttons.length ? buttons : [none]));
+  }));
   find("#resume-dialog").showModal();
 }
 
@@ -333,7 +329,8 @@ function showSettings() {
   find("#layer").value = state.layer;
   const names = state.networks.includes(state.network) ? state.networks : [state.network, ...state.networks];
   const labels = {auto: text("network-auto"), none: text("network-none")};
-  find("#network").replaceChildren(...names.map((name) => new Option(labels[name] || name, name, false, name === state.network)));
+  find("#network").value = state.network;
+  fillList(find("#network"), names.map((name) => [name, labels[name] || name]), state.network);
 }
 
 function draw(svg) {
@@ -342,7 +339,7 @@ function draw(svg) {
 }
 
 function showPlayers() {
-  const rank = state.rank === "max" ? text("fullStrength") : rankName(state.rank);
+  const rank = rankName(state.rank);
   for (const player of document.querySelectorAll(".player")) {
     const colour = player.dataset.colour;
     const isHuman = state.humans.includes(colour);
@@ -408,22 +405,19 @@ function showCandidates(moves) {
   while (body.rows.length > moves.length) body.lastElementChild.remove();
   while (body.rows.length < moves.length) body.append(candidateRow());
   moves.forEach((move, index) => {
-    const [first, ...others] = body.rows[index].cells, button = first.firstElementChild;
-    button.dataset.vertex = move.vertex;
-    button.textContent = moveName(move.vertex);
-    button.title = move.line.map((vertex) => isolated(moveName(vertex))).join(" ");
+    const [first, ...others] = body.rows[index].cells, entry = first.firstElementChild;
+    entry.dataset.vertex = move.vertex;
+    entry.textContent = moveName(move.vertex);
+    entry.title = move.line.map((vertex) => isolated(moveName(vertex))).join(" ");
     const values = [percent(move.winrate), number(move.lead, 1), number(move.visits)];
     others.forEach((cell, column) => { cell.textContent = values[column]; });
   });
 }
 
 function candidateRow() {
-  const row = document.createElement("tr"), button = document.createElement("button");
-  button.type = "button";
-  for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => showLine(candidate(button.dataset.vertex)));
-  for (const event of ["blur", "pointerleave"]) button.addEventListener(event, () => showLine(null));
-  button.addEventListener("click", () => play(button.dataset.vertex));
-  row.insertCell().append(button);
+  const row = document.createElement("tr"), entry = button("", () => play(entry.dataset.vertex));
+  onPointing(entry, () => showLine(candidate(entry.dataset.vertex)), () => showLine(null));
+  row.insertCell().append(entry);
   for (let column = 0; column < 3; column++) row.insertCell();
   return row;
 }

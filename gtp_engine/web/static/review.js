@@ -1,9 +1,9 @@
 // The review of the game: its progress, the worst moves, and why they are mistakes.
+import {button, fillList, find, onPointing} from "./elements.js";
 import {moveName, number, say, text} from "./words.js";
 
 const VISITS = [50, 100, 200, 500, 1000];
 const USUAL_VISITS = 100;
-const find = (selector) => document.querySelector(selector);
 
 export class Review {
   // send: sends a message; onNode: called with the number of the node to go to; onLine: with the number of a reason, 0 for
@@ -22,8 +22,7 @@ export class Review {
   get isRunning() { return Boolean(this.review && !["done", "stopped"].includes(this.review.stage)); }
 
   fill() {
-    const visits = Number(find("#review-visits").value) || USUAL_VISITS;
-    find("#review-visits").replaceChildren(...VISITS.map((count) => new Option(number(count), count, false, count === visits)));
+    fillList(find("#review-visits"), VISITS.map((count) => [count, number(count)]), USUAL_VISITS);
     this.said = "";
   }
 
@@ -51,14 +50,11 @@ export class Review {
   }
 
   item(mistake, shown) {
-    const item = document.createElement("li"), button = document.createElement("button");
-    button.type = "button";
-    button.dataset.entry = mistake.node;
-    button.textContent = mistakeText(mistake);
-    button.addEventListener("click", () => this.onNode(mistake.node));
-    item.append(button);
+    const item = document.createElement("li"), entry = button(mistakeText(mistake), () => this.onNode(mistake.node));
+    entry.dataset.entry = mistake.node;
+    item.append(entry);
     if (mistake.node === shown) {
-      button.setAttribute("aria-current", "true");
+      entry.setAttribute("aria-current", "true");
       const lines = [text("betterLine"), ...mistake.reasons.map(sentence)];
       item.append(...lines.map((said, index) => this.reason(said, index, `${mistake.node} ${index}`)));
     }
@@ -67,14 +63,11 @@ export class Review {
 
   // entry: identifies its button, which may be made anew.
   reason(said, index, entry) {
-    const button = document.createElement("button");
-    button.dataset.entry = entry;
-    button.type = "button";
-    button.className = "reason";
-    button.textContent = said;
-    for (const event of ["focus", "pointerenter", "click"]) button.addEventListener(event, () => this.onLine(index));
-    for (const event of ["blur", "pointerleave"]) button.addEventListener(event, () => this.onLine(null));
-    return button;
+    const element = button(said, () => this.onLine(index));
+    element.dataset.entry = entry;
+    element.className = "reason";
+    onPointing(element, () => this.onLine(index), () => this.onLine(null));
+    return element;
   }
 }
 

@@ -1,10 +1,10 @@
 // Records: walking through variations, editing, and guessing moves.
+import {fillList, find} from "./elements.js";
 import {Tree} from "./tree.js";
 import {moveName, number, say, text} from "./words.js";
 
 const SHAPES = ["triangle", "square", "circle", "cross", "letter", "number"];
 const STONES = ["black", "white"];
-const find = (selector) => document.querySelector(selector);
 
 export class Study {
   // send: sends what the user asks for; returns whether there is a connection. request: sends what the page needs itself,
@@ -81,8 +81,7 @@ export class Study {
 
   // The texts of lists, in the language of the page.
   fill() {
-    const tools = ["play", ...SHAPES, ...STONES], chosen = find("#tool").value || "play";
-    find("#tool").replaceChildren(...tools.map((name) => new Option(text(`tool-${name}`), name, false, name === chosen)));
+    fillList(find("#tool"), ["play", ...SHAPES, ...STONES].map((name) => [name, text(`tool-${name}`)]), "play");
   }
 
   loadTree({version, nodes}) {

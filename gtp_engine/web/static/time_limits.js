@@ -1,4 +1,5 @@
 // The time limits in the dialog of a new game: only the fields of the chosen system are shown.
+import {fillList} from "./elements.js";
 import {text} from "./words.js";
 
 // Puts a value into a field unless the form would refuse it: a command may have set what nobody can choose here.
@@ -18,8 +19,7 @@ export class TimeLimits {
   }
 
   fill() {
-    const chosen = this.form.time.value || SYSTEMS[0];
-    this.form.time.replaceChildren(...SYSTEMS.map((name) => new Option(text(`time-${name}`), name, false, name === chosen)));
+    fillList(this.form.time, SYSTEMS.map((name) => [name, text(`time-${name}`)]), SYSTEMS[0]);
     this.show();
   }
 

@@ -1,5 +1,5 @@
 // The tree of a game: a disc for each position, the main line on top. A click goes to a position.
-import {shape} from "./shapes.js";
+import {shape} from "./elements.js";
 
 const STEP = 18, RADIUS = 6;
 
