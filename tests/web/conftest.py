@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gtp_engine.game.coords import BLACK
+from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.play.engine import Engine, EngineSettings
 from gtp_engine.play.played_game import PlayedGame
 from gtp_engine.web.parts import new_session
@@ -58,6 +58,21 @@ class Desk:
             self.calls.get(timeout=max(0.01, deadline - time.monotonic()))()
 
     @property
+    def state(self) -> dict[str, Any]:
+        """What the pages show."""
+        return self.published[-1]
+
+    def begin_to_think(self, point: str) -> None:
+        """Plays a move that the engine would think about for a minute."""
+        self.engine.settings = EngineSettings(network="uniform", threads=1, seconds=60.0)
+        self.play(point)
+
+    def saved(self) -> Path:
+        """Returns the only file in the folder."""
+        (file,) = self.played.folder.glob("*.sgf")
+        return file
+
+    @property
     def vertices(self) -> list[str]:
         game = self.played.game
         return [game.vertex(move.point) for move in game.moves]
@@ -72,6 +87,13 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture
 def desk(engine: Engine, tmp_path: Path) -> Desk:
+    """A game of Black against the engine."""
     desk = Desk(engine, tmp_path)
     desk.wait(engine.ready.done)
     return desk
+
+
+@pytest.fixture
+def pair(engine: Engine, tmp_path: Path) -> Desk:
+    """A game of two people."""
+    return Desk(engine, tmp_path, frozenset((BLACK, WHITE)))

@@ -20,36 +20,27 @@ def test_a_new_game_keeps_the_one_before(desk: Desk, tmp_path: Path) -> None:
     desk.play("C3")
     desk.wait()
     desk.send("new", **NEW)
-    assert desk.published[-1]["task"]["kind"] == "move"  # the engine is Black
+    assert desk.state["task"]["kind"] == "move"  # the engine is Black
     desk.wait()
-    state = desk.published[-1]
+    state = desk.state
     assert (state["width"], state["rules"], state["rank"], state["komi"]) == (7, "japanese", "20k", 7.0)
     assert state["moves"] == 1 and state["humans"] == ["white"]
     assert len(list(tmp_path.glob("*.sgf"))) == 2
 
 
-def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path) -> None:
+def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.play("C3")
     desk.wait()
-    answer = desk.send("games")
-    assert answer == {"type": "games", "games": []}  # the present one is not offered
-    name = next(tmp_path.glob("*.sgf")).stem
-    desk.send("new", **{**NEW, "colour": "black"})
-    assert desk.send("games") == {"type": "games", "games": [name]}
-    desk.send("resume", game=name)
-    desk.wait()
-    assert desk.vertices[0] == "C3" and desk.published[-1]["file"] == f"{name}.sgf"
-
-
-def test_the_present_game_is_not_offered_by_whatever_path_it_was_opened(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    desk.play("C3")
-    desk.wait()
-    (file,) = tmp_path.glob("*.sgf")
+    assert desk.send("games") == {"type": "games", "games": []}  # the present one is not offered
+    file = desk.saved()
     monkeypatch.chdir(tmp_path)
     desk.played.load(open_game(Path(file.name)))
-    assert desk.send("games") == {"type": "games", "games": []}
+    assert desk.send("games") == {"type": "games", "games": []}  # by whatever path it was opened
+    desk.send("new", **{**NEW, "colour": "black"})
+    assert desk.send("games") == {"type": "games", "games": [file.stem]}
+    desk.send("resume", game=file.stem)
+    desk.wait()
+    assert desk.vertices[0] == "C3" and desk.state["file"] == file.name
 
 
 def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path) -> None:
@@ -57,7 +48,7 @@ def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path
     desk.played.clock = GameClock(desk.played.tree, used={BLACK: 100.0, WHITE: 20.0})
     desk.play("C3")
     desk.wait()
-    name = desk.published[-1]["file"].removesuffix(".sgf")
+    name = desk.state["file"].removesuffix(".sgf")
     # As after a crash: nothing but the file is left, and another program reads it.
     engine.settings = EngineSettings(network="uniform", threads=1, seed=1, seconds=3.0)
     engine.load(Game(5, 5))
@@ -65,12 +56,12 @@ def test_a_resumed_game_has_its_times(desk: Desk, engine: Engine, tmp_path: Path
     clock = again.session.state()["clock"]
     assert clock["used"] == {"black": 0.0, "white": 0.0} and clock["running"] is None
     again.send("resume", game=name)
-    state = again.published[-1]
+    state = again.state
     used = state["clock"]["used"]
     assert 100 <= used["black"] < 110 and 20 <= used["white"] < 30
     assert (state["seconds"], state["visits"], state["rank"]) == (7.5, 4, "20k")
     again.send("new", **{**NEW, "colour": "black"})
-    assert again.published[-1]["clock"]["used"]["white"] == 0.0
+    assert again.state["clock"]["used"]["white"] == 0.0
 
 
 def test_a_resumed_game_has_the_engines_default_time(desk: Desk, engine: Engine, tmp_path: Path) -> None:
@@ -78,38 +69,38 @@ def test_a_resumed_game_has_the_engines_default_time(desk: Desk, engine: Engine,
     desk.play("C3")
     desk.send("stop")
     desk.wait()
-    name = desk.published[-1]["file"].removesuffix(".sgf")
+    name = desk.state["file"].removesuffix(".sgf")
     engine.settings = EngineSettings(network="uniform", threads=1, seed=1, seconds=60.0, visits=3)
     engine.load(Game(5, 5))
     again = Desk(engine, tmp_path)
     again.send("resume", game=name)
-    assert (again.published[-1]["seconds"], again.published[-1]["visits"]) == (5.0, None)
+    assert (again.state["seconds"], again.state["visits"]) == (5.0, None)
 
 
 def test_a_record_is_opened_and_stepped_through(desk: Desk, tmp_path: Path) -> None:
     desk.send("open", sgf=RECORD)
-    state = desk.published[-1]
+    state = desk.state
     assert (state["width"], state["komi"], state["rules"], state["moves"]) == (9, 5.5, "japanese", 3)
     assert state["humans"] == ["black", "white"] and state["isYourTurn"] and state["result"] is None
     assert state["names"] == {"black": "Ann", "white": "Ben"}
     assert state["recordedResult"] == {"winner": "white", "by": "resignation", "points": 0.0}
     desk.send("go", move=2)
-    assert desk.published[-1]["comment"] == "well played"
+    assert desk.state["comment"] == "well played"
     assert list(tmp_path.iterdir()) == []  # opening saves nothing
     desk.send("go", move=3)
     desk.play("G3")
-    (file,) = tmp_path.glob("*.sgf")
+    file = desk.saved()
     assert len(read_sgf(file).moves) == 4
 
 
 def test_the_page_says_that_a_file_has_other_games(desk: Desk, tmp_path: Path) -> None:
     desk.send("open", sgf=RECORD + RECORD)
     said = "only the first game in the file was opened"
-    assert desk.published[-1]["notice"] == said
+    assert desk.state["notice"] == said
     desk.play("G3")
-    assert desk.published[-1]["notice"] == said
+    assert desk.state["notice"] == said
     desk.send("open", sgf=RECORD)
-    assert desk.published[-1]["notice"] is None
+    assert desk.state["notice"] is None
     path = tmp_path / "two.sgf"
     path.write_text(RECORD + RECORD)
     desk.played.load(open_tree(read_tree(path), path))
@@ -120,10 +111,10 @@ def test_a_record_leaves_the_engines_settings_alone(desk: Desk, engine: Engine) 
     engine.settings = EngineSettings(network="uniform", threads=1, seed=1, visits=8, rank="25k")
     ours = "(;GM[1]SZ[5]AP[gtp_engine:1]PB[human]PW[gtp_engine]GESEC[60]GEVIS[7];B[cc];W[bb])"
     desk.send("open", sgf=ours)
-    state = desk.published[-1]
+    state = desk.state
     assert state["moves"] == 2 and (state["rank"], state["visits"], state["seconds"]) == ("25k", 8, None)
     desk.send("branch")
-    assert desk.published[-1]["rank"] == "25k"
+    assert desk.state["rank"] == "25k"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +131,7 @@ def test_a_record_leaves_the_engines_settings_alone(desk: Desk, engine: Engine) 
 )
 def test_the_result_of_a_record_is_sent_in_parts(desk: Desk, written: str, parts: dict[str, object] | None) -> None:
     desk.send("open", sgf=f"(;GM[1]SZ[9]RE[{written}];B[ee])")
-    assert desk.published[-1]["recordedResult"] == parts
+    assert desk.state["recordedResult"] == parts
 
 
 @pytest.mark.parametrize(
@@ -158,18 +149,18 @@ def test_a_file_of_any_charset_is_opened_and_saved(
 ) -> None:
     data = f"(;GM[1]SZ[9]{declared}PB[{name}]C[{name}];B[ee])".encode(charset)
     desk.send("open", file=base64.b64encode(data).decode())
-    assert desk.published[-1]["names"]["black"] == name
+    assert desk.state["names"]["black"] == name
     desk.send("go", move=0)
-    assert desk.published[-1]["comment"] == name
+    assert desk.state["comment"] == name
     desk.play("C3")
-    (file,) = tmp_path.glob("*.sgf")
+    file = desk.saved()
     assert read_sgf(file).black == name and name in file.read_text("utf-8")
 
 
-def test_the_charset_of_a_pasted_text_is_that_of_the_file_it_comes_from(desk: Desk) -> None:
-    for declared, name in (("GB2312", "José é"), ("Shift_JIS", "古力"), ("ISO-8859-1", "本因坊")):
-        desk.send("open", sgf=f"(;GM[1]SZ[9]CA[{declared}]PB[{name}];B[ee])")
-        assert desk.published[-1]["names"]["black"] == name
+@pytest.mark.parametrize(("declared", "name"), [("GB2312", "José é"), ("Shift_JIS", "古力"), ("ISO-8859-1", "本因坊")])
+def test_the_charset_of_a_pasted_text_is_that_of_the_file_it_comes_from(desk: Desk, declared: str, name: str) -> None:
+    desk.send("open", sgf=f"(;GM[1]SZ[9]CA[{declared}]PB[{name}];B[ee])")
+    assert desk.state["names"]["black"] == name
 
 
 @pytest.mark.parametrize("sgf", ["", "no game", "(;GM[1]SZ[9];B[zz])", "(;GM[2])", "(;SZ[99])"])
@@ -189,60 +180,56 @@ def test_a_game_that_cannot_be_saved_gives_way_once_it_is_downloaded(engine: Eng
     desk = Desk(engine, tmp_path / "file" / "folder")
     desk.play("C3")
     desk.wait()
-    assert "cannot save" in desk.published[-1]["problem"]
+    assert "cannot save" in desk.state["problem"]
     with pytest.raises(UserError, match="download its SGF first"):
         desk.send("open", sgf=RECORD)
     assert len(read_sgf(desk.session.download().encode()).moves) == 2
     desk.send("open", sgf=RECORD)
-    assert desk.published[-1]["moves"] == 3
+    assert desk.state["moves"] == 3
 
 
-def test_the_page_says_that_the_game_goes_on_in_another_file(desk: Desk, tmp_path: Path) -> None:
+def test_the_page_says_that_the_game_goes_on_in_another_file(desk: Desk) -> None:
     desk.play("C3")
     desk.wait()
-    assert desk.published[-1]["notice"] is None
-    (file,) = tmp_path.glob("*.sgf")
+    assert desk.state["notice"] is None
+    file = desk.saved()
     content = file.read_text() + "\n"
     file.write_text(content)
     desk.play("B2")
     desk.wait()  # the engine's move is saved too, to the new file
     desk.session.publish()
-    state = desk.published[-1]
-    assert state["notice"] == f"another program has changed {file}: this game is now saved to {desk.played.file.path}"
-    assert state["file"] != file.name and file.read_text() == content
-    assert desk.session.state()["notice"] == state["notice"]  # for a page that is opened later
+    said = f"another program has changed {file}: this game is now saved to {desk.played.file.path}"
+    assert desk.state["notice"] == desk.session.state()["notice"] == said  # also for a page that is opened later
+    assert desk.state["file"] != file.name and file.read_text() == content
     desk.send("new", **{**NEW, "colour": "black"})
-    assert desk.published[-1]["notice"] is None
+    assert desk.state["notice"] is None
 
 
-def test_a_game_that_gives_way_says_that_it_went_to_another_file(desk: Desk, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "values", "more"),
+    [("new", NEW, ""), ("open", {"sgf": RECORD + RECORD}, "; only the first game in the file was opened")],
+)
+def test_a_game_that_gives_way_says_that_it_went_to_another_file(
+    desk: Desk, kind: str, values: dict[str, object], more: str
+) -> None:
     desk.play("C3")
     desk.wait()
-    (file,) = tmp_path.glob("*.sgf")
+    file = desk.saved()
     file.write_text(file.read_text() + "\n")
-    desk.send("new", **{**NEW, "colour": "black"})
-    assert desk.published[-1]["notice"].startswith(f"another program has changed {file}")
-
-
-def test_a_game_that_gives_way_does_not_hide_that_a_file_has_other_games(desk: Desk, tmp_path: Path) -> None:
-    desk.play("C3")
-    desk.wait()
-    (file,) = tmp_path.glob("*.sgf")
-    file.write_text(file.read_text() + "\n")
-    desk.send("open", sgf=RECORD + RECORD)
-    first, second = desk.published[-1]["notice"].split("; ")
-    assert first.startswith(f"another program has changed {file}")
-    assert second == "only the first game in the file was opened"
+    desk.send(kind, **values)
+    assert desk.state["notice"].startswith(f"another program has changed {file}") and desk.state["notice"].endswith(
+        more
+    )
 
 
 def test_a_game_against_the_engine_from_any_position(desk: Desk, tmp_path: Path) -> None:
     desk.send("open", sgf=RECORD)
     desk.send("go", move=2)
     desk.send("branch")
-    state = desk.published[-1]
+    state = desk.state
     assert (state["moves"], state["humans"], state["task"]) == (2, ["black"], None)
     desk.play("G3")
     desk.wait()
     assert len(desk.vertices) == 4
-    (file,) = tmp_path.glob("*.sgf")
+    file = desk.saved()
     assert len(read_sgf(file).moves) == 4
