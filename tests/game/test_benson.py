@@ -72,14 +72,21 @@ def test_its_memory_is_not_freed_before_the_end() -> None:
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 
 
-def test_one_eye_is_not() -> None:
-    assert "b" not in owners(
-        find_pass_alive,
+@pytest.mark.parametrize(
+    "diagram",
+    [
         """
         . X X O .
         X X X O .
-        O O O O .""",
-    )
+        O O O O .""",  # one eye
+        """
+        . X O . .
+        X O O . .
+        O O . . .""",  # the corner chain hangs on the eye that its neighbour needs too
+    ],
+)
+def test_one_eye_or_a_false_one_is_not_enough(diagram: str) -> None:
+    assert "b" not in owners(find_pass_alive, diagram)
 
 
 def test_chains_that_share_two_eyes_are_alive_together() -> None:
@@ -95,17 +102,6 @@ def test_chains_that_share_two_eyes_are_alive_together() -> None:
         b b b .
         b b . .
         . . . .""")
-
-
-def test_a_false_eye_is_no_eye() -> None:
-    """The corner chain hangs on the eye that its neighbour needs too."""
-    assert "b" not in owners(
-        find_pass_alive,
-        """
-        . X O . .
-        X O O . .
-        O O . . .""",
-    )
 
 
 def test_a_prisoner_in_a_small_eye_does_not_save_itself() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_board import BLACK, WHITE, Point, ReferenceBoard
 
-from gtp_engine.game.board import BOARD, MAX_POINTS, ZOBRIST, atari_liberty, copy_board, count_liberties, in_atari
+from gtp_engine.game.board import ZOBRIST, atari_liberty, count_liberties, in_atari
 from gtp_engine.game.coords import PASS, point_at, xy
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS, Rules
@@ -144,29 +144,6 @@ def state_of(game: Game) -> tuple[object, ...]:
     board = game.board[0]
     captures = board["captures"].tolist()
     return game.stones().tolist(), game.to_move, game.passes, int(board["hash"]), captures, int(board["ko_point"])
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.integers(2, 9), st.integers(2, 9), choices)
-def test_a_copy_is_the_same_position(width: int, height: int, moves: list[int]) -> None:
-    """Copied over another game on the largest board, every field of the position is there."""
-    pair = Pair(width, height, replace(RULESETS["aga-button"], tax="SEKI", scoring="TERRITORY", suicide=True))
-    pair.game.set_komi(5.5)
-    play_random_game(pair, iter(moves), points_checked=9)
-    other = Pair(25, 25, RULESETS["chinese"])
-    play_random_game(other, iter(moves[::-1]), points_checked=1)
-    target, source = other.game.board.copy()[0], pair.game.board[0]
-    copy_board(target, source)
-    points = (height + 2) * (width + 1) + 1
-    for name in BOARD.names:
-        if name == "ladders":
-            continue  # read for one position, and left to it
-        if BOARD[name].shape == (MAX_POINTS,):
-            assert (target[name][:points] == source[name][:points]).all(), name
-        elif name == "empties":
-            assert (target[name][: source["empty_count"]] == source[name][: source["empty_count"]]).all()
-        else:
-            assert (target[name] == source[name]).all(), name
 
 
 # Small boards see most captures, kos and repetitions; the others see long chains and every stride.

@@ -1,7 +1,7 @@
 """The final count under each ruleset, dead stones, and the score as text."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from gtp_engine.game.scoring import Score, area_margin
 
 Spot = tuple[int, int]
 
-TROMP_TAYLOR, CHINESE, JAPANESE = RULESETS["tromp-taylor"], RULESETS["chinese"], RULESETS["japanese"]
+TROMP_TAYLOR, JAPANESE = RULESETS["tromp-taylor"], RULESETS["japanese"]
 
 
 def drawn(diagram: str, rules: Rules = TROMP_TAYLOR, komi: float = 0.0) -> Game:
@@ -204,6 +204,23 @@ def test_an_eye_is_not_to_be_filled() -> None:
     assert game.score().points == 1 - 2
 
 
+def random_positions(
+    seed: int, count: int, sides: tuple[int, int], moves: tuple[int, int]
+) -> Iterator[tuple[Game, ReferenceBoard]]:
+    """Yields positions after random moves, on random boards; both ranges are without their ends."""
+    generator = np.random.default_rng(seed)
+    for _ in range(count):
+        width, height = (int(side) for side in generator.integers(*sides, 2))
+        reference = ReferenceBoard(width, height, "SIMPLE", suicide=False)
+        for _ in range(int(generator.integers(*moves))):
+            legal = [p for p in reference.points() if reference.simple_illegality(p, reference.to_move) is None]
+            reference.play(legal[generator.integers(len(legal))] if legal else None, reference.to_move)
+        game = Game(width, height, rules=TROMP_TAYLOR, komi=0)
+        by_colour = {c: [point_at(*p, width) for p, q in reference.stones.items() if q == c] for c in (BLACK, WHITE)}
+        game.set_up(by_colour[BLACK], by_colour[WHITE])
+        yield game, reference
+
+
 def flood(start: Spot, inside: Callable[[Spot], bool], reference: ReferenceBoard) -> set[Spot]:
     found = {start}
     border = [start]
@@ -248,22 +265,13 @@ def territory_by_play(reference: ReferenceBoard) -> dict[Spot, int]:
 
 
 def test_random_positions_are_filled_as_defined() -> None:
-    generator = np.random.default_rng(11)
     filled = 0
-    for _ in range(150):
-        width, height = (int(side) for side in generator.integers(3, 8, 2))
-        reference = ReferenceBoard(width, height, "SIMPLE", suicide=False)
-        for _ in range(int(generator.integers(15, 90))):
-            legal = [p for p in reference.points() if reference.simple_illegality(p, reference.to_move) is None]
-            reference.play(legal[generator.integers(len(legal))] if legal else None, reference.to_move)
-        game = Game(width, height, rules=replace(JAPANESE, tax="NONE"), komi=0)
-        by_colour = {c: [point_at(*p, width) for p, q in reference.stones.items() if q == c] for c in (BLACK, WHITE)}
-        game.set_up(by_colour[BLACK], by_colour[WHITE])
-        owners = area_map(game)
-        territory = territory_by_play(reference)
+    for game, reference in random_positions(11, 150, (3, 8), (15, 90)):
+        by_area = area_map(game)
+        game.set_rules(replace(JAPANESE, tax="NONE"))
+        owners, territory = area_map(game), territory_by_play(reference)
         assert {(x, y): owners[y, x] for x, y in territory} == territory, reference.diagram()
-        game.set_rules(TROMP_TAYLOR)
-        filled += int(np.count_nonzero(owners != area_map(game)))
+        filled += int(np.count_nonzero(owners != by_area))
     assert filled > 20
 
 
@@ -383,17 +391,8 @@ def independent_regions(reference: ReferenceBoard, colour: int) -> list[set[tupl
 
 
 def test_random_positions_are_taxed_as_the_rules_say() -> None:
-    generator = np.random.default_rng(7)
     differing = 0
-    for _ in range(60):
-        width, height = (int(side) for side in generator.integers(2, 8, 2))
-        reference = ReferenceBoard(width, height, "SIMPLE", suicide=False)
-        for _ in range(int(generator.integers(20, 90))):
-            legal = [p for p in reference.points() if reference.simple_illegality(p, reference.to_move) is None]
-            reference.play(legal[generator.integers(len(legal))] if legal else None, reference.to_move)
-        game = Game(width, height, rules=CHINESE, komi=0)
-        by_colour = {c: [point_at(*p, width) for p, q in reference.stones.items() if q == c] for c in (BLACK, WHITE)}
-        game.set_up(by_colour[BLACK], by_colour[WHITE])
+    for game, reference in random_positions(7, 60, (2, 8), (20, 90)):
         regions = {colour: independent_regions(reference, colour) for colour in (BLACK, WHITE)}
         points = {
             colour: sum(reference.colour(point) == colour for point in reference.points())
@@ -467,19 +466,9 @@ def test_dead_stones_follow_ownership_and_proofs() -> None:
 
 
 def test_random_positions_count_as_tromp_and_taylor_say() -> None:
-    generator = np.random.default_rng(5)
-    for _ in range(60):
-        width, height = (int(side) for side in generator.integers(2, 8, 2))
-        reference = ReferenceBoard(width, height, "SIMPLE", suicide=False)
-        for _ in range(int(generator.integers(0, 60))):
-            legal = [p for p in reference.points() if reference.simple_illegality(p, reference.to_move) is None]
-            reference.play(legal[generator.integers(len(legal))] if legal else None, reference.to_move)
-        game = Game(width, height, rules=CHINESE, komi=0)
-        by_colour = {c: [point_at(*p, width) for p, q in reference.stones.items() if q == c] for c in (BLACK, WHITE)}
-        game.set_up(by_colour[BLACK], by_colour[WHITE] or [])
-        game.set_rules(TROMP_TAYLOR)
+    for game, reference in random_positions(5, 60, (2, 8), (0, 60)):
         owners = plain_area(reference)
-        expected = [[owners.get((x, y), 0) for x in range(width)] for y in range(height)]
+        expected = [[owners.get((x, y), 0) for x in range(game.width)] for y in range(game.height)]
         assert area_map(game).tolist() == expected, reference.diagram()
         counts = [list(owners.values()).count(colour) for colour in (BLACK, WHITE)]
         assert game.score().points == area_margin(game.board[0]) == counts[0] - counts[1]
