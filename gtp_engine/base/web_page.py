@@ -29,9 +29,13 @@ def web_page(
     """
     styles = ["'unsafe-inline'"]
     if style_attributes is not None:
-        styles = [_hash(style), *(["'unsafe-hashes'"] if style_attributes else []), *map(_hash, style_attributes)]
+        styles = [
+            content_hash(style),
+            *(["'unsafe-hashes'"] if style_attributes else []),
+            *map(content_hash, style_attributes),
+        ]
     policy = ["default-src 'none'", f"style-src {' '.join(styles)}"]
-    policy += [f"script-src {_hash(script)}"] if script else []
+    policy += [f"script-src {content_hash(script)}"] if script else []
     policy += ["base-uri 'none'", "form-action 'none'"]
     head = [
         f'<html lang="{language}" dir="{direction}">',
@@ -47,5 +51,6 @@ def web_page(
     return "\n".join(["<!doctype html>", *head, "<body>", body, *code, "</body>", "</html>", ""])
 
 
-def _hash(text: str) -> str:
+def content_hash(text: str) -> str:
+    """Returns the source that allows a style or a script in a Content-Security-Policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -8,12 +8,11 @@ Other computers get in only if the server has an address in their network. Their
 as soon as it has been used, because it travels and is shown where others may see it.
 """
 
-import base64
-import hashlib
 import hmac
 import secrets
 
-from ..game.drawing import BoardDrawing
+from ..base.web_page import content_hash
+from ..game.drawing import SVG_STYLE
 
 _NAMES = ("127.0.0.1", "localhost")
 _HTTP_PORT = 80
@@ -26,6 +25,7 @@ class Guard:
         key: The key of this computer's pages, which is also what their cookie holds.
         cookie: The name of the cookie. Cookies of one computer's servers share their names, so it has the port.
         host: The address in the network, as it stands in a URL; "" if only this computer reaches the server.
+        headers: The headers of every answer: what its page may load, and who may read it.
     """
 
     def __init__(self, port: int, host: str = "") -> None:
@@ -40,7 +40,7 @@ class Guard:
             self._hosts |= {name.lower() for name in names}
         self._origins = {f"http://{host}" for host in self._hosts}
         self._port = port
-        self._headers = _headers(self._hosts)
+        self.headers = _headers(self._hosts)
 
     @property
     def address(self) -> str:
@@ -77,10 +77,6 @@ class Guard:
         """Whether a WebSocket is opened by a page of this server."""
         return origin.lower() in self._origins
 
-    def headers(self) -> dict[str, str]:
-        """Returns the headers of every answer: what its page may load, and who may read it."""
-        return self._headers
-
 
 def _new_key() -> str:
     return secrets.token_urlsafe(24)
@@ -95,7 +91,7 @@ def _headers(hosts: set[str]) -> dict[str, str]:
     policy = [
         "default-src 'none'",
         "script-src 'self'",
-        f"style-src 'self' 'unsafe-hashes' {_style_hash()}",
+        f"style-src 'self' 'unsafe-hashes' {content_hash(SVG_STYLE)}",  # the one `style` attribute of our drawings
         f"connect-src 'self' {sockets}",
         "img-src 'self'",
         "base-uri 'none'",
@@ -110,10 +106,3 @@ def _headers(hosts: set[str]) -> dict[str, str]:
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",
     }
-
-
-def _style_hash() -> str:
-    """Returns the hash of the one `style` attribute of our drawings, which lets them shrink."""
-    svg = BoardDrawing([[0, 0], [0, 0]]).to_svg()  # type: ignore[arg-type]
-    style = svg.partition('style="')[2].partition('"')[0]
-    return f"'sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}'"

@@ -55,6 +55,7 @@ class Server:
     """A server for one session.
 
     Attributes:
+        guard: The checks of requests.
         address: The address to open on this computer, with the key.
         on_admitted: Called when another computer has used its key, and `network_address` is a new one.
     """
@@ -70,8 +71,8 @@ class Server:
             UserError: The port is in use, or may not be used; or the address is not this computer's.
         """
         self._sockets, self.port = _bind(port, host)
-        self._guard = Guard(self.port, host or "")
-        self.address = self._guard.address
+        self.guard = Guard(self.port, host or "")
+        self.address = self.guard.address
         self.on_admitted: Callable[[], object] = lambda: None
         self._pages: set[_Socket] = set()
         self._files = _read_files()
@@ -82,12 +83,12 @@ class Server:
     @property
     def network_address(self) -> str:
         """The address for another computer, with a key that works once; "" if there is none."""
-        return self._guard.network_address
+        return self.guard.network_address
 
     def admit(self, key: str) -> str | None:
         """Returns the cookie for a page that is opened with a key; None if the key is wrong."""
         before = self.network_address
-        cookie = self._guard.admit(key)
+        cookie = self.guard.admit(key)
         if self.network_address != before:
             self.on_admitted()
         return cookie
@@ -108,7 +109,6 @@ class Server:
         routes: list[Any] = [(r"/socket", _Socket), (r"/game\.sgf", _Record), (r"/(.*)", _File)]
         application = Application(
             routes,
-            guard=self._guard,
             server=self,
             websocket_max_message_size=_LARGEST_MESSAGE,
             websocket_ping_interval=_PING_SECONDS,
@@ -255,21 +255,11 @@ def _read_files() -> dict[str, tuple[str, bytes]]:
 class _Handler(RequestHandler):
     """A request that has to come from one of our pages."""
 
-    @property
-    def guard(self) -> Guard:
-        """The checks."""
-        guard: Guard = self.application.settings["guard"]
-        return guard
-
-    @property
-    def server(self) -> Server:
-        """The server."""
-        server: Server = self.application.settings["server"]
-        return server
-
-    def set_default_headers(self) -> None:
+    def set_default_headers(self) -> None:  # which Tornado calls before `initialize`
+        self.server: Server = self.application.settings["server"]
+        self.guard = self.server.guard
         self.clear_header("Server")
-        for name, value in self.guard.headers().items():
+        for name, value in self.guard.headers.items():
             self.set_header(name, value)
 
     def prepare(self) -> Awaitable[None] | None:

@@ -142,7 +142,7 @@ def test_browsers_leave_port_80_out() -> None:
     guard = Guard(80, "192.168.1.20")
     for host in ("127.0.0.1", "localhost", "192.168.1.20", "127.0.0.1:80"):
         assert guard.is_own_host(host) and guard.is_own_origin(f"http://{host}")
-        assert f"ws://{host}" in guard.headers()["Content-Security-Policy"].split()
+        assert f"ws://{host}" in guard.headers["Content-Security-Policy"].split()
     assert not guard.is_own_host("evil.example") and not guard.is_own_origin("http://evil.example")
     other = Guard(8019)
     assert not other.is_own_host("127.0.0.1") and not other.is_own_origin("http://127.0.0.1")
