@@ -12,13 +12,18 @@ from gtp_engine.sgf import read_sgf
 pytestmark = pytest.mark.peer
 
 
-def test_a_click_is_answered_by_the_engine(page: Any, tmp_path: Path) -> None:
+def test_a_click_is_answered_and_undone(page: Any, tmp_path: Path) -> None:
     play_first_move(page)
     wait_for_status(page, "your turn")
     assert (stones(page, "black"), stones(page, "white")) == (1, 1)
     (file,) = tmp_path.glob("*.sgf")
     assert len(read_sgf(file).moves) == 2
     expect(page.locator("#file")).to_contain_text(file.name)
+    click(page, "E5")
+    expect(page.locator("#problem")).to_have_text("illegal move: E5 is occupied")
+    page.click("#undo")
+    expect(page.locator("#facts")).to_contain_text("move 0")
+    assert stones(page, "black") + stones(page, "white") == 0
 
 
 def test_a_click_is_shown_before_the_server_answers(page: Any) -> None:
@@ -57,19 +62,6 @@ def test_controls_have_names(page: Any) -> None:
     assert unnamed == []
 
 
-def test_undo_takes_both_moves_back(page: Any) -> None:
-    play_first_move(page)
-    page.click("#undo")
-    expect(page.locator("#facts")).to_contain_text("move 0")
-    assert stones(page, "black") + stones(page, "white") == 0
-
-
-def test_an_occupied_point_is_one_clear_line(page: Any) -> None:
-    play_first_move(page)
-    click(page, "E5")
-    expect(page.locator("#problem")).to_have_text("illegal move: E5 is occupied")
-
-
 def test_a_hint_shows_candidates_and_their_lines(page: Any) -> None:
     page.click("#hint")
     button = page.locator("#candidates tbody button").first
@@ -95,19 +87,13 @@ def test_an_analysis_is_live_and_can_be_stopped(page: Any) -> None:
     assert page.get_attribute("#analyse", "aria-pressed") == "true"
     assert page.locator("#drawing .candidates circle").count() > 0
     page.locator("#graph .winrate").wait_for(state="attached")
-    page.click("#analyse")
-    expect(page.locator("#candidates")).to_be_hidden()
-    page.click("#analyse")
-
-
-def test_layers_of_an_analysis(page: Any) -> None:
-    page.click("#analyse")
-    page.locator("#drawing .candidates circle").first.wait_for()
     page.click("#settings summary")
     page.select_option("#layer", "ownership")
     page.locator("#drawing .ownership rect").first.wait_for()
     page.select_option("#layer", "policy")
     page.locator("#drawing .candidates circle").first.wait_for()
+    page.click("#analyse")
+    expect(page.locator("#candidates")).to_be_hidden()
 
 
 def test_stepping_through_the_game(page: Any) -> None:
@@ -115,22 +101,15 @@ def test_stepping_through_the_game(page: Any) -> None:
     page.click("#previous")
     wait_for_status(page, "Position after move 1 of 2")
     assert (stones(page, "black"), stones(page, "white")) == (1, 0)
-    page.keyboard.press("ArrowLeft")
-    wait_for_status(page, "Position after move 0 of 2")
+    for key, place in (("ArrowLeft", 0), ("ArrowRight", 1), ("Home", 0)):
+        page.keyboard.press(key)
+        wait_for_status(page, f"Position after move {place} of 2")
     page.keyboard.press("End")
     wait_for_status(page, "your turn")
-
-
-def test_keys_step_through_the_game_after_a_click_on_the_board(page: Any) -> None:
-    play_first_move(page)
+    click(page, "A1")  # the keys step after a click on the board too
+    expect(page.locator("#facts")).to_contain_text("move 4")
     page.keyboard.press("ArrowLeft")
-    wait_for_status(page, "Position after move 1 of 2")
-    page.keyboard.press("Home")
-    wait_for_status(page, "Position after move 0 of 2")
-    page.keyboard.press("ArrowRight")
-    wait_for_status(page, "Position after move 1 of 2")
-    page.keyboard.press("End")
-    wait_for_status(page, "your turn")
+    wait_for_status(page, "Position after move 3 of 4")
 
 
 def test_keys_that_step_through_the_game_do_not_scroll_the_page(page: Any) -> None:
@@ -156,10 +135,12 @@ def test_home_and_end_step_from_the_board_whose_cursor_the_arrow_keys_move(page:
     expect(page.locator("#announcement")).to_contain_text("D6, ")
 
 
-def test_another_network(page: Any) -> None:
+def test_another_network_and_marked_mistakes(page: Any) -> None:
     page.click("#settings summary")
     page.select_option("#network", "auto")
+    page.check("#teach")
     play_first_move(page)
+    wait_for_status(page, "your turn")
     page.select_option("#network", "none")
     expect(page.locator("#network")).to_have_value("none")
 
@@ -194,24 +175,26 @@ def test_a_file_that_names_no_charset_is_read_and_saved(page: Any, tmp_path: Pat
     assert read_sgf(file).black == name
 
 
-def test_a_file_that_is_too_large_is_one_clear_line(page: Any) -> None:
-    for size, problem in ((1 << 20, ": no SGF game found"), ((1 << 20) + 1, "is too large for a game record")):
-        page.click("#open")
-        page.set_input_files("#open-file", {"name": "game.sgf", "mimeType": "", "buffer": b"\xff" * size})
+def test_what_cannot_be_opened_is_one_clear_line(page: Any, tmp_path: Path) -> None:
+    def refused(problem: str) -> None:
         page.click("#open-now")
-        expect(page.locator("#problem")).to_contain_text(problem)
-    expect(page.locator("#connection")).to_be_hidden()
+        expect(page.locator("#problem")).to_contain_text(problem, timeout=LIMIT * 1000)
+        page.click("#open")
 
-
-def test_a_file_that_cannot_be_read_is_one_clear_line(page: Any, tmp_path: Path) -> None:
+    page.click("#open")
+    for size, problem in ((1 << 20, ": no SGF game found"), ((1 << 20) + 1, "is too large for a game record")):
+        page.set_input_files("#open-file", {"name": "game.sgf", "mimeType": "", "buffer": b"\xff" * size})
+        refused(problem)
     path = tmp_path / "gone.sgf"
     path.write_text(RECORD)
-    page.click("#open")
     page.set_input_files("#open-file", path)
     path.unlink()
-    page.click("#open-now")
-    said = "\u2068gone.sgf\u2069 cannot be read: choose a file that exists and that you may read, not a folder"
-    expect(page.locator("#problem")).to_have_text(said)
+    refused("\u2068gone.sgf\u2069 cannot be read: choose a file that exists and that you may read, not a folder")
+    page.fill("#open-text", f"(;GM[1]C[{'x' * (2 << 20)}])")
+    refused("The pasted text is too large for a game record")
+    page.fill("#open-text", "hello")
+    refused("no SGF game found")
+    expect(page.locator("#connection")).to_be_hidden()
 
 
 def test_the_dialog_stays_open_until_there_is_something_to_open(page: Any) -> None:
@@ -255,21 +238,6 @@ def test_a_record_is_pasted_and_played_on(page: Any) -> None:
     expect(page.locator("#facts")).to_contain_text("move 4")
 
 
-def test_what_is_no_record_is_one_clear_line(page: Any) -> None:
-    page.click("#open")
-    page.fill("#open-text", "hello")
-    page.click("#open-now")
-    expect(page.locator("#problem")).to_contain_text("no SGF game found")
-
-
-def test_a_text_that_is_too_large_is_one_clear_line(page: Any) -> None:
-    page.click("#open")
-    page.fill("#open-text", f"(;GM[1]C[{'x' * (2 << 20)}])")
-    page.click("#open-now")
-    expect(page.locator("#problem")).to_have_text("The pasted text is too large for a game record")
-    expect(page.locator("#connection")).to_be_hidden()
-
-
 def test_rules_without_a_name_have_one_in_every_language(page: Any) -> None:
     page.click("#open")
     page.fill("#open-text", '(;GM[1]SZ[9]KM[7]RU[{"ko":"SIMPLE","suicide":true}];B[ee])')
@@ -289,13 +257,6 @@ def test_other_languages(page: Any, language: str) -> None:
     page.locator("#candidates tbody button").first.wait_for()
     page.reload()
     page.wait_for_function("code => document.documentElement.lang === code", arg=language)
-
-
-def test_the_engine_answers_while_it_marks_mistakes(page: Any) -> None:
-    page.click("#settings summary")
-    page.check("#teach")
-    play_first_move(page)
-    wait_for_status(page, "your turn")
 
 
 def test_a_new_game(page: Any) -> None:
@@ -373,36 +334,24 @@ def test_resigning_asks_back(page: Any) -> None:
     wait_for_status(page, "White wins by resignation")
 
 
-def test_a_reload_shows_the_game_again(page: Any) -> None:
-    play_first_move(page)
-    page.reload()
-    expect(page.locator("#facts")).to_contain_text("move 2")
-    assert "key=" not in page.url
-
-
-def test_tabs_show_the_same_game(page: Any) -> None:
+def test_a_game_is_shown_by_all_tabs_downloaded_and_resumed(page: Any) -> None:
     other = page.context.new_page()
     other.goto(page.url)
     other.wait_for_selector("#drawing svg")
-    click(page, "E5")
+    play_first_move(page)
     expect(other.locator("#facts")).to_contain_text("move 2")
     other.close()
-
-
-def test_a_game_is_resumed(page: Any) -> None:
-    play_first_move(page)
+    page.reload()
+    expect(page.locator("#facts")).to_contain_text("move 2")
+    assert "key=" not in page.url
+    with page.expect_download() as download:
+        page.click("#save")
+    assert Path(download.value.path()).read_text().startswith("(;")
     begin(page, size="9", colour="black")
     expect(page.locator("#facts")).to_contain_text("move 0")
     page.click("#resume")
     page.locator("#games button").first.click()
     expect(page.locator("#facts")).to_contain_text("move 2")
-
-
-def test_the_record_is_downloaded(page: Any) -> None:
-    play_first_move(page)
-    with page.expect_download() as download:
-        page.click("#save")
-    assert Path(download.value.path()).read_text().startswith("(;")
 
 
 def test_a_refusal_stays_while_an_analysis_runs(page: Any) -> None:

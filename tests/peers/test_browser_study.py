@@ -56,18 +56,12 @@ def test_a_click_in_the_tree_goes_to_its_position(record: Any) -> None:
     expect(record.locator("#announcement")).to_contain_text("White plays G5")
 
 
-def test_another_move_adds_a_variation(record: Any, tmp_path: Path) -> None:
-    click(record, "D4")
-    expect(record.locator("#variation-place")).to_have_text("Variation 3 of 3")
-    (file,) = tmp_path.glob("*.sgf")
-    read = read_tree(file)
-    assert len(read.main_line) == 5 and len(read.main_line[2].children) == 3
-    record.click("#undo")
-    expect(record.locator("#tree circle")).to_have_count(7)
-
-
-def test_comments_marks_and_stones(record: Any, tmp_path: Path) -> None:
+def test_variations_comments_marks_and_stones(record: Any, tmp_path: Path) -> None:
     page = record
+    click(page, "D4")
+    expect(page.locator("#variation-place")).to_have_text("Variation 3 of 3")
+    page.click("#undo")
+    expect(page.locator("#tree circle")).to_have_count(7)
     page.click("#edit summary")
     page.fill("#comment-text", "look: [here]")
     page.select_option("#tool", "letter")
