@@ -4,7 +4,9 @@ Fields, their ranges and what is an error or a warning follow KataGo's docs/Anal
 """
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +16,7 @@ from ..evaluate.human_profile import check_profile
 from ..game.coords import BLACK, MIN_SIZE, PASS, WHITE, all_points, parse_colour, parse_vertex
 from ..game.game import MOST_MOVES, Game, IllegalMove, Move
 from ..game.rules import PART_VALUES, Rules, parse_rules, with_part
-from ..search.parameters import SearchParameters, find_parameter
+from ..search.parameters import KNOWN_NAMES, SearchParameters
 from ..search.request import Limits, RootMoves, SearchRequest
 
 # KataGo's default in analysis (its configs/analysis_example.cfg).
@@ -24,7 +26,27 @@ _LARGEST_KOMI = 400.0
 _MOST_VISITS = 2**50
 _HIGHEST_PRIORITY = 2**62 - 1
 _PV_LENGTH = 15
-_COORDINATE_DIGITS = 4  # of a column and a row together
+# The numbers in queries, and what is said of wrong ones.
+_SECONDS = Range(0.001, 1e6), "Must be a number of seconds from 0.001 to 1e6"
+_NUMBERS = {
+    "maxVisits": (Range(1, _MOST_VISITS, whole=True), "Must be an integer from 1 to 2^50"),
+    "analysisPVLen": (Range(1, 1000, whole=True), "Must be an integer from 1 to 1000"),
+    "rootFpuReductionMax": (Range(0, 2), "Must be a number from 0.0 to 2.0"),
+    "rootPolicyTemperature": (Range(0.01, 100), "Must be a number from 0.01 to 100.0"),
+    "reportDuringSearchEvery": _SECONDS,
+    "firstReportDuringSearchAfter": _SECONDS,
+    "priority": (
+        Range(-_HIGHEST_PRIORITY, _HIGHEST_PRIORITY, whole=True),
+        f"Must be a number between -{_HIGHEST_PRIORITY} and {_HIGHEST_PRIORITY}",
+    ),
+}
+# The numbers in `overrideSettings` that are no parameters of the search.
+_SETTINGS = {
+    "maxVisits": Range(1, _MOST_VISITS),
+    "maxTime": Range(0, 1e20),
+    "analysisPVLen": Range(1, 1000),
+    "wideRootNoise": Range(0, 5),
+}
 _FLAGS = (
     "includeOwnership",
     "includeOwnershipStdev",
@@ -41,9 +63,8 @@ _FLAG_WARNINGS = {
 }
 _FIELDS = {
     *("id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize"),
-    *("boardYSize", "analyzeTurns", "maxVisits", "rootPolicyTemperature", "rootFpuReductionMax", "analysisPVLen"),
-    *("avoidMoves", "allowMoves", "overrideSettings", "reportDuringSearchEvery"),
-    *("firstReportDuringSearchAfter", "priority", "priorities"),
+    *("boardYSize", "analyzeTurns", "avoidMoves", "allowMoves", "overrideSettings", "priorities"),
+    *_NUMBERS,
     *_FLAGS,
 }
 _MOVES_FORM = 'Must be an array of pairs of the form: ["b" or "w", GTP board vertex]'
@@ -134,81 +155,75 @@ def parse_query(fields: dict[str, Any], defaults: Defaults) -> Query:
     Raises:
         QueryError: A field is invalid.
     """
-    return _Parser(fields, defaults).query()
+    game = _GameFields(fields, defaults.largest_board)
+    moves = game.moves("moves")
+    start = game.start(moves)
+    numbers = {name: _number(fields, name, *_NUMBERS[name]) for name in _NUMBERS if name in fields}
+    turns, priorities = _turns(fields, len(moves), int(numbers.get("priority", 0)))
+    wanted = frozenset(name for name in _FLAGS if _flag(fields, name))
+    settings, parameters, unknown = _settings(fields, defaults.parameters(game.width, game.height))
+    settings = settings | numbers  # which come first
+    for name in ("rootFpuReductionMax", "rootPolicyTemperature"):
+        if name in numbers:
+            parameters = parameters.with_value(name, numbers[name])
+    human_profile = ""
+    if defaults.has_human_model and not defaults.takes_profile:
+        human_profile, parameters = parameters.profile, replace(parameters, profile="")
+    with _named("overrideSettings", "Could not set settings: "):
+        check_profile("the network", defaults.takes_profile, parameters.profile)
+    noise = settings.get("wideRootNoise", defaults.wide_root_noise)
+    with _named(
+        "rootPolicyTemperature" if "rootPolicyTemperature" in fields else "overrideSettings",
+        f"Must be less with wideRootNoise {noise:g}: ",
+    ):
+        parameters = parameters.widened(noise)
+    request = SearchRequest(
+        start,
+        Limits(settings.get("maxVisits", defaults.limits.visits), settings.get("maxTime", defaults.limits.seconds)),
+        game.root_moves(),
+        parameters,
+        ownership=not wanted.isdisjoint({"includeOwnership", "includeOwnershipStdev"}),
+        moves_ownership=not wanted.isdisjoint({"includeMovesOwnership", "includeOwnershipStdev"}),
+        interval=numbers.get("reportDuringSearchEvery"),
+        first_report=numbers.get("firstReportDuringSearchAfter"),
+        # Clients that ask for many positions want their values, which still change when the best move is settled.
+        early_stop=False,
+    )
+    perspective = settings.get("reportAnalysisWinratesAs", defaults.perspective)
+    pv_length = settings.get("analysisPVLen", _PV_LENGTH)
+    warnings = [("overrideSettings", f"Unknown config params: {','.join(unknown)}")] if unknown else []
+    warnings += [(name, text) for name, text in _FLAG_WARNINGS.items() if name in wanted]
+    unused = sorted(fields.keys() - _FIELDS)
+    warnings += [(name, "Unexpected or unused field, do you have a typo?") for name in unused]
+    return Query(
+        fields["id"],
+        request,
+        moves,
+        turns,
+        priorities,
+        wanted,
+        perspective,
+        pv_length,
+        human_profile,
+        tuple(warnings),
+    )
 
 
-class _Parser:
-    """The fields of one query on their way to a `Query`."""
+# The game.
 
-    def __init__(self, fields: dict[str, Any], defaults: Defaults) -> None:
+
+class _GameFields:
+    """The fields of a query that depend on its board."""
+
+    def __init__(self, fields: dict[str, Any], largest: int) -> None:
         self.fields = fields
-        self.defaults = defaults
-        self.warnings: list[tuple[str, str]] = []
-        self.limits = defaults.limits
-        self.perspective = defaults.perspective
-        self.wide_root_noise = defaults.wide_root_noise
-        self.pv_length = _PV_LENGTH
-        self.human_profile = ""
+        sides = Range(MIN_SIZE, largest, whole=True), f"Must provide an integer from {MIN_SIZE} to {largest}"
+        self.width, self.height = (int(_number(fields, name, *sides)) for name in ("boardXSize", "boardYSize"))
 
-    def query(self) -> Query:
-        self.width = self._board_side("boardXSize")
-        self.height = self._board_side("boardYSize")
-        self.parameters = self.defaults.parameters(self.width, self.height)
-        moves = self._moves("moves", required=True)
-        start = self._start(moves)
-        turns, priorities = self._turns(len(moves))
-        self._override_settings()
-        self._search_fields()
-        wanted = frozenset(name for name in _FLAGS if self._flag(name))
-        self.warnings += [(name, text) for name, text in _FLAG_WARNINGS.items() if name in wanted]
-        interval, first_report = (
-            self._number(name, 0.001, 1e6, "Must be a number of seconds from 0.001 to 1e6")
-            for name in ("reportDuringSearchEvery", "firstReportDuringSearchAfter")
-        )
-        root_moves = self._root_moves()
-        self._widen_root()
-        for name in sorted(self.fields.keys() - _FIELDS):
-            self.warnings.append((name, "Unexpected or unused field, do you have a typo?"))
-        request = SearchRequest(
-            start,
-            self.limits,
-            root_moves,
-            self.parameters,
-            ownership=not wanted.isdisjoint({"includeOwnership", "includeOwnershipStdev"}),
-            moves_ownership=not wanted.isdisjoint({"includeMovesOwnership", "includeOwnershipStdev"}),
-            interval=interval,
-            first_report=first_report,
-            # Clients that ask for many positions want their values, which still change when the best move is settled.
-            early_stop=False,
-        )
-        warnings = tuple(self.warnings)
-        return Query(
-            self.fields["id"],
-            request,
-            moves,
-            turns,
-            priorities,
-            wanted,
-            self.perspective,
-            self.pv_length,
-            self.human_profile,
-            warnings,
-        )
-
-    # The game.
-
-    def _board_side(self, name: str) -> int:
-        largest = self.defaults.largest_board
-        side = self._integer(name, MIN_SIZE, largest, f"Must provide an integer from {MIN_SIZE} to {largest}")
-        if side is None:
-            raise QueryError(name, f"Must provide an integer from {MIN_SIZE} to {largest}")
-        return side
-
-    def _moves(self, name: str, *, required: bool) -> tuple[Move, ...]:
+    def moves(self, name: str) -> tuple[Move, ...]:
+        """Returns the moves or stones in a field."""
         if name not in self.fields:
-            if required:
-                raise QueryError(name, "Must specify an array of [player,location] pairs")
-            return ()
+            raise QueryError(name, "Must specify an array of [player,location] pairs")
         pairs = self.fields[name]
         if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
             raise QueryError(name, _MOVES_FORM)
@@ -228,40 +243,28 @@ class _Parser:
         except UserError:
             raise QueryError(name, f"Could not parse board location: {str(text)[:60]}") from None
 
-    def _start(self, moves: tuple[Move, ...]) -> Game:
-        stones = dict.fromkeys(self._moves("initialStones", required=False))
+    def start(self, moves: tuple[Move, ...]) -> Game:
+        """Returns the position before the moves."""
+        stones = dict.fromkeys(self.moves("initialStones")) if "initialStones" in self.fields else {}
         if any(stone.point == PASS for stone in stones):
             raise QueryError("initialStones", "Could not parse board location: pass")
         rules = self._rules()
         game = Game(self.width, self.height, rules=rules, komi=self._komi(rules))
         colours = {colour: [stone.point for stone in stones if stone.colour == colour] for colour in (BLACK, WHITE)}
-        try:
+        with _named("initialStones"):
             game.set_up(colours[BLACK], colours[WHITE])
-        except UserError as error:
-            raise QueryError("initialStones", str(error)) from None
-        game.to_move = self._first_player(moves, game.handicap)
+        game.to_move = moves[0].colour if moves else WHITE if game.handicap else BLACK
+        if "initialPlayer" in self.fields:
+            with _named("initialPlayer", 'Must be "b" or "w"', with_error=False):
+                game.to_move = parse_colour(str(self.fields["initialPlayer"]))
         return game
 
-    def _first_player(self, moves: tuple[Move, ...], handicap: int) -> int:
-        if "initialPlayer" in self.fields:
-            player = self.fields["initialPlayer"]
-            try:
-                return parse_colour(str(player))
-            except UserError:
-                raise QueryError("initialPlayer", 'Must be "b" or "w"') from None
-        if moves:
-            return moves[0].colour
-        return WHITE if handicap else BLACK
-
     def _rules(self) -> Rules:
-        given = self.fields.get("rules")
+        given, bonus = self.fields.get("rules"), self.fields.get("whiteHandicapBonus")
         if not isinstance(given, str | dict):
             raise QueryError("rules", _RULES_FORM)
-        try:
+        with _named("rules", "Could not parse rules: "):
             rules = parse_rules(given if isinstance(given, str) else json.dumps(given))
-        except UserError as error:
-            raise QueryError("rules", f"Could not parse rules: {error}") from None
-        bonus = self.fields.get("whiteHandicapBonus")
         if bonus is None:
             return rules
         if bonus not in PART_VALUES["whiteHandicapBonus"]:
@@ -269,104 +272,16 @@ class _Parser:
         return with_part(rules, "whiteHandicapBonus", bonus)
 
     def _komi(self, rules: Rules) -> float:
-        form = f"Must be an integer or half-integer from -{_LARGEST_KOMI} to {_LARGEST_KOMI}"
-        komi = self._number("komi", -_LARGEST_KOMI, _LARGEST_KOMI, form)
-        if komi is None:  # KataGo's guess
+        if "komi" not in self.fields:  # KataGo's guess
             return 6.5 if rules.scoring == "TERRITORY" else 7.0 if rules.has_button else 7.5
+        form = f"Must be an integer or half-integer from -{_LARGEST_KOMI} to {_LARGEST_KOMI}"
+        komi = _number(self.fields, "komi", Range(-_LARGEST_KOMI, _LARGEST_KOMI), form)
         if not float(2 * komi).is_integer():
             raise QueryError("komi", form)
         return komi
 
-    # The positions.
-
-    def _turns(self, last: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        turns = self._integers("analyzeTurns", "Must specify an array of integers indicating turns to analyze")
-        priorities = self._integers("priorities", "Must specify an array of integers indicating priorities")
-        if turns == []:
-            raise QueryError("analyzeTurns", "Must name at least one turn")
-        for turn in turns or ():
-            if not 0 <= turn <= last:
-                raise QueryError("analyzeTurns", f"Invalid turn number: {turn}")
-        form = f"Must be a number between -{_HIGHEST_PRIORITY} and {_HIGHEST_PRIORITY}"
-        priority = self._integer("priority", -_HIGHEST_PRIORITY, _HIGHEST_PRIORITY, form)
-        chosen = tuple(sorted(set(turns))) if turns is not None else (last,)
-        if priorities is None:
-            return chosen, (priority or 0,) * len(chosen)
-        if priority is not None:
-            raise QueryError("priority", "Cannot specify both priority and priorities")
-        if turns is None:
-            raise QueryError("priorities", "Can only specify when also specifying analyzeTurns")
-        if len(priorities) != len(turns):
-            raise QueryError("priorities", "Must be of matching length to analyzeTurns")
-        of_turn = dict(zip(turns, priorities, strict=True))
-        return chosen, tuple(of_turn[turn] for turn in chosen)
-
-    # The search.
-
-    def _override_settings(self) -> None:
-        settings = self.fields.get("overrideSettings", {})
-        if not isinstance(settings, dict):
-            raise QueryError("overrideSettings", "Must be an object")
-        unknown = []
-        for name, value in settings.items():
-            try:
-                if not self._override(name, value):
-                    unknown.append(name)
-            except UserError as error:
-                raise QueryError("overrideSettings", f"Could not set settings: {error}") from None
-        if self.defaults.has_human_model and not self.defaults.takes_profile:
-            self.human_profile = self.parameters.profile
-            self.parameters = replace(self.parameters, profile="")
-        try:
-            check_profile("the network", self.defaults.takes_profile, self.parameters.profile)
-        except UserError as error:
-            raise QueryError("overrideSettings", f"Could not set settings: {error}") from None
-        if unknown:
-            self.warnings.append(("overrideSettings", f"Unknown config params: {','.join(unknown)}"))
-
-    def _override(self, name: str, value: Any) -> bool:
-        """Applies one setting; returns False if it is unknown. Raises UserError if its value is invalid."""
-        if name == "reportAnalysisWinratesAs":
-            self.perspective = PERSPECTIVES[parse_word(name, str(value).upper(), PERSPECTIVES)]
-        elif name == "wideRootNoise":
-            self.wide_root_noise = parse_number(name, value, Range(0, 5))
-        elif name == "maxTime":
-            self.limits = replace(self.limits, seconds=parse_number(name, value, Range(0, 1e20)))
-        elif name == "maxVisits":
-            self.limits = replace(self.limits, visits=int(parse_number(name, value, Range(1, _MOST_VISITS))))
-        elif name == "analysisPVLen":
-            self.pv_length = int(parse_number(name, value, Range(1, 1000)))
-        else:
-            try:
-                found = find_parameter(name)
-            except UserError:
-                return False
-            self.parameters = self.parameters.with_value(found, value)
-        return True
-
-    def _search_fields(self) -> None:
-        visits = self._integer("maxVisits", 1, _MOST_VISITS, "Must be an integer from 1 to 2^50")
-        if visits is not None:
-            self.limits = replace(self.limits, visits=visits)
-        length = self._integer("analysisPVLen", 1, 1000, "Must be an integer from 1 to 1000")
-        if length is not None:
-            self.pv_length = length
-        reduction = self._number("rootFpuReductionMax", 0, 2, "Must be a number from 0.0 to 2.0")
-        if reduction is not None:
-            self.parameters = replace(self.parameters, root_fpu_reduction=reduction)
-        temperature = self._number("rootPolicyTemperature", 0.01, 100, "Must be a number from 0.01 to 100.0")
-        if temperature is not None:
-            self.parameters = replace(self.parameters, root_policy_temperature=temperature)
-
-    def _widen_root(self) -> None:
-        """Adds KataGo's wide root noise to the root's temperature."""
-        try:
-            self.parameters = self.parameters.widened(self.wide_root_noise)
-        except UserError as error:
-            name = "rootPolicyTemperature" if "rootPolicyTemperature" in self.fields else "overrideSettings"
-            raise QueryError(name, f"Must be less with wideRootNoise {self.wide_root_noise:g}: {error}") from None
-
-    def _root_moves(self) -> RootMoves:
+    def root_moves(self) -> RootMoves:
+        """Returns which moves the search may consider."""
         given = [name for name in ("avoidMoves", "allowMoves") if name in self.fields]
         if len(given) == 2:
             raise QueryError("allowMoves", "Cannot specify both allowMoves and avoidMoves")
@@ -398,53 +313,98 @@ class _Parser:
         player = self._player(name, restriction["player"])
         return player, [self._point(name, location) for location in locations], depth
 
-    # Values of fields; None for a field that is missing.
-
-    def _integer(self, name: str, low: int, high: int, form: str) -> int | None:
-        value = self._number(name, low, high, form, whole=True)
-        return None if value is None else int(value)
-
-    def _number(self, name: str, low: float, high: float, form: str, *, whole: bool = False) -> float | None:
-        if name not in self.fields:
-            return None
-        try:
-            return parse_number(name, self.fields[name], Range(low, high, whole=whole), from_text=False)
-        except UserError:
-            raise QueryError(name, form) from None
-
-    def _flag(self, name: str) -> bool:
-        value = self.fields.get(name, False)
-        if not isinstance(value, bool):
-            raise QueryError(name, "Must be a boolean")
-        return value
-
-    def _integers(self, name: str, form: str) -> list[int] | None:
-        if name not in self.fields:
-            return None
-        values = self.fields[name]
-        if not isinstance(values, list) or not all(type(value) is int for value in values):
-            raise QueryError(name, form)
-        return values
-
 
 def _vertex_of(text: str, height: int) -> str:
     """Returns GTP's vertex of a location in KataGo's other form, "(column,row)" counted from 0 at the top left."""
-    if not (text.startswith("(") and text.endswith(")")):
-        return text
-    column, _, row = text[1:-1].partition(",")
+    place = re.fullmatch(r"\((\d{1,3}),(\d{1,3})\)", text, re.ASCII)
     letters = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-    if not (column.isdecimal() and row.isdecimal()) or len(column + row) > _COORDINATE_DIGITS:
+    if place is None or int(place[1]) >= len(letters):
         return text
-    if int(column) >= len(letters):
-        return text
-    return f"{letters[int(column)]}{height - int(row)}"
+    return f"{letters[int(place[1])]}{height - int(place[2])}"
+
+
+# The positions and the search.
+
+
+def _turns(fields: dict[str, Any], last: int, priority: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Returns the turns to search, in ascending order, and their priorities."""
+    turns = _integers(fields, "analyzeTurns", "Must specify an array of integers indicating turns to analyze")
+    priorities = _integers(fields, "priorities", "Must specify an array of integers indicating priorities")
+    if turns == []:
+        raise QueryError("analyzeTurns", "Must name at least one turn")
+    for turn in turns or ():
+        if not 0 <= turn <= last:
+            raise QueryError("analyzeTurns", f"Invalid turn number: {turn}")
+    chosen = tuple(sorted(set(turns))) if turns is not None else (last,)
+    if priorities is None:
+        return chosen, (priority,) * len(chosen)
+    if "priority" in fields:
+        raise QueryError("priority", "Cannot specify both priority and priorities")
+    if turns is None:
+        raise QueryError("priorities", "Can only specify when also specifying analyzeTurns")
+    if len(priorities) != len(turns):
+        raise QueryError("priorities", "Must be of matching length to analyzeTurns")
+    of_turn = dict(zip(turns, priorities, strict=True))
+    return chosen, tuple(of_turn[turn] for turn in chosen)
+
+
+def _settings(
+    fields: dict[str, Any], parameters: SearchParameters
+) -> tuple[dict[str, Any], SearchParameters, list[str]]:
+    """Returns the values in `overrideSettings` that are no parameters of the search, the parameters, unknown names."""
+    given = fields.get("overrideSettings", {})
+    if not isinstance(given, dict):
+        raise QueryError("overrideSettings", "Must be an object")
+    found: dict[str, Any] = {}
+    unknown = []
+    for name, value in given.items():
+        with _named("overrideSettings", "Could not set settings: "):
+            if name == "reportAnalysisWinratesAs":
+                found[name] = PERSPECTIVES[parse_word(name, str(value).upper(), PERSPECTIVES)]
+            elif name in _SETTINGS:
+                number = parse_number(name, value, _SETTINGS[name])
+                found[name] = int(number) if name in _NUMBERS else number
+            elif name in KNOWN_NAMES:
+                parameters = parameters.with_value(name, value)
+            else:
+                unknown.append(name)
+    return found, parameters, unknown
+
+
+# Values of fields.
+
+
+@contextmanager
+def _named(field_name: str, text: str = "", *, with_error: bool = True) -> Iterator[None]:
+    """Turns an error about a value into one about its field, with a text before it or in its place."""
+    try:
+        yield
+    except UserError as error:
+        raise QueryError(field_name, f"{text}{error}" if with_error else text) from None
+
+
+def _number(fields: dict[str, Any], name: str, accepted: Range, form: str) -> float:
+    with _named(name, form, with_error=False):
+        return parse_number(name, fields.get(name), accepted, from_text=False)
+
+
+def _flag(fields: dict[str, Any], name: str) -> bool:
+    value = fields.get(name, False)
+    if not isinstance(value, bool):
+        raise QueryError(name, "Must be a boolean")
+    return value
+
+
+def _integers(fields: dict[str, Any], name: str, form: str) -> list[int] | None:
+    """Returns the integers in a field; None if it is missing."""
+    values = fields.get(name, [])
+    if not isinstance(values, list) or not all(type(value) is int for value in values):
+        raise QueryError(name, form)
+    return values if name in fields else None
 
 
 def turn_numbers(fields: dict[str, Any]) -> frozenset[int] | None:
     """Returns the turns that an action is for, None for all; raises QueryError if they are not integers."""
-    if "turnNumbers" not in fields:
-        return None
-    turns = fields["turnNumbers"]
-    if not isinstance(turns, list) or not all(type(turn) is int for turn in turns):
-        raise QueryError("turnNumbers", "If provided, must be an array of integers indicating turns to terminate")
-    return frozenset(turns)
+    form = "If provided, must be an array of integers indicating turns to terminate"
+    turns = _integers(fields, "turnNumbers", form)
+    return None if turns is None else frozenset(turns)
