@@ -1,4 +1,4 @@
-"""How strong a network is, or rollouts are, for the network's card and docs/results.md: against GNU Go or rollouts.
+"""How strong a network is, or rollouts are, for cards and docs/results.md: against GNU Go, rollouts or another program.
 
     python benchmarks/network_strength.py run/networks/0010.bin.gz --against rollouts
     python benchmarks/network_strength.py none --seconds 1 --threads 2           # rollouts against GNU Go
@@ -25,7 +25,6 @@ from gtp_engine.games.results import GameResult, MatchResult
 from gtp_engine.network.library import find_network, network_name
 
 KOMI = {9: 7.0}  # on other boards the usual one
-OPENING_MOVES = 2
 ROLLOUT_VISITS = 100
 
 
@@ -68,12 +67,17 @@ def play(ours: list[str], other: str, folder: Path, games: int, width: int = 9, 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("network", help="a file or a name; none for rollouts")
-    parser.add_argument("--against", choices=("rollouts", "gnugo"), default="gnugo", help="default: gnugo")
+    parser.add_argument(
+        "--against",
+        default="gnugo",
+        help="gnugo (level 10; the default), rollouts, or a GTP command line",
+    )
     parser.add_argument("--games", type=int, default=100, help="default: 100")
     parser.add_argument("--visits", type=int, default=200, help="of the network (default: 200)")
     parser.add_argument("--seconds", type=float, help="a move, instead of visits")
     parser.add_argument("--threads", type=int, default=1, help="default: 1")
     parser.add_argument("--board-size", type=int, default=9, help="default: 9")
+    parser.add_argument("--opening-moves", type=int, default=2, help="at random, before each game (default: 2)")
     parser.add_argument("--engine", default="", help="further words of our command line, such as --set selection=uct")
     options = parser.parse_args()
     path = ROLLOUTS if options.network == ROLLOUTS else str(find_network(options.network))
@@ -81,11 +85,12 @@ def main() -> None:
     limit = ["--seconds", str(options.seconds)] if options.seconds else ["--visits", str(options.visits)]
     ours = [*engine, "--network", path, "--threads", str(options.threads), *limit, *shlex.split(options.engine)]
     rollouts = [*engine, "--network", ROLLOUTS, "--threads", "1", "--visits", str(ROLLOUT_VISITS)]
-    other = shlex.join(rollouts) if options.against == "rollouts" else gnugo(10)
+    named = {"rollouts": lambda: shlex.join(rollouts), "gnugo": lambda: gnugo(10)}
+    other = named[options.against]() if options.against in named else options.against
     size = options.board_size
-    kind = f"{network_name(Path(path))} {size}x{size} {' '.join(limit)}, {options.against}"
+    kind = f"{network_name(Path(path))} {size}x{size} {' '.join(limit)}, {options.against.split()[0]}"
     folder = results_path("network_strength", kind, shlex.join(ours), other)
-    play(ours, other, folder, options.games, size, opening_moves=OPENING_MOVES, concurrency=2)
+    play(ours, other, folder, options.games, size, opening_moves=options.opening_moves, concurrency=2)
 
 
 if __name__ == "__main__":
