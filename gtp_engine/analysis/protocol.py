@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,10 +61,16 @@ class _Position:
 class Conversation:
     """Answers the lines of an inbox. It belongs to one thread.
 
-    Attributes:
+    Args:
+        scheduler_on: Returns the scheduler for boards of a width and height, the same one each time for a size; raises
+            UserError or OSError if there is none.
         defaults: The settings that apply unless a query overrides them.
         inbox: The lines to answer.
+        write: Writes an answer, a whole line. An error that it raises ends the conversation.
+        is_closed: Returns whether nobody reads the answers any more; they are then not finished after the input.
+        seed: The seed of the searches.
         models: Returns the answer to `query_models`.
+        human_policy: Returns the policy of humans of a profile in a position, None if no network knows it.
     """
 
     def __init__(
@@ -78,19 +85,6 @@ class Conversation:
         models: Callable[[], list[dict[str, Any]]] = list,
         human_policy: Callable[[Game, str], np.ndarray | None] = lambda game, profile: None,
     ) -> None:
-        """Makes a conversation without queries.
-
-        Args:
-            scheduler_on: Returns the scheduler for boards of a width and height, the same one each time for a size;
-                raises UserError or OSError if there is none.
-            defaults: The settings that apply unless a query overrides them.
-            inbox: The lines to answer.
-            write: Writes an answer, a whole line. An error that it raises ends the conversation.
-            is_closed: Returns whether nobody reads the answers any more; they are then not finished after the input.
-            seed: The seed of the searches.
-            models: Returns the answer to `query_models`.
-            human_policy: Returns the policy of humans of a profile in a position, None if no network knows it.
-        """
         self.defaults = defaults
         self.inbox = inbox
         self.models = models
@@ -139,35 +133,28 @@ class Conversation:
 
     def _take(self, line: bytes) -> None:
         """Answers a line, or queues its positions."""
-        positions = 0
-        try:
-            if line.strip():
-                positions = self._understand(line)
-        except _LineError as error:
-            self._send({"error": str(error)})
+        positions = self._understand(line) if line.strip() else 0
         if positions:
             self.inbox.keep(positions * _PER_POSITION)
         else:
             self.inbox.release(line)
 
     def _understand(self, line: bytes) -> int:
-        """Returns the number of positions that a line asks for; raises _LineError if it is not a request."""
-        fields = _parse(line)
+        """Returns the number of positions that a line asks for; answers it if it asks for none."""
+        fields: dict[str, Any] = {}
         try:
-            if isinstance(fields.get("action"), str):
-                self._act(fields)
-                return 0
-            return self._enqueue(line, fields)
+            fields = _parse(line)
+            if not isinstance(fields.get("action"), str):
+                return self._enqueue(line, fields)
+            self._act(fields)
+        except _LineError as error:
+            self._send({"error": str(error)})
         except QueryError as error:
             self._send({"error": str(error), "field": error.field, "id": fields["id"]})
-        except _LineError:
-            raise
         except Exception as error:  # whatever it is, the other queries get their answers
             if error is self._write_error:
                 raise
-            is_bug = not isinstance(error, EXPECTED)
-            logger.error(f"query {fields['id']}: {answer_text(error)}", exc_info=is_bug and error)
-            self._send({"error": answer_text(error), "id": fields["id"]})
+            self._send(_failure(error, fields["id"]))
         return 0
 
     def _enqueue(self, line: bytes, fields: dict[str, Any]) -> int:
@@ -254,19 +241,10 @@ class Conversation:
 
     def _search(self, position: _Position, priority: int) -> None:
         """Adds a position to its scheduler."""
-
-        def report(found: SearchReport) -> None:
-            self._report(position, found, during=True)
-
-        def finish(found: SearchReport | None) -> None:
-            self._finish(position, found)
-
-        def fail(error: Exception) -> None:
-            self._fail(position, error)
-
         scheduler, request = position.line.scheduler, position.query.request
         search = Search(scheduler.evaluator, request.parameters, self._seed)
-        request = replace(request, game=position.game, on_report=report)
+        request = replace(request, game=position.game, on_report=partial(self._report, position, during=True))
+        finish, fail = partial(self._finish, position), partial(self._fail, position)
         position.queued = scheduler.add(search, request, finish, fail, priority=priority)
 
     def _report(self, position: _Position, report: SearchReport, *, during: bool) -> None:
@@ -275,7 +253,7 @@ class Conversation:
             if position.query.human_profile and not during:
                 fields |= human_answer(position.query, position.game, self._human_policy)
         except Exception as error:  # a bug: the other queries get their answers
-            fields = self._failure(position, error)
+            fields = _failure(error, position.line.id, position.turn)
         self._send(fields)
 
     def _finish(self, position: _Position, report: SearchReport | None) -> None:
@@ -286,14 +264,8 @@ class Conversation:
         self._leave(position)
 
     def _fail(self, position: _Position, error: Exception) -> None:
-        self._send(self._failure(position, error))
+        self._send(_failure(error, position.line.id, position.turn))
         self._leave(position)
-
-    def _failure(self, position: _Position, error: Exception) -> dict[str, Any]:
-        """Returns the answer for a position whose search failed, and logs the error."""
-        is_bug = not isinstance(error, EXPECTED)
-        logger.error(f"query {position.line.id}, turn {position.turn}: {answer_text(error)}", exc_info=is_bug and error)
-        return {"error": answer_text(error), "id": position.line.id, "turnNumber": position.turn}
 
     def _leave(self, position: _Position) -> None:
         position.queued = None
@@ -306,6 +278,15 @@ class Conversation:
         line.left -= 1
         if not line.left:
             self.inbox.release(line.text)
+
+
+def _failure(error: Exception, query_id: str, turn: int | None = None) -> dict[str, Any]:
+    """Returns the answer to a query that failed, or to one of its turns, and logs the error."""
+    where = f"query {query_id}" if turn is None else f"query {query_id}, turn {turn}"
+    is_bug = not isinstance(error, EXPECTED)
+    logger.error(f"{where}: {answer_text(error)}", exc_info=is_bug and error)
+    fields = {"error": answer_text(error), "id": query_id}
+    return fields if turn is None else fields | {"turnNumber": turn}
 
 
 class _LineError(UserError):

@@ -230,19 +230,11 @@ def _boards(boards: Mapping[tuple[int, int], object]) -> str:
 
 @functools.cache
 def read_models(path: Path) -> dict[str, dict[tuple[int, int], RankModel]]:
-    """Returns the models by the network's name and the board's width and height.
-
-    Raises:
-        UserError: The file is invalid.
-    """
-    try:
-        table = tomllib.loads(path.read_text("utf-8"))
-        return {
-            network: {_size(board): _model(entry) for board, entry in boards.items()}
-            for network, boards in table.items()
-        }
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{path}: {error}") from error
+    """Returns the models in a file by the network's name and the board's width and height."""
+    table = tomllib.loads(path.read_text("utf-8"))
+    return {
+        network: {_size(board): _model(entry) for board, entry in boards.items()} for network, boards in table.items()
+    }
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -251,12 +243,6 @@ def _size(text: str) -> tuple[int, int]:
 
 
 def _model(entry: Mapping[str, Any]) -> RankModel:
-    shares: dict[Rank, np.ndarray] = {}
-    for name, values in entry["shares"].items():
-        rank, array = as_rank(name), np.array(values, float)
-        if rank is None or array.shape != (KINDS,) or (array <= 0).any():
-            raise ValueError(f"{name}: expected a rank with {KINDS} positive shares")
-        shares[rank] = array / array.sum()
-    if not shares or [*shares] != sorted(shares):
-        raise ValueError("expected the shares of ranks, the weakest first")
-    return RankModel(shares, float(entry["spread"]))
+    """Returns the model of an entry, whose ranks ascend."""
+    shares = {as_rank(name): np.array(values) / sum(values) for name, values in entry["shares"].items()}
+    return RankModel({rank: array for rank, array in shares.items() if rank is not None}, entry["spread"])

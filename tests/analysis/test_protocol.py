@@ -1,8 +1,10 @@
 """The JSON analysis as a conversation: answers, actions, ids, priorities, memory, and what it says of bad lines."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -210,6 +212,28 @@ def test_a_bug_in_one_answer_leaves_the_others_theirs(monkeypatch: pytest.Monkey
     found = {given["id"]: given for given in converse(BASE | {"id": "bad"}, BASE | {"id": "good"})}
     assert found["bad"] == {"error": "internal error: KeyError: 'lead'", "id": "bad", "turnNumber": 0}
     assert "rootInfo" in found["good"]
+
+
+def test_each_position_of_many_good_and_bad_queries_is_answered_once() -> None:
+    random = Random(1)
+    lines: list[object] = []
+    expected: Counter[tuple[str, str]] = Counter()
+    faults: list[dict[str, object]] = [{"komi": 0.3}, {"moves": 7}, {"rules": None}, {"analyzeTurns": [9]}]
+    for number in range(500):
+        name = f"q{number - number % 10 if number % 10 == 1 else number}"  # every tenth one comes twice
+        query = BASE | {"id": name, "maxVisits": random.randint(1, 2), "moves": [["B", "C3"], ["W", "D3"]]}
+        turns = random.sample(range(3), random.randint(1, 3))
+        kind = random.choice(("answers", "answers", "error", "nameless"))
+        if kind == "nameless":
+            lines.append(random.choice((b"{", b"[]", b'{"id":7}', b"\xff", b'{"id":"a","action":"fly"}')))
+            expected["", "error"] += 1
+            continue
+        lines.append(query | (random.choice(faults) if kind == "error" else {"analyzeTurns": turns}))
+        expected[name, kind] += 1 if kind == "error" else len(turns)
+    answers = converse(*lines)
+    kinds = Counter((given.get("id", ""), "error" if "error" in given else "answers") for given in answers)
+    assert kinds == expected
+    assert all(given["rootInfo"]["visits"] >= 1 for given in answers if "error" not in given)
 
 
 def test_terminate_ends_what_waits_and_what_runs() -> None:

@@ -29,7 +29,6 @@ from gtp_engine.analysis.rank_estimate import (
     why_unusable,
 )
 from gtp_engine.analysis.reviewer import review
-from gtp_engine.base.errors import UserError
 from gtp_engine.evaluate.batch import Evaluation
 from gtp_engine.evaluate.network import NetworkEvaluator
 from gtp_engine.evaluate.row import LEAD, POLICY, EvaluationRow, row_columns
@@ -133,30 +132,13 @@ def test_a_move_is_of_the_kind_of_its_prior_and_of_what_it_turns_out_to_lose() -
         np.testing.assert_array_equal(counts[colour], wanted)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[net.9x9]\nspread = 1\n[net.9x9.shares]\n7x = [1]", "invalid rank '7x'"),
-        ("[net.9x9]\nspread = 1\n[net.9x9.shares]\n7k = [1]", f"7k: expected a rank with {KINDS} positive shares"),
-        ("[net.9x9]\nspread = 1\nshares = {}", "expected the shares of ranks, the weakest first"),
-        ("[net.9x9]\nspread = 1", "shares"),
-        ("[net.9x9", "Expected"),
-    ],
-)
-def test_an_invalid_file_is_one_line(text: str, message: str, tmp_path: Path) -> None:
-    file = tmp_path / "models.toml"
-    file.write_text(text)
-    with pytest.raises(UserError, match=message) as error:
-        read_models(file)
-    assert str(error.value).startswith(f"{file}: ")
-
-
 def test_every_measured_rank_of_the_bundled_networks_has_shares() -> None:
     ranks = read_ranks(bundled_folder() / RANKS_FILE)
     for network, boards in read_models(bundled_folder() / MODELS_FILE).items():
         for (width, _), model in boards.items():
             assert list(model.shares) == sorted(ranks[network][width])
             assert model.spread >= 1
+            assert all(len(shares) == KINDS and min(shares) > 0 for shares in model.shares.values())
 
 
 def test_networks_and_boards_without_measurements_are_named() -> None:
