@@ -3,10 +3,10 @@
 from typing import Any
 
 from ..base.errors import UserError
-from ..game.coords import BLACK, EMPTY, PASS, WHITE, colour_name, opponent, point_at, xy
+from ..game.coords import BLACK, WHITE, colour_name, opponent
 from ..game.drawing import DrawingOptions
 from ..game.life import area_map
-from ..game.regions import find_regions
+from ..game.regions import chain_at
 from ..play.engine import Decision
 from ..sgf import read_result
 from .guessing import Guessing
@@ -105,14 +105,10 @@ class Moves(Part):
         played = self.session.played
         if not played.is_counted:
             raise UserError("the game has not been counted")
-        point = played.game.point(text_of(message, "point"))
-        if point == PASS:
+        chain = chain_at(played.game.board[0], played.game.point(text_of(message, "point")))
+        if chain is None:
             raise UserError("there is no stone")
-        column, row = xy(point, played.game.width)
-        part = next(part for part in find_regions(played.game.stones()) if (row, column) in part.cells)
-        if part.colour == EMPTY:
-            raise UserError("there is no stone")
-        played.count(played.dead ^ {point_at(x, y, played.game.width) for y, x in part.cells})
+        played.count(played.dead ^ chain.stones)
         self.session.publish()
 
     def on_stop(self, _: Message) -> None:
