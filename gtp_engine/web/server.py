@@ -56,6 +56,7 @@ class Server:
 
     Attributes:
         guard: The checks of requests.
+        files: The type and the content of each file of the page, by its name in addresses.
         address: The address to open on this computer, with the key.
         on_admitted: Called when another computer has used its key, and `network_address` is a new one.
     """
@@ -75,7 +76,7 @@ class Server:
         self.address = self.guard.address
         self.on_admitted: Callable[[], object] = lambda: None
         self._pages: set[_Socket] = set()
-        self._files = _read_files()
+        self.files = _read_files()
         self._stopped = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.session: Session
@@ -154,10 +155,6 @@ class Server:
         text = json.dumps(document)
         for page in self._pages:
             page.send_latest(text)
-
-    def file(self, name: str) -> tuple[str, bytes] | None:
-        """Returns the type and the content of a file of the page; None if there is none of this name."""
-        return self._files.get(name)
 
     def join(self, page: "_Socket") -> bool:
         """Shows the session on one more page; returns whether there is room."""
@@ -304,7 +301,7 @@ class _File(_Handler):
             self.set_cookie(self.guard.cookie, cookie, httponly=True, samesite="Lax")
             self.redirect("/")
             return
-        found = self.server.file(name)
+        found = self.server.files.get(name)
         if found is None:
             raise HTTPError(404)
         self.set_header("Content-Type", found[0])
