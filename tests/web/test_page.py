@@ -69,22 +69,22 @@ def test_a_new_game_begins_with_the_settings_of_the_present_one() -> None:
         const field = (...values) => ({value: values[0], options: values.map((value) => ({value})),
           add(option) { this.options.push(option); }, addEventListener() {}});
         globalThis.Option = class { constructor(name, value) { Object.assign(this, {name, value: String(value)}); } };
-        const {engineLimits, suggest} = await import(module);
-        const {TimeLimits} = await import(module.replace("new_game.js", "time_limits.js"));
+        const {NewGame} = await import(module);
         const form = {rank: field("12k", "25k", "max"), size: field("9", "13", "19"), handicap: field("0", "2"),
           colour: field("black", "white", "random", "both"), rules: field("chinese", "aga"), time: field("none"),
-          querySelectorAll: () => []};
+          addEventListener() {}, querySelectorAll: () => []};
         for (const name of ["komi", "seconds", "minutes", "period", "periods", "stonesPeriod", "stones", "increment"]) {
           form[name] = {value: "-", checkValidity() { return Number(this.value) < 1000; }};
         }
         const names = ["rank", "size", "colour", "handicap", "rules", "komi", "seconds", "time", "minutes", "period"];
         const game = {rank: "25k", width: 19, height: 19, humans: ["white"], handicap: 0, rules: "aga", komi: 7.5,
           isUsualKomi: true, seconds: null, visits: 100, isRecord: false, clock: {system: "none"}};
+        const newGame = new NewGame({querySelector: () => form, showModal() {}});
         const open = (changed) => {
-          suggest(form, new TimeLimits(form), {...game, ...changed});
+          newGame.open({...game, ...changed});
           console.log(names.map((name) => form[name].value || "empty").join());
         };
-        const limits = () => console.log(Object.values(engineLimits(form, game)).join());
+        const limits = () => console.log(Object.values(newGame.engineLimits()).join());
         open({});
         limits();
         form.seconds.value = "7";

@@ -1,39 +1,137 @@
-// The dialog of a new game begins with the settings of the present one.
-import {offer} from "./time_limits.js";
+// The dialog of a new game. It begins with the settings of the present one; only the fields of the chosen time system
+// are shown.
+import {fillList} from "./elements.js";
+import {number, text} from "./words.js";
 
-let offeredSeconds = null;  // for a move, as the dialog began
+const RULES = ["chinese", "japanese", "aga", "new-zealand", "tromp-taylor", "ing"];
+const SYSTEMS = ["none", "absolute", "byoyomi", "canadian", "fischer"];
+const HANDICAPS = [0, 2, 3, 4, 5, 6, 7, 8, 9];
+const WEAKEST_KYU = 25, STRONGEST_DAN = 5;
 
-// form: of the dialog; timeLimits: its time limits. The game of a record says nothing about the user's settings, but the
-// engine has a rank and a time for a move there too.
-export function suggest(form, timeLimits, state) {
-  select(form.rank, state.rank);
-  if (state.seconds !== null && state.clock.system === "none") offer(form.seconds, state.seconds);
-  offeredSeconds = form.seconds.value;
-  if (state.isRecord) return;
-  if (state.width === state.height) {
-    if (!has(form.size, state.width)) form.size.add(new Option(`${state.width} × ${state.width}`, state.width));
-    select(form.size, state.width);
+export class NewGame {
+  // dialog: with the form, whose labels of time limits name the systems that they belong to; send: sends a message.
+  constructor(dialog, send) {
+    this.dialog = dialog;
+    this.form = dialog.querySelector("form");
+    this.form.time.addEventListener("change", () => this.showLimits());
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      dialog.close();
+      send(this.message());
+    });
   }
-  // Who has the colour chosen by chance wants that again.
-  if (form.colour.value !== "random") select(form.colour, state.humans.length === 2 ? "both" : state.humans[0]);
-  select(form.handicap, state.handicap);
-  // "other" rules have no name, by which a new game chooses them.
-  if (!has(form.rules, state.rules) && state.rules !== "other") form.rules.add(new Option(state.rules, state.rules));
-  select(form.rules, state.rules);
-  offer(form.komi, state.isUsualKomi ? "" : state.komi);
-  timeLimits.suggest(state.clock);
+
+  // The lists, in the language of the page.
+  fill() {
+    const form = this.form;
+    const ranks = Array.from({length: WEAKEST_KYU}, (_, index) => `${WEAKEST_KYU - index}k`);
+    ranks.push(...Array.from({length: STRONGEST_DAN}, (_, index) => `${index + 1}d`), "max");
+    const rules = new Set([...RULES, ...(form.rules.value ? [form.rules.value] : [])]);
+    fillList(form.rank, ranks.map((name) => [name, rankName(name)]), "12k");
+    fillList(form.handicap, HANDICAPS.map((stones) => [stones, number(stones)]));
+    fillList(form.rules, [...rules].map((name) => [name, rulesName(name)]));
+    fillList(form.time, SYSTEMS.map((name) => [name, text(`time-${name}`)]));
+    form.komi.placeholder = text("usual");
+    this.showLimits();
+  }
+
+  // state: of the present game. That of a record says nothing about the user's settings, but the engine has a rank and a
+  // time for a move there too.
+  open(state) {
+    const form = this.form, {clock} = state;
+    this.present = state;
+    select(form.rank, state.rank);
+    if (state.seconds !== null && clock.system === "none") offer(form.seconds, state.seconds);
+    this.offeredSeconds = form.seconds.value;
+    if (!state.isRecord) {
+      if (state.width === state.height) {
+        if (!has(form.size, state.width)) form.size.add(new Option(`${state.width} × ${state.width}`, state.width));
+        select(form.size, state.width);
+      }
+      // Who has the colour chosen by chance wants that again.
+      if (form.colour.value !== "random") select(form.colour, state.humans.length === 2 ? "both" : state.humans[0]);
+      select(form.handicap, state.handicap);
+      // "other" rules have no name, by which a new game chooses them.
+      if (!has(form.rules, state.rules) && state.rules !== "other") form.rules.add(new Option(state.rules, state.rules));
+      select(form.rules, state.rules);
+      offer(form.komi, state.isUsualKomi ? "" : state.komi);
+      this.offerLimits(clock);
+    }
+    this.dialog.showModal();
+  }
+
+  showLimits() {
+    const system = this.form.time.value;
+    for (const label of this.form.querySelectorAll("[data-systems]")) {
+      label.hidden = !label.dataset.systems.split(" ").includes(system);
+      label.querySelector("input").disabled = label.hidden;
+    }
+    this.form.minutes.min = ["byoyomi", "canadian"].includes(system) ? 0 : 0.1;
+  }
+
+  offerLimits({system, main, period, periods, increment}) {
+    this.form.time.value = SYSTEMS.includes(system) ? system : SYSTEMS[0];
+    const found = {
+      none: {},
+      absolute: {},
+      byoyomi: {period, periods},
+      canadian: {stonesPeriod: period, stones: periods},
+      fischer: {increment},
+    }[this.form.time.value];
+    if (this.form.time.value !== "none") found.minutes = main / 60;
+    this.showLimits();  // what is not shown is disabled, and anything would be valid there
+    for (const [name, value] of Object.entries(found)) offer(this.form[name], value);
+  }
+
+  message() {
+    const chosen = Object.fromEntries(new FormData(this.form)), size = Number(chosen.size);
+    return {
+      type: "new",
+      width: size,
+      height: size,
+      colour: chosen.colour,
+      rank: chosen.rank,
+      ...this.engineLimits(),
+      time: timeLimits(chosen),
+      handicap: Number(chosen.handicap),
+      komi: chosen.komi === "" ? null : Number(chosen.komi),
+      rules: chosen.rules,
+    };
+  }
+
+  // The engine's limits for a move: those of the present game, which may be visits, unless the user has changed the
+  // seconds.
+  engineLimits() {
+    const {form, present: {clock, seconds, visits}} = this;
+    if (form.time.value !== "none") return {seconds: null, visits: null};
+    const isKept = clock.system === "none" && form.seconds.value === this.offeredSeconds;
+    return isKept ? {seconds, visits} : {seconds: Number(form.seconds.value), visits: null};
+  }
 }
 
-// Returns the engine's limits for a move in the new game: those of the present one, which may be visits, unless the user
-// has changed the seconds.
-export function engineLimits(form, state) {
-  if (form.time.value !== "none") return {seconds: null, visits: null};
-  const isKept = state.clock.system === "none" && form.seconds.value === offeredSeconds;
-  return isKept ? {seconds: state.seconds, visits: state.visits} : {seconds: Number(form.seconds.value), visits: null};
+// What the program takes: a system and its numbers in seconds, as in GTP's kata-time_settings.
+function timeLimits({time, minutes, period, periods, stonesPeriod, stones, increment}) {
+  const numbers = {byoyomi: [period, periods], canadian: [stonesPeriod, stones], fischer: [increment]}[time] || [];
+  return time === "none" ? time : [time, Math.round(60 * minutes), ...numbers].join(" ");
 }
+
+export function rankName(rank) {
+  if (rank === "max") return text("fullStrength");
+  return text(rank.endsWith("d") ? "dan" : "kyu", {number: number(parseInt(rank, 10))});
+}
+
+// Rules that are not offered have the name that the program gives them.
+export function rulesName(name) { return [...RULES, "other"].includes(name) ? text(`rules-${name}`) : name; }
 
 const has = (list, value) => [...list.options].some((option) => option.value === String(value));
 
 function select(list, value) {
   if (has(list, value)) list.value = String(value);
+}
+
+// Puts a value into a field unless the form would refuse it: a command may have set what nobody can choose here.
+function offer(field, value) {
+  const before = field.value;
+  field.value = value;
+  if (!field.checkValidity()) field.value = before;
 }

@@ -4,18 +4,15 @@ import {Clocks} from "./clocks.js";
 import {Connection} from "./connection.js";
 import {button, fillList, find, onPointing} from "./elements.js";
 import {Graph} from "./graph.js";
-import {engineLimits, suggest} from "./new_game.js";
+import {NewGame, rankName, rulesName} from "./new_game.js";
 import {Review} from "./review.js";
 import {Sound} from "./sound.js";
 import {Study} from "./study.js";
-import {TimeLimits} from "./time_limits.js";
 import {begin, choose, moveName, number, percent, say, text} from "./words.js";
 
-const RULES = ["chinese", "japanese", "aga", "new-zealand", "tromp-taylor", "ing"];
 const LAYERS = ["candidates", "ownership", "policy"];
 const VISITS = [100, 500, 2000, 10000, 50000];
 const USUAL_VISITS = 2000;
-const WEAKEST_KYU = 25, STRONGEST_DAN = 5;
 // Bytes: a large record has a tenth of it; a file travels as base64, which is 4/3 as long; server.py has the other limit.
 const LARGEST_FILE = 1 << 20, LARGEST_MESSAGE = 2 << 20;
 const words = {".": "empty", X: "black", O: "white"};
@@ -39,7 +36,7 @@ const review = new Review(send, {
   onStage: announce,
 });
 const sound = new Sound(find("#sound"));
-const timeLimits = new TimeLimits(find("#new-dialog form"));
+const newGame = new NewGame(find("#new-dialog"), send);
 const clocks = new Clocks(document.querySelectorAll(".player"), find("#last-seconds"), () => sound.tick());
 study.onTool = () => {
   if (!state) return;
@@ -124,10 +121,7 @@ find("#really-resign").addEventListener("click", () => {
   find("#resign-dialog").close();
   send({type: "resign", ...resigned});
 });
-find("#new").addEventListener("click", () => {
-  if (state) suggest(find("#new-dialog form"), timeLimits, state);
-  find("#new-dialog").showModal();
-});
+find("#new").addEventListener("click", () => state && newGame.open(state));
 find("#resume").addEventListener("click", () => send({type: "games"}));
 find("#branch").addEventListener("click", () => study.edit({type: "branch"}));
 find("#open").addEventListener("click", () => {
@@ -199,45 +193,13 @@ find("#language").addEventListener("change", async (event) => {
 for (const button of document.querySelectorAll("dialog .cancel")) {
   button.addEventListener("click", () => button.closest("dialog").close());
 }
-find("#new-dialog form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const chosen = Object.fromEntries(new FormData(event.target));
-  find("#new-dialog").close();
-  send({
-    type: "new",
-    width: Number(chosen.size),
-    height: Number(chosen.size),
-    colour: chosen.colour,
-    rank: chosen.rank,
-    ...engineLimits(event.target, state),
-    time: timeLimits.words(chosen),
-    handicap: Number(chosen.handicap),
-    komi: chosen.komi === "" ? null : Number(chosen.komi),
-    rules: chosen.rules,
-  });
-});
-
-function rankName(rank) {
-  return rank === "max" ? text("fullStrength") : text(rank.endsWith("d") ? "dan" : "kyu", {number: number(parseInt(rank, 10))});
-}
-
-// Rules that are not offered have the name that the program gives them.
-function rulesName(name) { return [...RULES, "other"].includes(name) ? text(`rules-${name}`) : name; }
 
 function fillForm() {
   study.fill();
   review.fill();
-  const form = find("#new-dialog form");
-  const ranks = Array.from({length: WEAKEST_KYU}, (_, index) => `${WEAKEST_KYU - index}k`);
-  ranks.push(...Array.from({length: STRONGEST_DAN}, (_, index) => `${index + 1}d`), "max");
-  const rules = new Set([...RULES, ...(form.rules.value ? [form.rules.value] : [])]);
-  fillList(form.rank, ranks.map((name) => [name, rankName(name)]), "12k");
-  fillList(form.handicap, [0, 2, 3, 4, 5, 6, 7, 8, 9].map((stones) => [stones, number(stones)]));
-  fillList(form.rules, [...rules].map((name) => [name, rulesName(name)]));
+  newGame.fill();
   fillList(find("#layer"), LAYERS.map((name) => [name, text(`layer-${name}`)]));
   fillList(find("#analysis-visits"), VISITS.map((count) => [count, number(count)]), USUAL_VISITS);
-  form.komi.placeholder = text("usual");
-  timeLimits.fill();
 }
 
 function showGames(names) {
