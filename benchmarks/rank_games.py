@@ -16,8 +16,8 @@ from gtp_engine.games.gtp_client import GtpClient
 from gtp_engine.games.openings import random_openings
 from gtp_engine.network.library import bundled_folder, find_network, network_name
 from gtp_engine.play.decision import PlayStyle, choose_move
-from gtp_engine.play.endgame import is_hopeless
 from gtp_engine.play.ranks import RANKS_FILE, Rank, read_ranks
+from gtp_engine.play.resigning import is_hopeless
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.play.strength import Strength
 from gtp_engine.play.worker import SearchWorker
@@ -26,7 +26,7 @@ from gtp_engine.search.request import SearchRequest
 
 # What makes a player of a rank out of a network: games of another state of these files are not mixed in. The search and
 # the evaluation are left out, since most changes there are about speed: after one that is not, begin a new `work/`.
-PLAYING = tuple(f"play/{name}.py" for name in ("decision", "endgame", "rank_play", "sense", "strength"))
+PLAYING = tuple(f"play/{name}.py" for name in ("decision", "rank_play", "resigning", "sense", "status", "strength"))
 GNUGO = -1.0  # in place of a strength
 MOVES_PER_POINT = 3
 OPENING_MOVES = 2

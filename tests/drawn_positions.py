@@ -6,6 +6,7 @@ from reference_board import ReferenceBoard, read_diagram
 from gtp_engine.game.coords import BLACK, WHITE, point_at
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS, Rules
+from gtp_engine.play.status import Status, status_of
 
 
 def drawn(
@@ -22,6 +23,24 @@ def drawn(
 def game_of(diagram: str, rules: str = "chinese", komi: float = 6.5, to_move: int = BLACK) -> Game:
     """A game that starts from a drawn board: X black, O white; x and o are dead stones of theirs."""
     return drawn(diagram.upper(), to_move, rules=RULESETS[rules], komi=komi)[0]
+
+
+def seen_ownership(text: str, game: Game, certainty: float = 0.9) -> np.ndarray:
+    """What a search would find: territory by the nearest living stone in the row, dead stones to their captors."""
+    owned = np.zeros((game.height, game.width))
+    for y, line in enumerate(text.strip().splitlines()):
+        cells = line.split()
+        for x, cell in enumerate(cells):
+            living = [(abs(x - i), other) for i, other in enumerate(cells) if other in "XO"]
+            colour = {"X": 1.0, "O": -1.0, "x": -1.0, "o": 1.0}.get(cell, 1.0 if min(living)[1] == "X" else -1.0)
+            owned[y, x] = certainty * colour
+    return owned if game.to_move == BLACK else -owned
+
+
+def drawn_status(text: str, game: Game, certainty: float = 0.9) -> Status:
+    """The status where nothing depends on who moves first."""
+    owned = seen_ownership(text, game, certainty)
+    return status_of(game, owned, owned)
 
 
 def random_position(width: int, height: int, moves: int, seed: int, komi: float = 0.0) -> Game:

@@ -1,6 +1,6 @@
 """The count at the end of a game: areas, territories, dead stones, and the score under each ruleset."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -185,11 +185,7 @@ def _has_two_eyes(own: set[Cell], living: NDArray[np.int8]) -> bool:
     inside = np.zeros(living.shape, np.int8)
     for cell in own:
         inside[cell] = living[cell] == EMPTY
-    return are_two_eyes([len(eye.cells) for eye in find_regions(inside) if eye.colour])
-
-
-def are_two_eyes(sizes: Sequence[int]) -> bool:
-    """Whether eyes of these sizes are enough to live: two of them, or one that can be divided."""
+    sizes = [len(eye.cells) for eye in find_regions(inside) if eye.colour]
     return len(sizes) >= 2 or max(sizes, default=0) >= _DIVISIBLE_EYE
 
 

@@ -25,7 +25,7 @@ from ..game.coords import BLACK, EMPTY, colour_letter
 from ..game.game import Game
 from ..game.scoring import Score
 from ..network.library import find_network
-from ..play.settlement import agreed_dead
+from ..play.status import agreed_dead
 from ..search.parameters import SearchParameters, default_parameters
 from ..search.report import SearchReport
 from ..search.scheduler import Scheduler

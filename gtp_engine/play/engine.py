@@ -28,8 +28,8 @@ from ..network.library import network_name
 from ..search.parameters import SearchParameters
 from ..search.request import RequestOptions, SearchRequest
 from .clock import Clock
-from .hopeless_turns import HopelessTurns
 from .ranks import Rank, RankPlay, as_rank, next_rank, play_at
+from .resigning import HopelessTurns, is_hopeless
 from .search_thread import SearchThread
 from .settings import EngineSettings
 from .strength import Strength
@@ -416,7 +416,6 @@ class Engine:
 
         def decide(worker: "SearchWorker") -> Decision:
             from .decision import PlayStyle, choose_move  # imports numba
-            from .endgame import is_hopeless
 
             limits, budget, waited = request.limits, None, time.monotonic() - started
             if limits.is_endless:
@@ -509,7 +508,7 @@ class Engine:
         """Returns the points of the stones that are removed for the count.
 
         The ownership of each point, with each player to move first, decides; what is pass-alive overrides it. Once a
-        game is over, the stones are judged together (`play.settlement`); under rules that count stones as they stand
+        game is over, the stones are judged together (`play.status`); under rules that count stones as they stand
         (Tromp-Taylor) none are dead then.
         """
         self._end_pondering()

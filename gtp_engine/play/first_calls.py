@@ -15,7 +15,7 @@ from ..search.parameters import SearchParameters
 from ..search.request import Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
-from .endgame import assess_endgame
+from .status import status_of
 
 
 def use_rules() -> None:
@@ -41,9 +41,9 @@ def use_search() -> None:
 
 
 def use_count() -> None:
-    """Assesses the end of a game on an empty board."""
+    """Judges the groups of an empty board."""
     neutral = np.zeros((5, 5))
-    assess_endgame(Game(5), neutral, neutral)
+    status_of(Game(5), neutral, neutral)
 
 
 def main() -> None:

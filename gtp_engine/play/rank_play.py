@@ -5,8 +5,8 @@ import numpy as np
 from ..game.coords import PASS, point_of_index
 from ..game.game import Game
 from ..search.report import SearchReport
-from .endgame import has_filled_up
 from .sense import Sense
+from .status import has_filled_up
 from .strength import Strength
 
 # From so many visits on a search finds the answer to an atari, or something larger, by itself.

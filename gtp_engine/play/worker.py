@@ -29,7 +29,7 @@ from ..search.request import ANY_MOVE, Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
 from . import first_calls
-from .endgame import chain_statuses, find_dead, in_their_own_turn
+from .status import chain_statuses, find_dead, in_their_own_turn
 
 if TYPE_CHECKING:
     from ..evaluate.batch import Evaluation
@@ -263,7 +263,7 @@ class SearchWorker:
     def ownership(self, request: SearchRequest) -> np.ndarray:
         """Returns the ownership of each point for Black, once found for a position.
 
-        It is found with each player to move first. During a game the two are combined by `endgame.in_their_own_turn`;
+        It is found with each player to move first. During a game the two are combined by `status.in_their_own_turn`;
         after the end, when nobody moves any more, it is their mean.
         """
         game = request.game
@@ -301,7 +301,7 @@ class SearchWorker:
         return ownership if colour == BLACK else -ownership
 
     def dead_stones(self, request: SearchRequest) -> set[int]:
-        """Returns the points of the dead stones (`endgame.find_dead`)."""
+        """Returns the points of the dead stones (`status.find_dead`)."""
         return find_dead(request.game, lambda: self.ownership(request))
 
     def final_score(self, request: SearchRequest) -> Score:
@@ -309,7 +309,7 @@ class SearchWorker:
         return request.game.score(self.dead_stones(request))
 
     def statuses(self, request: SearchRequest) -> dict[str, list[list[int]]]:
-        """Returns the chains by their status (`endgame.chain_statuses`)."""
+        """Returns the chains by their status (`status.chain_statuses`)."""
         return chain_statuses(request.game, self.dead_stones(request))
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""Whole decisions near the end, with rollouts: what is captured, what is passed, and that games end."""
+"""Decisions near the end, most of them with rollouts: what is captured, when to pass, and that games end."""
 
 import threading
 from collections.abc import Iterator
@@ -6,17 +6,27 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawn_positions import BETWEEN_BOTH, PRISONERS, game_of
+from drawn_positions import BETWEEN_BOTH, PRISONERS, SETTLED, drawn_status, game_of
 
 from gtp_engine.game.coords import BLACK, EMPTY, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.game.game import Game
 from gtp_engine.game.points import index_of_point
 from gtp_engine.game.rules import RULESETS
-from gtp_engine.play.decision import PlayStyle, _Ending, choose_move
-from gtp_engine.play.endgame import EndgameStatus, capturing_moves, find_dead
+from gtp_engine.play.decision import (
+    PlayStyle,
+    _Ending,
+    capturing_moves,
+    choose_move,
+    costs_nothing,
+    has_hope,
+    should_pass,
+    useful_move,
+)
+from gtp_engine.play.status import Status, find_dead
 from gtp_engine.play.strength import Strength
 from gtp_engine.play.worker import SearchWorker
 from gtp_engine.search.parameters import SearchParameters
+from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
 
 
@@ -109,18 +119,15 @@ def test_a_stopped_search_answers_all_the_same(worker):
 
 
 @pytest.mark.parametrize("rules", ["chinese", "japanese", "aga"])
-@pytest.mark.parametrize("stopped_searches", [0, 1, 2])
-def test_a_pass_is_answered_with_a_pass_though_the_search_is_stopped(rules, stopped_searches):
+@pytest.mark.parametrize("stopped_at", [0, 1, 2])
+def test_a_pass_is_answered_with_a_pass_though_the_search_is_stopped(rules, stopped_at):
     """Before the first search, at the one for the ownership, or at that with the opponent to move."""
-    stopping = StoppingWorker("none", 1, 7)
     game = game_of(PRISONERS, rules, to_move=WHITE)
     game.play(WHITE, PASS)
     asked = request(game, 10)
-    stopping.looks_until_stop = stopped_searches
-    if not stopped_searches:
-        asked.stop.set()
+    stopping = StoppingWorker(stopped_at, asked.stop)
     assert choose_move(stopping, asked, PlayStyle())[0] == PASS
-    assert asked.stop.is_set() and all(limits.seconds < 1 for limits in stopping.unstoppable)
+    assert asked.stop.is_set() and all(limits.visits <= 64 for limits in stopping.looks)
     stopping.close()
 
 
@@ -153,21 +160,18 @@ class CountingWorker(SearchWorker):
 
 
 class StoppingWorker(SearchWorker):
-    """Stops the request when it is looked into for the nth time; collects the limits of searches without a stop."""
+    """Stops when it is looked into for the nth time; collects the limits of the looks."""
 
-    looks_until_stop = 0
-
-    def __init__(self, network, threads, seed):
-        super().__init__(network, threads, seed)
-        self.unstoppable = []
+    def __init__(self, stopped_at, stop):
+        super().__init__("none", 1, 7)
+        self.looks, self._stopped_at, self._stop = [], stopped_at, stop
+        if not stopped_at:
+            stop.set()
 
     def look(self, request):
-        if request.stop is None:
-            self.unstoppable.append(request.limits)
-            return super().look(request)
-        self.looks_until_stop -= 1
-        if self.looks_until_stop == 0:
-            request.stop.set()
+        self.looks.append(request.limits)
+        if len(self.looks) == self._stopped_at:
+            self._stop.set()
         return super().look(request)
 
 
@@ -183,12 +187,12 @@ def test_a_network_is_not_overruled_by_what_rollouts_cannot_tell(worker):
     asked = request(Game(7))
     report = worker.search(asked)
     after_pass = replace(report, lead=-report.lead, winrate=1 - report.winrate)
-    settled = EndgameStatus(0.0, 0.0, 0.0, frozenset(), frozenset(), frozenset())
+    settled = Status(0.0, 0.0, frozenset(), frozenset(), frozenset())
     sure = ReliableWorker("none", 1, 7)
     sure.search(asked)
-    assert _Ending(worker, asked, PlayStyle())._play_on(report, after_pass, settled) == PASS
-    ending = _Ending(sure, asked, PlayStyle(deterministic=True))
-    assert ending._play_on(report, after_pass, settled) == report.moves[0].point
+    best = report.moves[0].point
+    assert _Ending(worker, asked, PlayStyle())._play_on(best, report, after_pass, settled) == PASS
+    assert _Ending(sure, asked, PlayStyle())._play_on(best, report, after_pass, settled) == best
     sure.close()
 
 
@@ -210,13 +214,13 @@ def test_with_rollouts_and_one_visit_an_open_point_comes_before_a_pass(worker):
     priors = np.full_like(report.priors, 0.001)
     priors[0] = 0.9
     report = replace(report, priors=priors)
-    status = EndgameStatus(0.0, 0.0, 0.0, frozenset(), frozenset(), frozenset({parse_vertex("E7", 7, 7)}))
-    chosen = _Ending(worker, asked, PlayStyle(deterministic=True))._play_on(report, report, status)
+    status = Status(0.0, 0.0, frozenset(), frozenset(), frozenset({parse_vertex("E7", 7, 7)}))
+    chosen = _Ending(worker, asked, PlayStyle(deterministic=True))._play_on(point_at(0, 0, 7), report, report, status)
     assert game.vertex(chosen) == "E7"
 
 
 def test_open_points_come_before_a_pass_unless_it_is_more_probable_than_all_of_them_together():
-    """A player of a rank, with a network: seven open points share what the policy gives them."""
+    """With a network: seven open points share what the policy gives them."""
     game = game_of(
         """
         X . X . O . .
@@ -233,37 +237,31 @@ def test_open_points_come_before_a_pass_unless_it_is_more_probable_than_all_of_t
     asked = request(game, 1)
     report = sure.glance(asked)
     open_points = frozenset(parse_vertex(f"D{row}", 7, 7) for row in range(1, 8))
-    status = EndgameStatus(0.0, -7.0, 0.0, frozenset(), frozenset(), open_points)
+    status = Status(0.0, -7.0, frozenset(), frozenset(), open_points)
     for share, of_pass in ((0.1, 0.2), (0.05, 0.5)):
         priors = np.full_like(report.priors, 0.001)
         priors[[index_of_point(point, 7, 7) for point in open_points]] = share
         priors[-1] = of_pass
         likely = replace(report, priors=np.where(report.priors > 0, priors, 0))
-        ending = _Ending(sure, asked, PlayStyle(Strength(0.5)))
-        choices = {ending._play_on(likely, likely, status) for _ in range(20)}
-        assert choices <= open_points if of_pass < 7 * share else choices == {PASS}
-        at_full_strength = _Ending(sure, asked, PlayStyle(deterministic=True))
-        assert at_full_strength._play_on(likely, likely, status) == PASS  # the most probable choice
+        for style in (PlayStyle(Strength(0.5)), PlayStyle(deterministic=True)):
+            ending = _Ending(sure, asked, style)
+            choices = {ending._play_on(PASS, likely, likely, status) for _ in range(20)}
+            assert choices <= open_points if of_pass < 7 * share else choices == {PASS}
     sure.close()
 
 
-def test_with_one_visit_the_policy_decides_what_is_captured():
-    class FirstSight(ReliableWorker):
-        def look(self, request):
-            found = super().look(request)
-            priors = np.zeros_like(found.priors)
-            for share, (_, point, _) in enumerate(request.root_moves.allow, 1):
-                priors[index_of_point(point, 7, 7)] = share
-            return replace(found, moves=(), priors=priors / priors.sum())
-
-    watched = FirstSight("none", 1, 7)
+def test_with_one_visit_the_policy_decides_what_is_captured(worker):
     game = game_of(PRISONERS, "tromp-taylor")
-    dead = frozenset(point_at(x, y, 7) for y in range(7) for x in range(7) if game.stones()[y, x] == WHITE)
-    status = EndgameStatus(0.0, 0.0, 0.0, dead, frozenset(), frozenset())
-    moves = list(capturing_moves(game, status))
+    asked = request(game, 1)
+    report = worker.glance(asked)
+    status = drawn_status(PRISONERS, game)
+    moves = sorted(capturing_moves(game, status.prisoners))
     assert len(moves) > 1
-    assert _Ending(watched, request(game, 1), PlayStyle())._capture(status) == moves[-1]
-    watched.close()
+    for point in moves:
+        priors = np.full_like(report.priors, 0.001)
+        priors[index_of_point(point, 7, 7)] = 0.5
+        likely = replace(report, priors=priors)
+        assert _Ending(worker, asked, PlayStyle())._play_on(PASS, likely, likely, status) == point
 
 
 def test_without_time_nothing_is_looked_into_but_a_pass():
@@ -346,3 +344,80 @@ def test_a_pass_wins_at_once_where_the_stones_stand(worker):
     game.play(WHITE, PASS)
     assert game.score().points == 3
     assert choose_move(worker, request(game, 1000), PlayStyle())[0] == PASS
+
+
+def after_a_pass(game: Game) -> Game:
+    game.play(game.to_move, PASS)
+    return game
+
+
+def passes(drawing: str, game: Game, certainty: float = 0.9, winrate: float = 0.0, *, cleanup: bool = False) -> bool:
+    return should_pass(game, drawn_status(drawing, game, certainty), winrate, cleanup=cleanup)
+
+
+def test_friendly_rules_pass_with_dead_stones_on_the_board():
+    assert passes(SETTLED, game_of(SETTLED)) and passes(PRISONERS, game_of(PRISONERS))
+    assert not passes(PRISONERS, game_of(PRISONERS), cleanup=True)
+
+
+def test_dead_stones_are_captured_first_where_stones_stand():
+    assert not passes(PRISONERS, game_of(PRISONERS, "tromp-taylor"))
+    assert not passes(PRISONERS, after_a_pass(game_of(PRISONERS, "tromp-taylor", to_move=WHITE)))
+
+
+def test_a_count_that_wins_as_it_stands_ends_the_game_after_the_opponents_pass():
+    assert passes(PRISONERS, after_a_pass(game_of(PRISONERS, "tromp-taylor", komi=-30.0, to_move=WHITE)))
+
+
+def test_a_pass_is_answered_where_the_count_wins_whatever_comes():
+    assert not passes(BETWEEN_BOTH, game_of(BETWEEN_BOTH))
+    assert passes(BETWEEN_BOTH, after_a_pass(game_of(BETWEEN_BOTH, komi=-9.5, to_move=WHITE)))
+    assert not passes(BETWEEN_BOTH, after_a_pass(game_of(BETWEEN_BOTH, komi=20.5, to_move=WHITE)))
+
+
+def test_undecided_stones_keep_the_game_open():
+    assert not passes(SETTLED, after_a_pass(game_of(SETTLED, to_move=WHITE)), certainty=0.2)
+
+
+def test_a_lost_count_is_not_accepted_while_the_search_sees_a_way_to_win():
+    lost = game_of(SETTLED, komi=20.5)
+    status = drawn_status(SETTLED, lost)
+    assert status.score < 0
+    assert [has_hope(lost, status, winrate) for winrate in (0.01, 0.3)] == [False, True]
+    assert [passes(SETTLED, lost, winrate=winrate) for winrate in (0.01, 0.3)] == [True, False]
+    assert passes(SETTLED, game_of(SETTLED, komi=0), winrate=0.3)
+
+
+def test_a_useful_move_is_on_undecided_ground_and_as_good_as_the_best(worker):
+    game = game_of(BETWEEN_BOTH)
+    status = drawn_status(BETWEEN_BOTH, game)
+    report = worker.look(request(game))
+    inside, between = (
+        replace_move(report, parse_vertex(name, 7, 7), winrate=winrate, lead=lead)
+        for name, winrate, lead in (("A1", 0.5, 1.0), ("E7", 0.49, 0.8))
+    )
+    assert useful_move(replace(report, moves=(inside, between)), status) == between
+    much_better = inside._replace(lead=4.0)
+    assert useful_move(replace(report, moves=(much_better, between._replace(winrate=0.4))), status) is None
+
+
+def replace_move(report: SearchReport, point: int, **values: float) -> MoveReport:
+    return report.moves[0]._replace(point=point, **values)
+
+
+def test_what_a_pass_costs(worker):
+    report = worker.look(request(game_of(SETTLED)))
+    before = replace(report, winrate=0.5, lead=0.5)
+    assert costs_nothing(before, replace(report, winrate=0.5, lead=0.0))
+    assert not costs_nothing(before, replace(report, winrate=0.9, lead=6.0))
+
+
+def test_captures_begin_with_safe_liberties():
+    game = game_of(PRISONERS, "tromp-taylor")
+    for _ in range(20):
+        prisoners = drawn_status(PRISONERS, game).prisoners
+        if not prisoners:
+            break
+        game.play(BLACK, min(capturing_moves(game, prisoners)))
+        game.play(WHITE, PASS)
+    assert game.captures(BLACK) == 2

@@ -10,8 +10,8 @@ from gtp_engine.game.coords import BLACK, PASS, WHITE
 from gtp_engine.game.game import Move
 from gtp_engine.network.library import find_network
 from gtp_engine.play.decision import PlayStyle, choose_move
-from gtp_engine.play.endgame import is_hopeless
 from gtp_engine.play.engine import Decision, Engine
+from gtp_engine.play.resigning import is_hopeless
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.play.strength import Strength
 from gtp_engine.play.worker import SearchWorker

@@ -1,12 +1,40 @@
-"""The turns in which a player was hopelessly behind: after several in a row it resigns."""
+"""When to resign: after several hopeless turns in a row."""
 
+from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .strength import Strength
 
 if TYPE_CHECKING:
     from ..game.game import Game, Move  # which imports numba
+    from ..search.report import SearchReport
 
+# Chosen by judgement.
+# The share of the board played before which nobody resigns: 90 moves on 19x19, 21 on 9x9.
+_EARLIEST = 0.25
+# A handicap of n stones is a bad start by intention: this share of the board longer, n times.
+_HANDICAP_PATIENCE = 0.03
+# With fewer visits a win rate is noise.
+_LEAST_VISITS = 50
 # Some 50 moves of each of ten games at a time.
 _MOST_TURNS = 500
+
+
+def is_hopeless(game: "Game", report: "SearchReport", threshold: float, strength: Strength | None = None) -> bool:
+    """Returns whether this position is a reason for the player to move to resign.
+
+    That is so if the win rate is below `threshold`, the player is too far behind for an accident to help, enough moves
+    have been played for the board's size, and the search has enough visits. Accidents help weak players more: they go
+    on for longer (`Strength.patience`), and an evaluation without a search is enough at any strength but the full one.
+    """
+    far_behind = -sqrt(game.area) / 4  # 5 points on 19x19, 2 on 9x9
+    if strength is not None:
+        far_behind *= strength.patience
+    stones = int((game.stones() != 0).sum())
+    played = max(len(game.moves), stones - game.handicap)  # stones that were set up count as moves
+    is_late = played >= (_EARLIEST + _HANDICAP_PATIENCE * game.handicap) * game.area
+    is_searched = strength is not None or report.visits >= _LEAST_VISITS
+    return is_late and is_searched and report.winrate < threshold and report.lead < far_behind
 
 
 class _Turn(NamedTuple):
