@@ -154,22 +154,16 @@ def count_kinds(
     while part := evaluate(itertools.islice(rest, BATCH)):
         for evaluation in part:
             if len(leads) < len(moves):
-                priors.append(_prior(evaluation, moves[len(leads)]))
+                game, point = evaluation.game, moves[len(leads)].point
+                priors.append(float(evaluation.priors[index_of_point(point, game.width, game.height)]))
             leads.append(evaluation.lead if evaluation.game.to_move == BLACK else -evaluation.lead)
     found = {colour: np.zeros(KINDS, np.int64) for colour in (BLACK, WHITE)}
     for number, (move, prior) in enumerate(zip(moves, priors, strict=True)):
         if move.point != PASS:
             loss = leads[number] - leads[min(number + HORIZON, len(moves))]
-            found[move.colour][_kind(loss if move.colour == BLACK else -loss, prior)] += 1
+            of_loss = np.digitize(loss if move.colour == BLACK else -loss, LOSSES)
+            found[move.colour][of_loss * (len(PRIORS) + 1) + np.digitize(prior, PRIORS)] += 1
     return found
-
-
-def _prior(evaluation: "Evaluation", move: Move) -> float:
-    return float(evaluation.priors[index_of_point(move.point, evaluation.game.width, evaluation.game.height)])
-
-
-def _kind(loss: float, prior: float) -> int:
-    return int(np.digitize(loss, LOSSES)) * (len(PRIORS) + 1) + int(np.digitize(prior, PRIORS))
 
 
 def why_unusable(record: GameRecord) -> str:
@@ -232,14 +226,12 @@ def _boards(boards: Mapping[tuple[int, int], object]) -> str:
 def read_models(path: Path) -> dict[str, dict[tuple[int, int], RankModel]]:
     """Returns the models in a file by the network's name and the board's width and height."""
     table = tomllib.loads(path.read_text("utf-8"))
-    return {
-        network: {_size(board): _model(entry) for board, entry in boards.items()} for network, boards in table.items()
-    }
-
-
-def _size(text: str) -> tuple[int, int]:
-    width, _, height = text.partition("x")
-    return int(width), int(height)
+    models: dict[str, dict[tuple[int, int], RankModel]] = {}
+    for network, boards in table.items():
+        for board, entry in boards.items():
+            width, _, height = board.partition("x")
+            models.setdefault(network, {})[int(width), int(height)] = _model(entry)
+    return models
 
 
 def _model(entry: Mapping[str, Any]) -> RankModel:

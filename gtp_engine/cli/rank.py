@@ -72,14 +72,18 @@ def rank(
       gtp_engine rank my_games --player my_name
       gtp_engine rank my_games --json ranks.json
     """
-    from ..analysis.player_ranks import RankEstimator
+    from ..analysis.player_ranks import RankEstimator, choose_games
     from .review_display import show_notice
 
     if json is not None:
         check_outputs([json], files, force=force)
     with RankEstimator(network, threads) as estimator:
         records, errors = read_records(files)
-        games = _choose(records, player, errors)
+        games: list[tuple[GameRecord, list[int]]] = []
+        try:
+            games = choose_games(records, player)
+        except UserError as error:
+            errors.append(str(error))
         interrupts.note()
         done = _add_all(estimator, games, errors)
     stopped = done < len(games)
@@ -98,19 +102,6 @@ def rank(
     if stopped:
         click.echo(f"stopped after {done:,} of {plural(len(games), 'game')}", err=True)
     context.exit(EXIT_INTERRUPTED if stopped else 1 if errors else 0)
-
-
-def _choose(
-    records: "Sequence[GameRecord]", player: str | None, errors: list[str]
-) -> "list[tuple[GameRecord, list[int]]]":
-    """Returns the games of a player; none, and an error, if nobody has this name."""
-    from ..analysis.player_ranks import choose_games
-
-    try:
-        return choose_games(records, player)
-    except UserError as error:
-        errors.append(str(error))
-        return []
 
 
 def _why_none(estimator: "RankEstimator", errors: list[str]) -> list[str]:

@@ -254,11 +254,6 @@ def test_terminate_some_turns() -> None:
     assert {answer["turnNumber"] for answer in answers if answer.get("noResults")} == {1}
 
 
-def test_two_queries_with_one_id_have_both_their_answers() -> None:
-    answers = converse(BASE | {"id": "a"}, BASE | {"id": "a", "komi": 20})
-    assert [answer["id"] for answer in answers] == ["a", "a"]
-
-
 def test_higher_priorities_come_first() -> None:
     queries = [BASE | {"id": str(priority), "priority": priority} for priority in (0, 3, 1, 2)]
     assert [answer["id"] for answer in converse(*queries, slots=1)] == ["3", "2", "1", "0"]

@@ -257,13 +257,10 @@ def find_groups(study: Study) -> Iterator[GroupChanged]:
         if len(stones) < LEAST_STONES:
             continue
         colour = group[0].colour
-        shares = [_share(study, variation.owned(stones), colour) for variation in (study.better, study.played)]
+        sign = 1 if colour == study.colour else -1
+        shares = [(1 + sign * variation.owned(stones)) / 2 for variation in (study.better, study.played)]
         line = study.played.line if colour == study.colour else study.better.line
         yield GroupChanged(line, stones, colour, *shares)
-
-
-def _share(study: Study, owned: float, colour: int) -> float:
-    return (1 + owned) / 2 if colour == study.colour else (1 - owned) / 2
 
 
 def _join(chains: list[Chain], width: int) -> list[list[Chain]]:
