@@ -85,7 +85,7 @@ def _serve(pipe: Connection, folder: str, humans: frozenset[int], visits: int) -
 
             moves._decided = note  # type: ignore[method-assign]
             asyncio.get_running_loop().add_reader(pipe.fileno(), lambda: obey(pipe.recv()))
-            pipe.send(server.address)
+            pipe.send(server.guard.address)
 
         def obey(word: str) -> None:
             if word == "stop":

@@ -74,7 +74,7 @@ def web(
     players = PlayersOptions(**values)
     folder = players.sgf_dir or games_dir()
     server = Server(port, own_address(host) if host else None)
-    server.on_admitted = lambda: _show_network(server)
+    server.guard.on_admitted = lambda: _show_network(server)
     first = first_game(context, players, game, search, folder, shows_finished=True)
     wait_for(first.engine.board_ready)
     interrupts.note(server.stop)
@@ -97,13 +97,13 @@ def web(
 
 def _show(server: "Server", browser: bool) -> None:
     """Prints the addresses, and opens the page in the browser, which may take a while."""
-    click.echo(f"The board is at {server.address}\nCtrl-C ends the program.")
+    click.echo(f"The board is at {server.guard.address}\nCtrl-C ends the program.")
     _show_network(server)
     if browser:
-        threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
+        threading.Thread(target=webbrowser.open, args=(server.guard.address,), daemon=True).start()
 
 
 def _show_network(server: "Server") -> None:
     """Prints the address for another computer, if there is one."""
-    if server.network_address:
-        click.echo(f"Another computer or a phone in your network can open it once at {server.network_address}")
+    if server.guard.network_address:
+        click.echo(f"Another computer or a phone in your network can open it once at {server.guard.network_address}")

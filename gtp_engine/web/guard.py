@@ -10,6 +10,7 @@ as soon as it has been used, because it travels and is shown where others may se
 
 import hmac
 import secrets
+from collections.abc import Callable
 
 from ..base.web_page import content_hash
 from ..game.drawing import SVG_STYLE
@@ -26,6 +27,7 @@ class Guard:
         cookie: The name of the cookie. Cookies of one computer's servers share their names, so it has the port.
         host: The address in the network, as it stands in a URL; "" if only this computer reaches the server.
         headers: The headers of every answer: what its page may load, and who may read it.
+        on_admitted: Called when another computer has used its key, and `network_address` is a new one.
     """
 
     def __init__(self, port: int, host: str = "") -> None:
@@ -41,6 +43,7 @@ class Guard:
         self._origins = {f"http://{host}" for host in self._hosts}
         self._port = port
         self.headers = _headers(self._hosts)
+        self.on_admitted: Callable[[], object] = lambda: None
 
     @property
     def address(self) -> str:
@@ -63,6 +66,7 @@ class Guard:
             return None
         self._one_time_key, cookie = _new_key(), _new_key()
         self._cookies.add(cookie)
+        self.on_admitted()
         return cookie
 
     def is_cookie(self, given: str | None) -> bool:

@@ -55,10 +55,8 @@ class Server:
     """A server for one session.
 
     Attributes:
-        guard: The checks of requests.
+        guard: The addresses to open, with their keys, and the checks of requests.
         files: The type and the content of each file of the page, by its name in addresses.
-        address: The address to open on this computer, with the key.
-        on_admitted: Called when another computer has used its key, and `network_address` is a new one.
     """
 
     def __init__(self, port: int | None = None, host: str | None = None) -> None:
@@ -73,26 +71,11 @@ class Server:
         """
         self._sockets, self.port = _bind(port, host)
         self.guard = Guard(self.port, host or "")
-        self.address = self.guard.address
-        self.on_admitted: Callable[[], object] = lambda: None
         self._pages: set[_Socket] = set()
         self.files = _read_files()
         self._stopped = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.session: Session
-
-    @property
-    def network_address(self) -> str:
-        """The address for another computer, with a key that works once; "" if there is none."""
-        return self.guard.network_address
-
-    def admit(self, key: str) -> str | None:
-        """Returns the cookie for a page that is opened with a key; None if the key is wrong."""
-        before = self.network_address
-        cookie = self.guard.admit(key)
-        if self.network_address != before:
-            self.on_admitted()
-        return cookie
 
     def run(self, played: PlayedGame, opened: Callable[[], object]) -> None:
         """Serves the game until `stop` is called.
@@ -292,7 +275,7 @@ class _File(_Handler):
 
     def get(self, name: str) -> None:
         if not name and self.get_query_arguments("key"):
-            cookie = self.server.admit(self.get_query_argument("key"))
+            cookie = self.guard.admit(self.get_query_argument("key"))
             if cookie is None:
                 super().refuse()
                 return

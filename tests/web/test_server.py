@@ -44,7 +44,7 @@ class Browser:
         return answer.code, answer
 
     async def log_in(self) -> None:
-        _, answer = await self.get(self.server.address.removeprefix(self.root))
+        _, answer = await self.get(self.server.guard.address.removeprefix(self.root))
         self.cookie = answer.headers["Set-Cookie"].partition(";")[0]
 
     async def socket(self, **headers: str) -> WebSocketClientConnection:
@@ -103,7 +103,7 @@ def test_the_key_becomes_a_cookie(during: During) -> None:
         assert (await stranger.get("/"))[0] == 403
         assert (await stranger.get("/?key=wrong"))[0] == 403
         assert (await stranger.get("/game.sgf"))[0] == 403
-        code, answer = await stranger.get(browser.server.address.removeprefix(browser.root))
+        code, answer = await stranger.get(browser.server.guard.address.removeprefix(browser.root))
         assert (code, answer.headers["Location"]) == (302, "/")
         assert "HttpOnly" in answer.headers["Set-Cookie"] and "SameSite=Lax" in answer.headers["Set-Cookie"]
         code, answer = await browser.get("/")
@@ -311,9 +311,9 @@ def test_the_key_of_another_computer_works_once(during: During) -> None:
     @partial(during, host=OTHER)
     async def visit(browser: Browser) -> None:
         server, shown = browser.server, list[str]()
-        server.on_admitted = lambda: shown.append(server.network_address)
-        first = server.network_address
-        assert first.startswith(f"http://{OTHER}:{server.port}/?key=") and first != server.address
+        server.guard.on_admitted = lambda: shown.append(server.guard.network_address)
+        first = server.guard.network_address
+        assert first.startswith(f"http://{OTHER}:{server.port}/?key=") and first != server.guard.address
         phone = Browser(server)
         phone.root = f"http://{OTHER}:{server.port}"
         code, answer = await phone.get(path_of(first))
@@ -325,7 +325,7 @@ def test_the_key_of_another_computer_works_once(during: During) -> None:
         stranger = Browser(server)
         stranger.root = phone.root
         assert (await stranger.get(path_of(first)))[0] == 403  # it has been used
-        assert shown == [server.network_address] and shown != [first]
+        assert shown == [server.guard.network_address] and shown != [first]
         assert (await stranger.get(path_of(shown[0])))[0] == 302
         await browser.log_in()  # this computer's own key stays
         await browser.log_in()
@@ -349,7 +349,7 @@ def test_host_and_origin_follow_the_address(during: During) -> None:
 def test_without_an_address_nobody_else_gets_in(during: During) -> None:
     @during
     async def visit(browser: Browser) -> None:
-        assert browser.server.network_address == ""
+        assert browser.server.guard.network_address == ""
         assert {address[0] for address in (found.getsockname() for found in browser.server._sockets)} == {"127.0.0.1"}
 
 
