@@ -9,34 +9,14 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
+from ..training.log_table import cells, log_table
 from ..training.observer import Observer
 from ..training.pace import duration_text
-from ..training.run_folder import value_of
 from .live import can_redraw
 
 _LINE_SECONDS = 30.0  # between two lines of progress
 _SHOWN_LINES = 12
-_DISTANCES = ("policy", "winrate", "lead", "ownership")
 _SHOWN_ERRORS = 20  # messages about damaged records; all are in the notes of the shards
-# What is shown of a line of the log: its title, the field, and how it is written. A run shows what its source has.
-_COLUMNS = (
-    ("cycle", "cycle", "{}"),
-    ("games", "games_in_all", "{:,}"),
-    ("moves/game", "length", "{:.0f}"),
-    ("samples", "samples", "{:,}"),
-    *((name, f"losses.{name}", "{:.3f}") for name in ("policy", "value", "score", "ownership")),
-    *((f"held-back {name}", f"validation.{name}", "{:.3f}") for name in ("policy", "value", "score", "ownership")),
-    ("top 1", "validation.top1", "{:.1%}"),
-    ("top 5", "validation.top5", "{:.1%}"),
-    ("winner", "validation.winner", "{:.1%}"),
-    *((f"off the teacher's {name}", f"validation.off_{name}", "{:.3f}") for name in _DISTANCES),
-    ("Elo", "elo", "{:+.0f}"),
-    ("at least", "elo_low", "{:+.0f}"),
-    ("at most", "elo_high", "{:+.0f}"),
-    ("evals/s", "evaluations_per_s", "{:,.0f}"),
-    ("samples/s", "rate", "{:,.0f}"),
-    ("hours", "hours", "{:.2f}"),
-)
 
 
 class RunDisplay(Observer):
@@ -98,7 +78,7 @@ class RunDisplay(Observer):
         self._lines.append(line)
         self._draw()
         if not self._can_redraw:
-            self.message(", ".join(f"{title} {text}" for title, text in _shown(line).items()))
+            self.message(", ".join(f"{title} {text}" for title, text in cells(line).items()))
 
     def _draw(self) -> None:
         if self._lines:
@@ -106,17 +86,8 @@ class RunDisplay(Observer):
 
 
 def _table(lines: Sequence[Mapping[str, Any]]) -> Table:
-    """Returns the lines as a table, without empty columns."""
-    rows = [_shown(line) for line in lines]
-    titles = [title for title, _, _ in _COLUMNS if any(title in row for row in rows)]
+    titles, rows = log_table(lines)
     table = Table(*titles)
     for row in rows:
-        table.add_row(*(row.get(title, "") for title in titles))
+        table.add_row(*row)
     return table
-
-
-def _shown(line: Mapping[str, Any]) -> dict[str, str]:
-    """Returns what is shown of a line of the log, by title; nothing for values that it lacks."""
-    line = {**line, "hours": line["seconds"] / 3600}
-    values = {title: (value_of(line, name), form) for title, name, form in _COLUMNS}
-    return {title: form.format(value) for title, (value, form) in values.items() if value is not None}

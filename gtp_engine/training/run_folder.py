@@ -16,7 +16,7 @@ Every file is written atomically. Games count once their shard exists, everythin
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -214,11 +214,3 @@ class RunFolder:
             if isinstance(line, dict) and line.keys() >= _IN_EVERY_LINE:
                 lines.append(line)
         return lines
-
-
-def value_of(line: Mapping[str, Any], name: str) -> Any:
-    """Returns a value of a line of the log, None if it has none; "losses.policy" is `policy` in the table `losses`."""
-    value: Any = line
-    for part in name.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..games.elo import wilson_interval
+from .log_table import value_of
 from .pace import duration_text
-from .run_folder import RunFolder, value_of
+from .run_folder import RunFolder
 from .settings import RunSettings
 from .storage import shard_facts
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ...base.errors import UserError
-from ..run_folder import value_of
+from ..log_table import value_of
 
 Lines = Sequence[Mapping[str, Any]]
 

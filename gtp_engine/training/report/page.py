@@ -12,7 +12,7 @@ from ..settings_toml import to_toml
 from ..summary import summary
 from .curves import COLOURS, curves
 from .sample_game import sample_game
-from .tables import differing_settings, log_table
+from .tables import differing_settings, table_of_log
 
 _STYLE = """
 :root{color-scheme:light dark}
@@ -54,7 +54,7 @@ def write_report(folders: Sequence[RunFolder], path: Path) -> None:
     parts += [differing_settings(settings), curves(runs)]
     for folder, swatch in zip(folders, _swatches(len(folders)), strict=True):
         name = str(folder.path)
-        parts += [f"<h2>{swatch}{escape(name)}</h2>", sample_game(folder), log_table(runs[name])]
+        parts += [f"<h2>{swatch}{escape(name)}</h2>", sample_game(folder), table_of_log(runs[name])]
         parts.append(f"<details><summary>All settings</summary><pre>{escape(to_toml(settings[name]))}</pre></details>")
     # matplotlib and the legend's squares use style attributes.
     write_text(path, web_page(_title(runs), "\n".join(filter(None, parts)), style=_STYLE, style_attributes=None))

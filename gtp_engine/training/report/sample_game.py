@@ -1,8 +1,6 @@
 """A game of a run on boards: the newest one of self-play, or one of the records that are held back."""
 
-from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from html import escape
 
 import numpy as np
@@ -30,25 +28,21 @@ def sample_game(folder: RunFolder) -> str:
         return ""
     count = len(record.moves)
     caption = f"The newest game: {record.black} against itself, {count} moves, komi {record.komi:g}, {record.result}."
-    return _boards(caption, count, record.to_game)
+    return _boards(caption, record.to_game())
 
 
-def _boards(caption: str, count: int, game_after: Callable[[int], Game]) -> str:
-    """Returns boards after each third of a game.
-
-    Args:
-        caption: What the game is.
-        count: Number of its moves.
-        game_after: Returns the game after a number of moves.
-    """
-    ends = sorted({round(count * (part + 1) / _BOARDS) for part in range(_BOARDS)} - {0})
-    figures = []
-    for first, last in zip([0, *ends], ends, strict=False):
-        game = game_after(last)
-        moves = enumerate(game.moves[first:last], first + 1)
-        labels = {move.point: str(number) for number, move in moves if move.point != PASS and number <= _NUMBERED}
+def _boards(caption: str, game: Game) -> str:
+    """Returns boards after each third of a game, with what the game is; it is taken back on the way."""
+    moves = list(game.moves)
+    ends = sorted({round(len(moves) * (part + 1) / _BOARDS) for part in range(_BOARDS)} - {0})
+    figures: list[str] = []
+    for first, last in reversed([*zip([0, *ends], ends, strict=False)]):
+        while len(game.moves) > last:
+            game.undo()
+        numbered = enumerate(moves[first:last], first + 1)
+        labels = {move.point: str(number) for number, move in numbered if move.point != PASS and number <= _NUMBERED}
         board = game.to_svg(labels=labels, pixels=300)
-        figures.append(f"<figure>{board}<figcaption>moves {first + 1} to {last}</figcaption></figure>")
+        figures.insert(0, f"<figure>{board}<figcaption>moves {first + 1} to {last}</figcaption></figure>")
     return f'<p>{escape(caption)}</p><div class="boards">{"".join(figures)}</div>'
 
 
@@ -75,19 +69,19 @@ def _from_records(folder: RunFolder) -> str:
             count = int(games.games["move_count"][place])
             caption = f"A game of the records that is held back: {count} moves, komi {games.games['komi'][place]:g}."
             with suppress(UserError):  # the record's rules allow a suicide that the usual ones forbid
-                return _boards(caption, count, partial(_replayed, games, place))
+                return _boards(caption, _replayed(games, place))
     return ""
 
 
-def _replayed(games: GameSet, place: int, count: int) -> Game:
-    """Returns a game of a set after a number of moves."""
+def _replayed(games: GameSet, place: int) -> Game:
+    """Returns a game of a set."""
     record = games.games[place]
     game = Game(int(record["width"]), int(record["height"]))
 
     def points(packed: np.ndarray) -> list[int]:
         return [point_of_index(int(index), game.width, game.height) for index in packed & INDEX_BITS]
 
-    setup, moves = games.setup_of(place), games.moves_of(place)[:count]
+    setup, moves = games.setup_of(place), games.moves_of(place)
     is_white = setup & WHITE_BIT > 0
     game.set_up(points(setup[~is_white]), points(setup[is_white]), int(record["to_move"]))
     for packed, point in zip(moves.tolist(), points(moves), strict=True):
