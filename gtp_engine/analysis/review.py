@@ -1,6 +1,6 @@
 """The review of a record: the positions before and after each move are searched, which shows what it cost."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate
@@ -10,6 +10,8 @@ from ..game.game import Move
 from ..search.report import SearchReport
 from ..sgf import GameRecord
 from .record_searches import RecordSearches
+
+LONGEST_VARIATION = 12  # moves of a better line: those after them have hardly been searched
 
 
 class Phase(Enum):
@@ -135,6 +137,10 @@ class MoveReview:
     def vertex(self, point: int) -> str:
         """Returns the name of a point on this board, "pass" for a pass."""
         return self.before.vertex(point)
+
+    def line_text(self, line: Iterable[int]) -> str:
+        """Returns a line of play as the names of its points."""
+        return " ".join(map(self.vertex, line))
 
     def to_svg(self, pixels: float | None = None) -> str:
         """Draws the position after the move, with the candidates that the search found in its place.

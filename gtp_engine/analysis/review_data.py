@@ -38,9 +38,9 @@ def to_json(reviews: Sequence[GameReview]) -> str:
     """Returns the reviews as JSON text: {"program": ..., "classes": ..., "games": [...]}.
 
     Win rates are 0 to 1, leads and losses are in points, and both are Black's unless they are losses. `classes` has the
-    losses from which the classes of mistakes begin; the counts in a player's `classes` begin with the losses below the
-    first. Moves and mistakes are those of the judged players; `checked` moves had a second look. A move costs
-    nothing if stones are set up after it.
+    losses from which the classes of mistakes begin; a player's `classes` and `class_losses`, how many moves they have
+    and what these lost in all, begin with the losses below the first. Moves and mistakes are those of the judged
+    players; `checked` moves had a second look. A move costs nothing if stones are set up after it.
     """
     table = {
         "program": f"gtp_engine {VERSION}",

@@ -15,9 +15,8 @@ from ..search.report import SearchReport
 from ..sgf import GameRecord, RecordNode, analysis_comment
 from .game_review import GameReview, Reason
 from .mistakes import LISTED, Mistake, loss_class
-from .review import MoveReview, black_lead, black_winrate
+from .review import LONGEST_VARIATION, MoveReview, black_lead, black_winrate
 
-LONGEST_VARIATION = 12  # moves of a better line: those after them have hardly been searched
 # The mark of a move by the class of its loss: doubtful from 1.5 points on, bad from 3, very bad from 6.
 _MARKS: tuple[dict[str, str], ...] = ({}, {}, {"DO": ""}, {"BM": "1"}, {"BM": "2"}, {"BM": "2"})
 
@@ -63,17 +62,12 @@ def move_comment(review: MoveReview) -> str:
     text = review.after.as_comment()
     if not review.has_cost:
         return text
-    line = line_text(review, review.better_line)
+    line = review.line_text(review.better_line)
     return f"{text}\n{_cost_line(review)}; {review.vertex(review.best)} was better.\nBetter line: {line}"
 
 
-def line_text(review: MoveReview, line: tuple[int, ...]) -> str:
-    """Returns a line of play as vertices."""
-    return " ".join(review.vertex(point) for point in line)
-
-
 def _reason_text(review: MoveReview, reason: Reason) -> str:
-    return f"{reason.text} ({line_text(review, reason.line[:LONGEST_VARIATION])})"
+    return f"{reason.text} ({review.line_text(reason.line[:LONGEST_VARIATION])})"
 
 
 def summary(review: GameReview) -> str:

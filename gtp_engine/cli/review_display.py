@@ -12,7 +12,6 @@ from ..analysis.game_review import GameReview
 from ..analysis.mistakes import LISTED, Mistake, class_label, loss_class
 from ..analysis.play_statistics import PlayerFigures, PlayStatistics, player_figures
 from ..analysis.review import MoveReview, Phase, with_minus
-from ..analysis.review_sgf import line_text
 from ..analysis.reviewer import ReviewStep
 from ..base.log import NOTICE
 from ..base.messages import plural, printable
@@ -153,7 +152,7 @@ def mistakes_table(mistakes: Sequence[Mistake]) -> Table:
             mistake.span,
             _who(mistake),
             _played(worst) if len(mistake.misses) == 1 else f"{worst.number} {_played(worst)}",
-            line_text(worst, worst.better_line[:_LINE_SHOWN]),
+            worst.line_text(worst.better_line[:_LINE_SHOWN]),
             with_minus(worst.points_loss),
             f"{with_minus(100 * worst.winrate_loss)}%",
             style=CLASS_STYLES[loss_class(worst.points_loss)],

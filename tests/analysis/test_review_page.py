@@ -117,6 +117,7 @@ def test_only_the_name_of_the_file_is_shown() -> None:
 def test_every_text_of_the_page_is_used() -> None:
     used = "".join(path.read_text() for path in FOLDER.iterdir() if path.suffix in (".html", ".js", ".py"))
     used += (FOLDER.parent / "rank_estimate.py").read_text()  # which the page and the terminal share
+    used += (FOLDER.parents[1] / "sgf" / "result.py").read_text()  # the ways to win
     for name in texts().names:
         section, _, key = name.rpartition(".")
         # Those of the other page, and those that tests/analysis/test_reasons.py and tests/play/test_ranks.py know.

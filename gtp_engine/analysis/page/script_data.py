@@ -12,7 +12,7 @@ from ...game.coords import BLACK, PASS, WHITE, xy
 from ...languages.texts import DEFAULT
 from ...search.report import SearchReport
 from ..game_review import GameReview
-from ..review_sgf import LONGEST_VARIATION
+from ..review import LONGEST_VARIATION
 from .wording import Wording, wording
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

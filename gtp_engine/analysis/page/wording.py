@@ -3,7 +3,7 @@
 Digits are Latin and decimals have a point in every language, as on the board, in the record and in its result.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -19,18 +19,10 @@ _PHASES = {
     Phase.MIDDLE_GAME: "phase.middleGame",
     Phase.ENDGAME: "phase.endgame",
 }
-# The texts of results that have no value, see `sgf.GameResult.by`.
-_RESULTS = {
-    "resignation": "result.resignation",
-    "time": "result.time",
-    "forfeit": "result.forfeit",
-    "draw": "result.draw",
-    "void": "result.void",
-}
 
 
 class Wording:
-    """The values of the page in one language; `wording` returns it."""
+    """The values of the page in one language; `wording` returns the one of a language."""
 
     def __init__(self, language: str) -> None:
         self._language = language
@@ -46,7 +38,7 @@ class Wording:
 
     def value(self, report: SearchReport) -> str:
         """Returns what a position is worth: "B+3.5, Black's win rate 60%"."""
-        winrate = _percent(black_winrate(report))
+        winrate = percent(black_winrate(report))
         return self.text("script.value", lead=self.text.lead(black_lead(report)), winrate=winrate)
 
     def verdict(self, move: MoveReview) -> str:
@@ -55,7 +47,7 @@ class Wording:
             return self.text("script.firstChoice")
         if not move.has_cost:
             return self.text("script.noCost")
-        cost = {"points": _points(move.points_loss), "winrate": _percent(move.winrate_loss, 1)}
+        cost = {"points": points(move.points_loss), "winrate": percent(move.winrate_loss, 1)}
         return self.text("script.cost", best=self.vertex(move.best, move), **cost)
 
     def tick(self, points: int) -> str:
@@ -72,16 +64,15 @@ class Wording:
         if found is None:
             return result
         if found.winner is None:
-            return result if self._language == DEFAULT else self.text(_RESULTS[found.by])
+            return result if self._language == DEFAULT else self.text(f"result.{found.by}")
         is_black = found.winner == BLACK
         if not found.by:
             return self.text("result.blackWins" if is_black else "result.whiteWins")
-        if found.by != "points":
-            how = self.text(_RESULTS[found.by])
+        if found.by == "points":
+            one = found.points == "1"
+            how = self.text("result.onePoint") if one else self.text("result.points", points=found.points)
         else:
-            how = (
-                self.text("result.onePoint") if found.points == "1" else self.text("result.points", points=found.points)
-            )
+            how = self.text(f"result.{found.by}")
         return self.text("result.black" if is_black else "result.white", how=how)
 
     def rules(self, name: str) -> str:
@@ -98,42 +89,23 @@ class Wording:
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Returns all of these as filters of templates."""
-        return {
-            "vertex": self.vertex,
-            "colour": self.colour,
-            "tick": self.tick,
-            "result": self.result,
-            "rules": self.rules,
-            "phase": self.phase,
-            "rank": self.rank,
-            "line": _line,
-            "points": _points,
-            "percent": _percent,
-            "plain": _plain,
+        own = ("vertex", "colour", "tick", "result", "rules", "phase", "rank")
+        return {name: getattr(self, name) for name in own} | {
+            "line": lambda names: "  ".join(f"{number} {name}" for number, name in enumerate(names, start=1)),
+            "points": points,
+            "percent": percent,
+            "plain": "{:g}".format,
         }
 
 
-@cache
-def wording(language: str) -> Wording:
-    """Returns how a language writes values."""
-    return Wording(language)
+wording = cache(Wording)  # one for each language
 
 
-def _line(names: Iterable[str]) -> str:
-    """Returns a line with its numbers: "1 D4  2 Q16"."""
-    return "  ".join(f"{number} {name}" for number, name in enumerate(names, start=1))
-
-
-def _points(value: float) -> str:
+def points(value: float) -> str:
     """Returns points with one digit after the decimal point."""
     return f"{value:.1f}"
 
 
-def _percent(share: float, digits: int = 0) -> str:
+def percent(share: float, digits: int = 0) -> str:
     """Returns a share of 0 to 1 in percent."""
     return f"{100 * share:.{digits}f}%"
-
-
-def _plain(value: float) -> str:
-    """Returns a number without needless zeros."""
-    return f"{value:g}"

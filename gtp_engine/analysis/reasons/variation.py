@@ -9,7 +9,7 @@ import numpy as np
 from ...game.coords import EMPTY, point_at, xy
 from ...game.game import Game, IllegalMove
 from ...search.report import SearchReport
-from ..review_sgf import LONGEST_VARIATION
+from ..review import LONGEST_VARIATION
 
 # Moves of a line with fewer visits are no more than the policy's guess; visits fall along a line.
 LEAST_VISITS = 4

@@ -1,6 +1,7 @@
 """The curves of runs as SVG: each run has one colour in all plots, and each quantity of a plot one line style."""
 
 import io
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
@@ -135,7 +136,7 @@ def _draw(runs: Mapping[str, Lines], plot: Plot, axis: _Axis) -> str:
     with matplotlib.rc_context(look):
         figure = Figure(figsize=_SIZE, layout="constrained", facecolor="none")
         axes = figure.subplots()
-        for (_, lines), colour in zip(runs.items(), _cycled(COLOURS, len(runs)), strict=True):
+        for lines, colour in zip(runs.values(), itertools.cycle(COLOURS), strict=False):
             for name, style in zip(plot.names, _STYLES, strict=False):
                 points = _points(lines, plot, name)
                 x = [axis.value(line) for line, _ in points]
@@ -174,7 +175,3 @@ def _label(name: str) -> str:
     return {"top1": "first choice", "top5": "first five", "black_wins": "Black wins"}.get(
         last := name.split(".")[-1], last.replace("off_", "").replace("_", " ")
     )
-
-
-def _cycled(items: Sequence[str], count: int) -> list[str]:
-    return [items[number % len(items)] for number in range(count)]

@@ -1,5 +1,6 @@
 """The page of the report, put together from its parts."""
 
+import itertools
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -66,7 +67,7 @@ def _title(names: "Sequence[str] | dict[str, list[dict[str, object]]]") -> str:
 
 def _swatches(count: int) -> list[str]:
     """Returns a square in the colour of each run; nothing if there is only one."""
-    colours = [COLOURS[number % len(COLOURS)] for number in range(count)]
+    colours = itertools.islice(itertools.cycle(COLOURS), count)
     return [f'<span class="swatch" style="background:{colour}"></span>' if count > 1 else "" for colour in colours]
 
 
