@@ -9,7 +9,7 @@ from gtp_engine.game.game import Move
 from gtp_engine.languages.texts import Phrase
 from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.search.request import Limits
-from gtp_engine.sgf import GameRecord, RecordNode
+from gtp_engine.sgf import GameRecord
 
 D4, E5, F6, G7 = (parse_vertex(name, 9, 9) for name in ("D4", "E5", "F6", "G7"))
 
@@ -65,8 +65,10 @@ def reason(line: tuple[int, ...] = (), played: str = "D4") -> Reason:
 
 def game_of(moves: list[MoveReview], **options: object) -> GameReview:
     """A game of these moves on 9x9, numbered from 1."""
-    nodes = [RecordNode(comment="start"), *(RecordNode(move.move) for move in moves)]
-    record = GameRecord(9, 9, komi=7, black="Ann", white="Bob", black_rank="3d", result="B+2", nodes=nodes)
-    record.source = "game.sgf"
+    record = GameRecord(9, 9, source="game.sgf", komi=7, black="Ann", white="Bob", black_rank="3d", result="B+2")
+    node = record.root
+    node.comment = "start"
+    for move in moves:
+        node = record.add(node, move=move.move)
     conditions = Conditions("net", "float32", Limits(visits=20), 1, "chinese", 7.0)
     return GameReview(record, conditions, tuple(moves), **options)  # type: ignore[arg-type]

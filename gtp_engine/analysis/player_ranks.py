@@ -114,8 +114,7 @@ def choose_games(records: Iterable[GameRecord], player: str | None) -> list[tupl
 
 def _identity(record: GameRecord) -> Hashable:
     """Returns what tells a game from others: the players, the board, the first position and the moves."""
-    root = record.nodes[0]
-    stones = tuple(map(tuple, (root.black, root.white)))
+    stones = tuple(sorted(record.root.setup.items()))
     return name_key(record.black), name_key(record.white), record.width, record.height, stones, tuple(record.moves)
 
 

@@ -172,8 +172,8 @@ def why_unusable(record: GameRecord) -> str:
     The losses are those of players who move in turns, in a game that nobody changes by hand.
     """
     played = 0
-    for node in record.nodes:
-        if played and node.has_setup:
+    for node in record.main_line:
+        if played and node.setup:
             return f"stones are set up after move {played}"
         played += node.move is not None
     pairs = enumerate(itertools.pairwise(record.moves), 2)

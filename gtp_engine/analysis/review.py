@@ -204,5 +204,6 @@ def review_moves(searches: RecordSearches, numbers: range | None = None) -> Iter
 
 def _followed_by_setup(record: GameRecord) -> set[int]:
     """Returns the numbers of the moves with stones set up in their own node, or after it and before the next move."""
-    numbers = accumulate(node.move is not None for node in record.nodes)
-    return {number for number, node in zip(numbers, record.nodes, strict=True) if node.has_setup}
+    line = record.main_line
+    numbers = accumulate(node.move is not None for node in line)
+    return {number for number, node in zip(numbers, line, strict=True) if node.setup}

@@ -5,24 +5,24 @@ triangle, on the better point), V (Black's lead in points). SBKV and SBKS are Sa
 lead in points, which it draws as graphs.
 """
 
-import copy
-from dataclasses import replace
-
 from ..base import VERSION
 from ..game.coords import PASS, colour_letter, colour_name, opponent, sgf_point
 from ..game.game import Move
-from ..search.report import SearchReport
-from ..sgf import GameRecord, RecordNode, analysis_comment
+from ..sgf import GameRecord, Properties, TreeNode, analysis_comment
+from ..sgf.values import escaped
 from .game_review import GameReview, Reason
 from .mistakes import LISTED, Mistake, loss_class
 from .review import LONGEST_VARIATION, MoveReview, black_lead, black_winrate
 
 # The mark of a move by the class of its loss: doubtful from 1.5 points on, bad from 3, very bad from 6.
 _MARKS: tuple[dict[str, str], ...] = ({}, {}, {"DO": ""}, {"BM": "1"}, {"BM": "2"}, {"BM": "2"})
+# What an annotated record keeps of each node (FF[4]): the position, the comment, and what is known about the game.
+_KEPT = {"B", "W", "AB", "AW", "AE", "PL", "C", "PB", "PW", "BR", "WR", "RE", "RU", "DT", "OT", "AP", "KM", "HA", "TM"}
+_KEPT |= {"AN", "BT", "CP", "EV", "GC", "GN", "ON", "PC", "RO", "SO", "US", "WT"}
 
 
 def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
-    """Returns the record with the review in it; what a `GameRecord` does not hold, such as marks, is left out.
+    """Returns the main line with the review in it; variations, marks, clocks and earlier judgements are left out.
 
     A mistake is marked if it is among the most costly ones or has a mark by its class. Its worst move gets a comment
     and the better line as a variation; the other moves that missed the same point refer to that one.
@@ -31,30 +31,41 @@ def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
         review: The review.
         comment_all: Whether all reviewed moves get a comment, and not only the mistakes.
     """
-    nodes = list(review.record.nodes)
-    place = dict(enumerate((index for index, node in enumerate(nodes) if node.move is not None), start=1))
+    record = _main_line(review.record)
+    nodes = [record.root, *(node for node in record.main_line if node.move is not None)]  # by the number of the move
     for move in review.moves:
-        nodes[place[move.number]] = _with_values(nodes[place[move.number]], move.after)
+        _add_properties(nodes[move.number], _values(black_winrate(move.after), black_lead(move.after)))
     commented = set()
     for order, mistake in enumerate(review.mistakes):
         if order >= LISTED and not _MARKS[loss_class(mistake.worst.points_loss)]:
             continue
         for miss in mistake.misses:
             commented.add(miss.number)
-            index = place[miss.number]
-            nodes[index] = _with_mistake(nodes[index], mistake, miss, is_hotspot=order < LISTED)
+            _add_mistake(record, nodes[miss.number], mistake, miss, is_hotspot=order < LISTED)
             reasons = review.reasons.get(miss.number, ()) if miss is mistake.worst else ()
-            nodes[index] = _with_comment(nodes[index], "\n".join(_reason_text(miss, reason) for reason in reasons))
+            _add_comment(nodes[miss.number], "\n".join(_reason_text(miss, reason) for reason in reasons))
     for move in review.moves if comment_all else ():
         if move.number not in commented:
-            nodes[place[move.number]] = _with_comment(nodes[place[move.number]], move_comment(move))
+            _add_comment(nodes[move.number], move_comment(move))
     if review.moves:
+        before = review.moves[0].before
         if review.moves[0].number == 1:
-            nodes[0] = _with_values(nodes[0], review.moves[0].before)
-        nodes[0] = _with_comment(nodes[0], summary(review))
-    record = copy.copy(review.record)
-    record.nodes = nodes
+            _add_properties(record.root, _values(black_winrate(before), black_lead(before)))
+        _add_comment(record.root, summary(review))
     return record
+
+
+def _main_line(record: GameRecord) -> GameRecord:
+    made = GameRecord(record.width, record.height, source=record.source)
+    made.change(made.root, _kept(record.root))
+    node = made.root
+    for each in record.main_line[1:]:
+        node = made.add(node, _kept(each))
+    return made
+
+
+def _kept(node: TreeNode) -> Properties:
+    return {name: values for name, values in node.properties.items() if name in _KEPT}
 
 
 def move_comment(review: MoveReview) -> str:
@@ -104,42 +115,35 @@ def _cost_line(review: MoveReview) -> str:
     return f"{review.vertex(review.move.point)} loses {loss}"
 
 
-def _with_mistake(node: RecordNode, mistake: Mistake, miss: MoveReview, *, is_hotspot: bool) -> RecordNode:
-    """Returns a node with the mark of a mistake; with a variation, if it is the worst of the moves that made it."""
+def _add_mistake(record: GameRecord, node: TreeNode, mistake: Mistake, miss: MoveReview, *, is_hotspot: bool) -> None:
+    """Marks a mistake, and adds the better line if it is the worst of the moves that made it."""
     marks = dict(_MARKS[loss_class(miss.points_loss)])
     if miss.best != PASS:
-        marks["TR"] = _sgf_point(miss, miss.best)
+        marks["TR"] = sgf_point(miss.best, record.width, record.height)
     if miss is not mistake.worst:
+        _add_properties(node, marks)
         text = f"{_cost_line(miss)}; {miss.vertex(miss.best)} was better, see move {mistake.worst.number}."
-        return _with_comment(replace(node, annotations=node.annotations | marks), text)
+        _add_comment(node, text)
+        return
     if is_hotspot:
         marks["HO"] = "1"
-    node = replace(node, annotations=node.annotations | marks, variations=(*node.variations, _better_line(miss)))
-    return _with_comment(node, move_comment(miss))
+    _add_properties(node, marks)
+    _add_better_line(record, node, miss)
+    _add_comment(node, move_comment(miss))
 
 
-def _better_line(miss: MoveReview) -> tuple[RecordNode, ...]:
-    """Returns the line that should have been played."""
+def _add_better_line(record: GameRecord, node: TreeNode, miss: MoveReview) -> None:
+    """Adds the line that should have been played as a variation."""
     before, colour = miss.before, miss.move.colour
-    # The value of the position, from which the cost is counted, and not that of the move's own fewer visits.
-    comment = analysis_comment(
-        before.to_move, before.winrate, before.lead, before.visits, (), before.width, before.height
-    )
-    colours = (colour, opponent(colour))
-    nodes = [
-        RecordNode(Move(colours[number % 2], point))
-        for number, point in enumerate(miss.better_line[:LONGEST_VARIATION])
-    ]
-    marks = {"TE": "1"} | _values(black_winrate(before), black_lead(before))
-    return (replace(nodes[0], annotations=marks, comment=comment), *nodes[1:])
-
-
-def _sgf_point(review: MoveReview, point: int) -> str:
-    return sgf_point(point, review.before.width, review.before.height)
-
-
-def _with_values(node: RecordNode, report: SearchReport) -> RecordNode:
-    return replace(node, annotations=node.annotations | _values(black_winrate(report), black_lead(report)))
+    parent = node.parent
+    for number, point in enumerate(miss.better_line[:LONGEST_VARIATION]):
+        parent = record.add(parent or record.root, move=Move((colour, opponent(colour))[number % 2], point))
+        if number == 0:
+            _add_properties(parent, {"TE": "1"} | _values(black_winrate(before), black_lead(before)))
+            # The value of the position, from which the cost is counted, and not that of the move's own fewer visits.
+            parent.comment = analysis_comment(
+                before.to_move, before.winrate, before.lead, before.visits, (), before.width, before.height
+            )
 
 
 def _values(winrate: float, lead: float) -> dict[str, str]:
@@ -148,5 +152,9 @@ def _values(winrate: float, lead: float) -> dict[str, str]:
     return {"V": points, "SBKV": f"{100 * winrate:.2f}", "SBKS": points}
 
 
-def _with_comment(node: RecordNode, text: str) -> RecordNode:
-    return replace(node, comment="\n\n".join(filter(None, (node.comment, text))))
+def _add_properties(node: TreeNode, texts: dict[str, str]) -> None:
+    node.properties = node.properties | {name: [escaped(text)] for name, text in texts.items()}
+
+
+def _add_comment(node: TreeNode, text: str) -> None:
+    node.comment = "\n\n".join(filter(None, (node.comment, text)))

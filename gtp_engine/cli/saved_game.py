@@ -85,9 +85,9 @@ def _shown_record(path: Path, rules: "Rules | None", komi: float | None) -> "Sav
     """Returns a record to look at, with people on both sides; None for an unfinished game that `play` has saved."""
     from ..game.coords import BLACK, WHITE
     from ..play.loading import open_tree
-    from ..sgf import read_tree
+    from ..sgf import read_sgf
 
-    saved = open_tree(read_tree(path), path, rules=rules, komi=komi)
+    saved = open_tree(read_sgf(path), path, rules=rules, komi=komi)
     return None if saved.is_own else replace(saved, humans=frozenset((BLACK, WHITE)))
 
 

@@ -102,5 +102,5 @@ def match_record(game: Game, result: GameResult) -> GameRecord:
     black, white = (f"{result.names[player]} ({player})" for player in (result.black, result.white))
     comments = {len(game.moves): "\n".join([result.reason, *result.notes])}
     record = GameRecord.from_game(game, black=black, white=white, result=result.result, comments=comments)
-    record.texts["RO"] = str(result.number + 1)
+    record.set_text("RO", str(result.number + 1))
     return record

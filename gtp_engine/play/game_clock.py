@@ -12,7 +12,7 @@ from time import monotonic
 from ..base.errors import UserError
 from ..base.fields import Range, parse_number
 from ..game.coords import BLACK, WHITE
-from ..sgf import Properties, RecordTree, TreeNode, read_number, read_text
+from ..sgf import GameRecord, Properties, TreeNode, read_number, read_text
 from ..sgf.values import number_text
 from .clock import NO_LIMIT, TimeLeft, TimeSettings
 
@@ -115,7 +115,7 @@ class GameClock:
         running: The player whose clock runs; None if neither does.
     """
 
-    def __init__(self, tree: RecordTree, settings: TimeSettings = NO_LIMIT, used: Mapping[int, float] | None = None):
+    def __init__(self, tree: GameRecord, settings: TimeSettings = NO_LIMIT, used: Mapping[int, float] | None = None):
         """Continues a game with the times in its record, also in mid-turn.
 
         Args:

@@ -13,7 +13,7 @@ from ..base.messages import plural
 from ..game.coords import BLACK, WHITE
 from ..game.game import Game
 from ..game.rules import Rules
-from ..sgf import GameRecord, RecordTree, TreeNode, read_tree
+from ..sgf import GameRecord, TreeNode, read_sgf
 from .clock import NO_LIMIT, TimeSettings
 from .game_clock import read_time_settings
 from .notes import Notes, read_notes
@@ -74,7 +74,7 @@ class SavedGame:
 
     path: Path | None
     game: Game
-    tree: RecordTree
+    tree: GameRecord
     node: TreeNode
     humans: frozenset[int]
     opponent: Opponent | None
@@ -112,19 +112,18 @@ def open_game(
         UserError: The file is not a game that can be continued; the message names the reason.
         OSError: The file cannot be read.
     """
-    tree = read_tree(path)
-    record = tree.record(tree.main_line[-1])
-    if move is None and is_finished(record):
-        count = len(record.moves)
+    tree = read_sgf(path)
+    if move is None and is_finished(tree):
+        count = len(tree.moves)
         raise UserError(
-            f"{path}: the game is finished ({record.result}); to continue it after move N, 0 to {count}, add --move N, "
+            f"{path}: the game is finished ({tree.result}); to continue it after move N, 0 to {count}, add --move N, "
             "or in a game type load FILE N; `gtp_engine review` finds the mistakes"
         )
     return open_tree(tree, path, move=move, rules=rules, komi=komi)
 
 
 def open_tree(
-    tree: RecordTree,
+    tree: GameRecord,
     path: Path | None = None,
     *,
     move: int | None = None,
@@ -144,28 +143,27 @@ def open_tree(
         UserError: It cannot be replayed, or has fewer moves.
     """
     line = tree.main_line
-    record = tree.record(line[-1])
-    count = len(record.moves)
+    count = len(tree.moves)
     if move is not None and move > count:
-        raise UserError(f"{path or record.source}: there is no move {move}, the game has {plural(count, 'move')}")
+        raise UserError(f"{path or tree.source}: there is no move {move}, the game has {plural(count, 'move')}")
     node = line[-1] if move is None else _node_after(line, move)
     if move is not None:
         node.children.clear()  # the game goes on from there
     game, notes = tree.position(node, rules, komi), read_notes(tree.root.properties)
-    is_ours = path is not None and not notes.is_edited and _is_own(record)
+    is_ours = path is not None and not notes.is_edited and _is_own(tree)
     is_whole = tree.is_whole_file and node is line[-1]
     return SavedGame(
         path=path,
         game=game,
         tree=tree,
         node=node,
-        humans=_humans(record) or frozenset((game.to_move,)),
-        opponent=_opponent(record, notes),
-        is_own=is_ours and not is_finished(record) and is_whole,
+        humans=_humans(tree) or frozenset((game.to_move,)),
+        opponent=_opponent(tree, notes),
+        is_own=is_ours and not is_finished(tree) and is_whole,
         is_edited=path is not None and notes.is_edited and is_whole,
-        date=record.date,
-        players={BLACK: record.black, WHITE: record.white},
-        result=record.result.strip(),
+        date=tree.date,
+        players={BLACK: tree.black, WHITE: tree.white},
+        result=tree.result.strip(),
         time=read_time_settings(tree.root.properties) if is_ours else NO_LIMIT,
     )
 
@@ -239,12 +237,13 @@ def _is_to_continue(data: bytes, *, with_edited: bool) -> bool:
     start = _ROOT.match(data)
     if start is not None and not _is_utf8(start[0]):  # in other charsets a "]" may be half of a character
         start = None
-    root = read_tree(data if start is None else start[0] + b")")
-    is_edited = read_notes(root.root.properties).is_edited
-    if not (with_edited if is_edited else _is_unfinished(root.record(root.root))):
+    tree = read_sgf(data if start is None else start[0] + b")")
+    is_edited = read_notes(tree.root.properties).is_edited
+    if not (with_edited if is_edited else _is_own(tree) and not is_finished(tree)):
         return False
-    tree = root if start is None else read_tree(data)
-    return tree.is_whole_file and (is_edited or bool(tree.record(tree.main_line[-1]).moves))
+    if start is not None:
+        tree = read_sgf(data)
+    return tree.is_whole_file and (is_edited or bool(tree.moves))
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -252,11 +251,6 @@ def _is_utf8(data: bytes) -> bool:
         data.decode("utf-8")
         return True
     return False
-
-
-def _is_unfinished(record: GameRecord) -> bool:
-    """Whether `play` saved it, and nobody has won it."""
-    return _is_own(record) and not is_finished(record)
 
 
 def _is_own(record: GameRecord) -> bool:

@@ -4,16 +4,18 @@ The terminal and the web page show the same game; here is what does not depend o
 variations: whoever plays both colours may play in any of its positions, a game against the engine goes on at its end.
 """
 
+import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..base.errors import UserError
-from ..game.coords import BLACK, PASS, WHITE, colour_letter, opponent
-from ..game.game import Game, Move
-from ..sgf import Edit, GameRecord, RecordTree, TreeNode
-from ..sgf.values import escaped
+from ..game.coords import BLACK, EMPTY, PASS, WHITE, colour_letter, opponent
+from ..game.game import Game, Move, count_handicap
+from ..sgf import Edit, Editor, GameRecord, TreeNode
+from ..sgf.record import APPLICATION
+from ..sgf.values import escaped, rules_text
 from .clock import NO_LIMIT, TimeSettings
 from .engine import Decision, Engine
 from .game_clock import GameClock, overtime_text
@@ -51,6 +53,7 @@ class PlayedGame:
         file: The game's file. After a method that changes the game its `error` tells whether it could be saved.
         saved: The saved game that it continues; None for a new one.
         tree: The game with its variations and comments.
+        editor: Changes it, so that changes can be undone.
         node: The node of the engine's position.
         is_record: Whether it is somebody's record that is looked at: players, result and date stay those of the record.
         handicap: The handicap stones that it began with, whatever has been edited since.
@@ -91,12 +94,14 @@ class PlayedGame:
 
     def _begin(self, saved: SavedGame | None, *, as_record: bool = False, time: TimeSettings = NO_LIMIT) -> None:
         self.saved = saved
-        self.tree = RecordTree.of_game(self.game) if saved is None else saved.tree
+        self.tree = GameRecord.from_game(self.game) if saved is None else saved.tree
         self.node = self.tree.main_line[-1] if saved is None else saved.node
+        self.tree.application = APPLICATION
+        self.editor = Editor(self.tree)
         if saved is None and self.tree.position(self.node).to_move != self.game.to_move:
-            self.node = self.tree.change_turn(self.node, opponent(self.game.to_move))
-            self.tree.edits.clear()
-        self.handicap = self.tree.position(self.tree.root).handicap
+            self.node = self.editor.change_turn(self.node, opponent(self.game.to_move))
+            self.editor.edits.clear()
+        self.handicap = self._handicap_stones()
         self.is_record = as_record
         self.has_content = bool(saved and saved.is_own and saved.game.moves)
         self.time = saved.time if saved and not as_record else time
@@ -108,7 +113,7 @@ class PlayedGame:
         self._date = saved.date if saved and saved.is_own else None
         self.file = GameFile(self.folder, self._label(), None if saved is None else self._file_of(saved))
         if not as_record:
-            self.tree.allow_undo(self.node)
+            self.editor.allow_undo(self.node)
         self._run_clock()
 
     def _file_of(self, saved: SavedGame) -> Path | None:
@@ -204,7 +209,7 @@ class PlayedGame:
         known = next((child for child in self.node.children if child.move == move), None)
         if known is None or not self.is_study:  # a game against the engine is the main line, whatever its file has too
             properties = {"C": [escaped(comment)]} if comment else {}
-            known = self.tree.add(self.node, properties, move=move, first=not self.is_study)
+            known = self.editor.add(self.node, properties, move=move, first=not self.is_study)
             if self.node is self.clock.last:
                 self.clock.end_turn(known)
             self.has_content = True
@@ -237,7 +242,7 @@ class PlayedGame:
     @property
     def _last_change(self) -> int | None:
         """The place among the edits of the last one that is a person's; None if there is none."""
-        edits = self.tree.edits
+        edits = self.editor.edits
         places = reversed(range(len(edits)))
         return next((n for n in places if (move := edits[n].move) is None or move.colour in self.humans), None)
 
@@ -247,7 +252,7 @@ class PlayedGame:
         place = self._last_change
         if place is None:
             return None
-        edit = self.tree.edits[place]
+        edit = self.editor.edits[place]
         return edit.node if edit.is_annotation and (edit.node is self.node or not self.is_study) else None
 
     def takes_back(self, node: TreeNode) -> bool:
@@ -255,7 +260,7 @@ class PlayedGame:
         place = self._last_change
         if place is None or node.move is None:
             return False
-        edit = self.tree.edits[place]
+        edit = self.editor.edits[place]
         return edit.node is node.parent and edit.move == node.move
 
     def undo(self) -> bool:
@@ -274,7 +279,7 @@ class PlayedGame:
             raise UserError("you have no move to take back")
         node, result, ends = self.node, self.result, len(self._ends)
         if self.annotation_to_undo is not None:
-            self.tree.undo(cast("int", self._last_change))
+            self.editor.undo(cast("int", self._last_change))
         else:
             self.show(self._undo_edits())
         self.has_content |= not (self.is_record and len(self._ends) < ends)  # a result is not saved there
@@ -288,8 +293,8 @@ class PlayedGame:
         """
         shown = self.node
         while True:
-            edit = self.tree.edits[-1]
-            before = self.tree.undo()
+            edit = self.editor.edits[-1]
+            before = self.editor.undo()
             if self.is_study or shown.is_gone:
                 shown = before
             if edit.move is None or edit.move.colour in self.humans:
@@ -316,7 +321,7 @@ class PlayedGame:
                 self.clock.restart_turn()
 
         if colour in self.humans:
-            self.tree.edits.append(Edit(node, revert))
+            self.editor.edits.append(Edit(node, revert))
         self._finish()
 
     def count(self, dead: Iterable[int]) -> None:
@@ -338,7 +343,7 @@ class PlayedGame:
 
     # Games and files.
 
-    def record(self, *, is_copy: bool = False) -> RecordTree:
+    def record(self, *, is_copy: bool = False) -> GameRecord:
         """Returns the record of the game so far, with its variations; it is the game's own tree.
 
         Args:
@@ -349,24 +354,25 @@ class PlayedGame:
             rank = "" if end.settings.rank is None else str(end.settings.rank)
             names = {colour: HUMAN if colour in self.humans else end.engine for colour in (BLACK, WHITE)}
             ranks = {colour: "" if colour in self.humans else rank for colour in (BLACK, WHITE)}
-            game = GameRecord.from_game(
-                self.game,
-                black=names[BLACK],
-                white=names[WHITE],
-                result=end.result,
-                date=self._date,
-            )
-            game.black_rank, game.white_rank = ranks[BLACK], ranks[WHITE]
-            if self.time != NO_LIMIT:
-                game.time_limit, game.overtime = self.time.main, overtime_text(self.time)
-            game.handicap = self.tree.position(self.tree.root).handicap  # of the start, whatever position is shown
-            self.tree.set_info(game)
+            tree = self.tree
+            tree.rules, tree.komi = rules_text(self.game.rules), self.game.komi
+            tree.handicap = self._handicap_stones()
+            tree.black, tree.white, tree.result = names[BLACK], names[WHITE], end.result
+            tree.black_rank, tree.white_rank = ranks[BLACK], ranks[WHITE]
+            tree.date = datetime.date.today().isoformat() if self._date is None else self._date
+            tree.time_limit = None if self.time == NO_LIMIT else self.time.main
+            tree.overtime = overtime_text(self.time)
             if self.clock.last not in self._ends:
                 self.clock.note_turn()
         root = self.tree.root
         if (properties := self._notes(is_copy=is_copy).added_to(root.properties)) != root.properties:
             root.properties = properties
         return self.tree
+
+    def _handicap_stones(self) -> int:
+        """Returns how many handicap stones the root has now."""
+        stones = (Move(colour, point) for point, colour in self.tree.root.setup.items() if colour != EMPTY)
+        return count_handicap(stones, ())
 
     def _last_end(self) -> _End:
         """Returns the last end on the main line, or one without a result."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..base.files import is_same_file, write_atomically
-from ..sgf import Writable, write_sgf
+from ..sgf import GameRecord, write_sgf
 
 _OUR_NAME = re.compile(r"\d{4}-\d\d-\d\d-\d{6}(-.*)?\.sgf")  # of new files
 
@@ -35,7 +35,7 @@ class GameFile:
         self.notice: str | None = None
         self._content = None if path is None else _content(path)
 
-    def save(self, record: Writable) -> bool:
+    def save(self, record: GameRecord) -> bool:
         """Writes the record over its earlier state; returns False and sets `error` if that fails."""
         self.notice = None
         try:
@@ -54,7 +54,7 @@ class GameFile:
         self.error, self._content = None, _content(self.path)
         return True
 
-    def save_as(self, record: Writable, name: str) -> bool:
+    def save_as(self, record: GameRecord, name: str) -> bool:
         """Writes to another file, which later saves then update; refuses to replace an existing file.
 
         The game's file before, if it is in the folder and has a name of ours, is removed, also if it was continued
@@ -81,7 +81,7 @@ class GameFile:
             if self.path.parent.samefile(self._folder) and _content(self.path) == self._content:
                 self.path.unlink()
 
-    def _write_new(self, record: Writable) -> Path:
+    def _write_new(self, record: GameRecord) -> Path:
         self._folder.mkdir(parents=True, exist_ok=True)
         for number in itertools.count(1):
             path = self._folder / (f"{self._name}.sgf" if number == 1 else f"{self._name}-{number}.sgf")

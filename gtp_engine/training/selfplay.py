@@ -275,7 +275,7 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
         )
         result = str(Score(ending.margin))
         record = GameRecord.from_game(game.game, black=name, white=name, result=result, comments=game.comments)
-        record.texts["GN"] = str(number)
+        record.set_text("GN", str(number))
         is_decided = game.decided_for != EMPTY
         is_upset = is_decided and game.decided_for != ending.winner
         self._on_game(FinishedGame(sample, record.to_sgf(), is_decided, is_decided and game.is_checked, is_upset))

@@ -29,7 +29,7 @@ class Editing(Part):
             if text.strip():
                 raise UserError(f"{error}; your comment stays in its field: copy it, then empty the field") from None
         else:
-            self.session.played.tree.set_comment(node, text.strip())
+            self.session.played.editor.set_comment(node, text.strip())
             self._save()
         return {"type": "comment", "node": message.get("node"), "tree": message.get("tree"), "text": text}
 
@@ -37,7 +37,7 @@ class Editing(Part):
         """Puts a mark on a point, or removes it."""
         self.check_shown(message)
         point = self.session.position().point(text_of(message, "point"))
-        self.session.played.tree.mark(self.session.node, point, text_of(message, "mark"))
+        self.session.played.editor.mark(self.session.node, point, text_of(message, "mark"))
         self._save()
 
     def on_stone(self, message: Message) -> None:
@@ -46,7 +46,7 @@ class Editing(Part):
         played = self.session.played
         point = played.game.point(text_of(message, "point"))
         colour = as_colour(text_of(message, "colour"))
-        node = played.tree.set_stone(played.node, point, colour, played.engine.rules)
+        node = played.editor.set_stone(played.node, point, colour, played.engine.rules)
         self.session.values.forget(node)
         self._show(node)
 
@@ -54,23 +54,23 @@ class Editing(Part):
         """Makes it the other player's turn."""
         self._check_free(message)
         played = self.session.played
-        self._show(played.tree.change_turn(played.node, played.game.to_move))
+        self._show(played.editor.change_turn(played.node, played.game.to_move))
 
     def on_delete(self, message: Message) -> None:
         """Deletes the position that is shown with everything that follows it."""
         self._check_free(message)
-        tree = self.session.played.tree
-        edits = len(tree.edits)
-        node = tree.remove(self.session.node)
+        editor = self.session.played.editor
+        edits = len(editor.edits)
+        node = editor.remove(self.session.node)
         self._check_main_line(edits)
         self._show(node)
 
     def on_promote(self, message: Message) -> None:
         """Makes the line that is shown the main line."""
         self._check_free(message)
-        tree = self.session.played.tree
-        edits = len(tree.edits)
-        tree.promote(self.session.node)
+        editor = self.session.played.editor
+        edits = len(editor.edits)
+        editor.promote(self.session.node)
         self._check_main_line(edits)
         self._save()
 
@@ -80,8 +80,7 @@ class Editing(Part):
         try:
             played.tree.position(played.tree.main_line[-1], played.engine.rules, played.engine.komi)
         except UserError:
-            while len(played.tree.edits) > edits:
-                played.tree.undo()
+            played.editor.undo_to(edits)
             raise
 
     def _check_free(self, message: Message) -> None:
@@ -108,4 +107,4 @@ class Editing(Part):
 def _kind(node: TreeNode) -> str:
     if node.move is not None:
         return colour_name(node.move.colour)
-    return "setup" if node.has_setup else "other"
+    return "setup" if node.setup else "other"

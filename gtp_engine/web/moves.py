@@ -87,7 +87,8 @@ class Moves(Part):
     def _undo_change(self) -> None:
         """Undoes a change of moves or stones, and forgets what was found about a position with other stones."""
         played = self.session.played
-        node = played.tree.edits[-1].node if played.tree.edits else played.node
+        edits = played.editor.edits
+        node = edits[-1].node if edits else played.node
         properties = node.properties
         played.undo()
         if node.move is None and node.properties is not properties:

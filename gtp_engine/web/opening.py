@@ -21,7 +21,7 @@ from ..play.loading import HUMAN, open_tree, unfinished_games
 from ..play.players import COLOURS, parse_humans
 from ..play.ranks import as_rank
 from ..play.settings import DEFAULT_SECONDS
-from ..sgf import TreeNode, read_tree
+from ..sgf import TreeNode, read_sgf
 from .messages import bytes_of, text_of, visits_of, whole_number
 from .moves import result_in_parts
 from .session import Message, Part, Session, phrase_parts
@@ -81,7 +81,7 @@ class Opening(Part):
         path = next(self._unfinished(name), None)
         if path is None:
             raise UserError(f"no unfinished game {name[:80]!r}")
-        saved = open_tree(read_tree(path), path)
+        saved = open_tree(read_sgf(path), path)
         if saved.is_edited:
             saved = replace(saved, humans=_BOTH)
         self._replace(saved.game, lambda: self.session.played.load(saved, as_record=saved.is_edited))
@@ -92,7 +92,7 @@ class Opening(Part):
             data = bytes_of(message, "file")
         else:  # text has left its charset behind, whatever its CA says
             data = codecs.BOM_UTF8 + text_of(message, "sgf").encode("utf-8", "replace")
-        tree = read_tree(data)
+        tree = read_sgf(data)
         saved = replace(open_tree(tree), humans=_BOTH)
         self._replace(saved.game, lambda: self.session.played.load(saved, as_record=True))
 

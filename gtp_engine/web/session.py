@@ -135,7 +135,7 @@ class Session:
     @property
     def tree_version(self) -> str:
         """The number of the tree and its version; it changes whenever the tree does."""
-        return f"{self.tree_number}.{self.played.tree.version}"
+        return f"{self.tree_number}.{self.played.editor.version}"
 
     def position(self, node: TreeNode | None = None) -> Game:
         """Returns the position of a node, by default the one that is shown; nobody may change it.
@@ -146,7 +146,7 @@ class Session:
         node, played = node or self.node, self.played
         if node is played.node:
             return played.game
-        version = played.tree.version
+        version = played.editor.version
         if self._position is None or self._position[:2] != (node, version):
             engine = played.engine
             self._position = node, version, played.tree.position(node, engine.rules, engine.komi)

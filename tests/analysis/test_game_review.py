@@ -146,28 +146,30 @@ def test_comment() -> None:
 def test_every_move_has_values_and_only_mistakes_have_comments() -> None:
     moves = [loss(1, BLACK, E5, E5, 0.0), loss(2, WHITE, D4, F6, 4.0, 0.2)]
     game = game_of(moves)
-    nodes = annotated(game).nodes
+    nodes = annotated(game).main_line
     assert [node.comment.split("\n")[0] for node in nodes] == ["start", "", "Black's win rate: 70.0%"]
-    assert [node.annotations["SBKV"] for node in nodes] == ["50.00", "50.00", "70.00"]
-    assert [node.annotations["V"] for node in nodes] == ["0.00", "0.00", "4.00"]
-    assert [node.annotations["SBKS"] for node in nodes] == ["0.00", "0.00", "4.00"]
-    assert [node.comment for node in game.record.nodes] == ["start", "", ""]
-    everything = annotated(game, comment_all=True).nodes
+    assert [node.text("SBKV") for node in nodes] == ["50.00", "50.00", "70.00"]
+    assert [node.text("V") for node in nodes] == ["0.00", "0.00", "4.00"]
+    assert [node.text("SBKS") for node in nodes] == ["0.00", "0.00", "4.00"]
+    assert [node.comment for node in game.record.main_line] == ["start", "", ""]
+    everything = annotated(game, comment_all=True).main_line
     assert everything[1].comment.startswith("Black's win rate: 50.0%\nLead: even")
-    assert everything[2] == nodes[2]
+    assert everything[2].properties == nodes[2].properties
 
 
 def test_a_mistake_has_marks_and_the_better_line_as_a_variation() -> None:
     moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, F6, F6, 0.0), loss(3, BLACK, G7, E5, 2.0)]
-    first, third, second = annotated(game_of(moves)).nodes[1:]
-    assert {"BM": "1", "HO": "1", "TR": "ee"}.items() <= first.annotations.items()
-    assert [node.move for node in first.variations[0]] == [Move(BLACK, E5), Move(WHITE, F6)]
-    assert first.variations[0][0].annotations == {"TE": "1", "V": "0.00", "SBKV": "50.00", "SBKS": "0.00"}
-    assert first.variations[0][0].comment == "Black's win rate: 50.0%\nLead: even\nVisits: 20"
+    record = annotated(game_of(moves))
+    first, _, second = record.main_line[1:]
+    assert [first.text(name) for name in ("BM", "HO", "TR")] == ["1", "1", "ee"]
+    _, better = record.root.children
+    assert [better.move, *(node.move for node in better.children)] == [Move(BLACK, E5), Move(WHITE, F6)]
+    assert [better.text(name) for name in ("TE", "V", "SBKV", "SBKS")] == ["1", "0.00", "50.00", "0.00"]
+    assert better.comment == "Black's win rate: 50.0%\nLead: even\nVisits: 20"
     # The same point again: no second variation.
-    assert ({"DO", "TR"} <= second.annotations.keys(), "HO" in second.annotations) == (True, False)
+    assert ({"DO", "TR"} <= second.properties.keys(), "HO" in second.properties) == (True, False)
     assert second.comment == "G7 loses 2.0 points and 0.0% of the win rate; E5 was better, see move 1."
-    assert (second.variations, third.variations) == ((), ())
+    assert len(list(record)) == 4 + 2
 
 
 @pytest.mark.parametrize(("points", "mark"), [(1.4, None), (1.5, "DO[]"), (3, "BM[1]"), (6, "BM[2]"), (20, "BM[2]")])
@@ -180,8 +182,8 @@ def test_small_mistakes_beyond_the_list_stay_unmarked() -> None:
     far_apart = [loss(20 * number, BLACK, D4, E5, 1.0 - number / 100) for number in range(1, 13)]
     game = game_of([loss(number, BLACK, D4, D4, 0.0) for number in range(1, 241)])
     moves = tuple(next((bad for bad in far_apart if bad.number == good.number), good) for good in game.moves)
-    nodes = annotated(type(game)(game.record, game.conditions, moves)).nodes
-    assert [bool(nodes[bad.number].variations) for bad in far_apart] == [True] * 10 + [False] * 2
+    nodes = annotated(type(game)(game.record, game.conditions, moves)).main_line
+    assert [len(nodes[bad.number - 1].children) > 1 for bad in far_apart] == [True] * 10 + [False] * 2
 
 
 def test_summary_names_the_players_and_their_mistakes() -> None:

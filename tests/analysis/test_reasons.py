@@ -477,5 +477,5 @@ def test_reasons_are_in_the_record_and_in_the_json_file() -> None:
     review = game_of([move], reasons={1: [reason((33, 44))]})
     line = f"{move.vertex(33)} {move.vertex(44)}"
     text = "D4 is a neutral point: it gains no territory."
-    assert f"{text} ({line})" in annotated(review).nodes[1].comment
+    assert f"{text} ({line})" in annotated(review).main_line[1].comment
     assert f'"text": "{text}"' in to_json([review])

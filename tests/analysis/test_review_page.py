@@ -94,7 +94,8 @@ def test_hostile_names_stay_text() -> None:
     record = review.record
     record.black = record.white_rank = record.result = record.date = HOSTILE
     record.source = f"folder/{HOSTILE}"
-    record.nodes = [record.nodes[0], *(replace(node, comment=HOSTILE) for node in record.nodes[1:])]
+    for node in record.main_line[1:]:
+        node.comment = HOSTILE
     conditions = replace(review.conditions, network=HOSTILE, rules=HOSTILE)
     review = replace(review, conditions=conditions, reasons={1: [reason((D4,), HOSTILE)]})
     for reviews in ([review], [review, game_of(MOVES)]):

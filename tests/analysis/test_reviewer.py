@@ -50,7 +50,7 @@ def test_records_and_files_are_reviewed_as_games_are(game: Game, reviewed: GameR
 def test_the_commented_record_can_be_saved(reviewed: GameReview, tmp_path: Path) -> None:
     write_sgf(annotated(reviewed, comment_all=True), tmp_path / "reviewed.sgf")
     again = read_sgf(tmp_path / "reviewed.sgf")
-    assert all("Black's win rate" in node.comment for node in again.nodes[1:])
+    assert all("Black's win rate" in node.comment for node in again.main_line[1:])
 
 
 def test_the_worst_mistakes_are_described_and_drawn(reviewed: GameReview) -> None:

@@ -65,8 +65,8 @@ def test_summary_list_comments_and_curve_up_to_the_illegal_move(tmp_path: Path) 
     assert done.stdout.index("points lost per move") < done.stdout.index("move  played")
     record = read_sgf(out)
     assert record.moves == read_sgf(file).moves
-    assert [node.comment.split(":")[0] for node in record.nodes][1:] == [*["Black's win rate"] * 3, "", ""]
-    assert record.nodes[0].comment.startswith("start\n\nReview by gtp_engine")
+    assert [node.comment.split(":")[0] for node in record.main_line][1:] == [*["Black's win rate"] * 3, "", ""]
+    assert record.main_line[0].comment.startswith("start\n\nReview by gtp_engine")
     assert b"<svg" in curve.read_bytes()
 
 
@@ -162,7 +162,7 @@ def test_interrupted_review_saves_what_is_done(tmp_path: Path) -> None:
         rest = process.stdout.read()
     assert (first.split()[1:4], process.returncode) == (["1", "B", "C3"], 130)
     assert rest.startswith("stopped after move 1\n")
-    assert [bool(node.comment) for node in read_sgf(out).nodes] == [True, True, False, False, False, False]
+    assert [bool(node.comment) for node in read_sgf(out).main_line] == [True, True, False, False, False, False]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes of a shell")

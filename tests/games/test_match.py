@@ -32,7 +32,7 @@ def test_colours_alternate_and_games_are_saved(scripted: Script, tmp_path: Path)
         ("Stayer 1 (B)", "B+R"),
     ]
     assert records[0].moves[:2] == records[1].moves[:2] != records[2].moves[:2]
-    assert records[0].nodes[-1].comment == "resignation"
+    assert records[0].main_line[-1].comment == "resignation"
 
 
 def test_the_usual_komi_of_the_board_is_played_where_none_is_given(scripted: Script, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_rollouts_beat_knowing_nothing_with_either_colour(tmp_path: Path) -> Non
     assert len({tuple(record.moves[:2]) for record in records}) == 3
     for record, game in zip(records, result.games, strict=True):
         assert (record.result, len(record.moves)) == (game.result, game.moves)
-        assert record.nodes[-1].comment == game.reason
+        assert record.main_line[-1].comment == game.reason
 
 
 def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from peers.conftest import LIMIT, click, expect, play_first_move, stones, wait_for_status
 
-from gtp_engine.sgf import read_tree
+from gtp_engine.sgf import read_sgf
 
 pytestmark = pytest.mark.peer
 
@@ -76,7 +76,7 @@ def test_variations_comments_marks_and_stones(record: Any, tmp_path: Path) -> No
     page.click("#turn")
     wait_for_status(page, "White to move")
     (file,) = tmp_path.glob("*.sgf")
-    read = read_tree(file)
+    read = read_sgf(file)
     node = read.main_line[2]
     assert node.comment == "look: [here]" and node.properties["LB"] == [b"cg:A"] and node.properties["SQ"] == [b"ee"]
     assert node.children[2].properties["AB"] == [b"ai"]
@@ -101,7 +101,7 @@ def test_a_comment_stays_whole_while_another_position_is_shown(record: Any, tmp_
     page.locator("#turn").focus()
     expect(page.locator("#comment-text")).to_have_value("")
     (file,) = tmp_path.glob("*.sgf")
-    node = read_tree(file).main_line[2]
+    node = read_sgf(file).main_line[2]
     assert node.comment == "well played, and quickly" and not node.children[0].comment
     other.close()
 

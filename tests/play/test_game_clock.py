@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.play.clock import NO_LIMIT, TimeSettings
 from gtp_engine.play.game_clock import overtime_text, read_time_left, read_time_settings, with_time_left
-from gtp_engine.sgf import Properties, read_tree
+from gtp_engine.sgf import Properties, read_sgf
 from gtp_engine.sgf.values import number_text
 
 
 def root(text: str) -> Properties:
-    return read_tree(f"(;GM[1]SZ[9]{text})".encode()).root.properties
+    return read_sgf(f"(;GM[1]SZ[9]{text})".encode()).root.properties
 
 
 @pytest.mark.parametrize(

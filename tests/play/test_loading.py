@@ -13,7 +13,7 @@ from gtp_engine.game.rules import RULESETS, parse_rules
 from gtp_engine.play.clock import NO_LIMIT, TimeSettings
 from gtp_engine.play.loading import Opponent, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
 from gtp_engine.play.ranks import Rank
-from gtp_engine.sgf import GameRecord, RecordTree, read_tree, write_sgf
+from gtp_engine.sgf import GameRecord, read_sgf, write_sgf
 
 
 def record(moves: str = "C3 E5", **fields: object) -> GameRecord:
@@ -42,7 +42,7 @@ def comments(game: SavedGame) -> dict[int, str]:
 
 def test_a_game_of_play_is_continued_as_it_was(tmp_path: Path) -> None:
     made = record()
-    made.nodes[0].comment, made.nodes[2].comment = "the start", "well played"
+    made.main_line[0].comment, made.main_line[2].comment = "the start", "well played"
     game = open_game(saved(tmp_path, made))
     assert (game.game.komi, game.game.rules, len(game.game.moves)) == (5.5, RULESETS["japanese"], 2)
     assert game.game.to_move == BLACK
@@ -113,7 +113,7 @@ def test_what_follows_a_game_and_is_none_does_not_count(tmp_path: Path, rest: st
 
 def test_an_earlier_move_is_continued_in_a_new_file(tmp_path: Path) -> None:
     made = record("C3 E5 G7", result="B+R")
-    made.nodes[1].comment = made.nodes[3].comment = "x"
+    made.main_line[1].comment = made.main_line[3].comment = "x"
     path = saved(tmp_path, made)
     opened = open_game(path, move=1)
     assert (len(opened.game.moves), opened.game.to_move, opened.is_own) == (1, WHITE, False)
@@ -206,18 +206,18 @@ def test_the_latest_unfinished_game_of_play(tmp_path: Path) -> None:
 
 def test_only_games_that_may_be_continued_are_read_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = record()
-    made.nodes[0].comment = "a \\] b; (RE[B+R"
+    made.main_line[0].comment = "a \\] b; (RE[B+R"
     wanted = saved(tmp_path, made, "wanted.sgf", age=50)
     other = saved(tmp_path, record(), "other.sgf", age=60)
     saved(tmp_path, record(result="B+R"), "finished.sgf")
     (tmp_path / "bare.sgf").write_text("(SZ[9]AP[gtp_engine]PB[human];B[ee])")  # the root has no semicolon
     moves: list[int] = []
 
-    def read(data: bytes) -> RecordTree:
+    def read(data: bytes) -> GameRecord:
         moves.append(data.count(b";B"))
-        return read_tree(data)
+        return read_sgf(data)
 
-    monkeypatch.setattr("gtp_engine.play.loading.read_tree", read)
+    monkeypatch.setattr("gtp_engine.play.loading.read_sgf", read)
     assert list(unfinished_games(tmp_path)) == [tmp_path / "bare.sgf", wanted, other]
     assert sorted(moves) == [0, 0, 0, 1, 1, 1]
     moves.clear()

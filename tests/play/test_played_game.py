@@ -14,7 +14,7 @@ from gtp_engine.play.engine import Engine, EngineSettings
 from gtp_engine.play.loading import open_game
 from gtp_engine.play.notes import read_notes
 from gtp_engine.play.played_game import PlayedGame
-from gtp_engine.sgf import read_tree
+from gtp_engine.sgf import read_sgf
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_the_time_of_both_players_is_counted_and_saved(engine: Engine, tmp_path:
     time.sleep(0.1)
     played.save()
     assert played.file.path is not None
-    used = read_notes(read_tree(played.file.path).root.properties).used
+    used = read_notes(read_sgf(played.file.path).root.properties).used
     assert used[WHITE] >= 0.2 and used[BLACK] >= 0.1
     played.resign()
     assert played.clock.running is None
@@ -78,11 +78,11 @@ def test_a_finished_game_keeps_its_opponent(engine: Engine, tmp_path: Path) -> N
     engine.settings = replace(engine.settings, rank="3k", visits=2)
     played.save()
     assert played.file.path is not None
-    root = read_tree(played.file.path).root.properties
+    root = read_sgf(played.file.path).root.properties
     assert [*root["PW"], *root["WR"], *root["RE"]] == [b"gtp_engine 12k", b"12k", b"W+R"]
     assert read_notes(root).visits == 8
     played.undo()  # play continues against the present opponent
-    assert read_tree(played.file.path).root.properties["WR"] == [b"3k"]
+    assert read_sgf(played.file.path).root.properties["WR"] == [b"3k"]
 
 
 def test_a_disputed_count_keeps_the_opponent_of_the_first_one(engine: Engine, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_disputed_count_keeps_the_opponent_of_the_first_one(engine: Engine, tm
     engine.settings = replace(engine.settings, rank="3k")
     played.count((played.game.point("B2"),))
     assert played.file.path is not None
-    root = read_tree(played.file.path).root.properties
+    root = read_sgf(played.file.path).root.properties
     assert root["WR"] == [b"12k"] and root["RE"] != [b"0"]
 
 
@@ -117,7 +117,7 @@ def test_undo_leaves_what_is_set_up_in_a_loaded_game(engine: Engine, tmp_path: P
     assert len(played.game.moves) == 1
     with pytest.raises(UserError, match="you have no move to take back"):
         played.undo()
-    assert read_tree(played.file.path or "").main_line[1].properties["AB"] == [b"bb", b"dd"]
+    assert read_sgf(played.file.path or "").main_line[1].properties["AB"] == [b"bb", b"dd"]
 
 
 def test_undo_passes_over_nodes_without_a_move(engine: Engine, tmp_path: Path) -> None:

@@ -42,10 +42,10 @@ def check_moves(record: GameRecord, expect: dict[str, Any]) -> None:
     assert sum(move.point == PASS for move in record.moves) == expect["passes"]
     for move, expected in ((record.moves[:1], expect["first_move"]), (record.moves[-1:], expect["last_move"])):
         assert [written(one, record) for one in move] == ([expected] if expected else [])
-    root = record.nodes[0]
-    assert (len(root.black), len(root.white)) == (expect["root_AB"], expect["root_AW"])
-    set_up = [number for number, node in enumerate(record.nodes) if node.has_setup]
-    first_move = next((number for number, node in enumerate(record.nodes) if node.move), len(record.nodes))
+    stones = list(record.root.setup.values())
+    assert (stones.count(BLACK), stones.count(WHITE)) == (expect["root_AB"], expect["root_AW"])
+    set_up = [number for number, node in enumerate(record.main_line) if node.setup]
+    first_move = next((number for number, node in enumerate(record.main_line) if node.move), len(record.main_line))
     assert any(number > first_move for number in set_up) == expect["setup_after_moves"]
 
 

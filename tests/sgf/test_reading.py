@@ -12,7 +12,7 @@ from move_names import moves, points
 from gtp_engine.game.coords import BLACK
 from gtp_engine.game.game import Move
 from gtp_engine.game.rules import RULESETS
-from gtp_engine.sgf import GameRecord, RecordNode, SgfError, read_sgf, read_sgf_games, read_tree
+from gtp_engine.sgf import GameRecord, SgfError, read_sgf, read_sgf_games
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "sgf"
 
@@ -83,8 +83,8 @@ def test_parentheses_in_texts_hide_no_root_and_begin_none() -> None:
 def test_a_bracket_in_a_value_begins_no_game_of_another_charset() -> None:
     first = "(;GM[1]CA[GB2312]SZ[9]PB[古力];B[ee])".encode("gb2312")
     second = "(;GM[1]GN[決勝 (A)]PB[坂田]CA[UTF-8]SZ[9];B[ee])".encode()
-    assert [(game.texts.get("GN"), game.black) for game in read_sgf_games(first + b"\n" + second)] == [
-        (None, "古力"),
+    assert [(game.root.text("GN"), game.black) for game in read_sgf_games(first + b"\n" + second)] == [
+        ("", "古力"),
         ("決勝 (A)", "坂田"),
     ]
 
@@ -109,7 +109,7 @@ def test_root_without_semicolon() -> None:
 def test_roots_without_semicolon_in_a_collection(first: str) -> None:
     data = f"{first}\nSee (A[1]) or (AB[cc]) below.\n( GM[1]SZ[9]C[(GM[1\\]];B[cc];W[dd];B[ee])".encode()
     assert [moves(game) for game in read_sgf_games(data)] == ["Baa Wbb", "Bcc Wdd Bee"]
-    assert not read_tree(data).is_whole_file
+    assert not read_sgf(data).is_whole_file
 
 
 def test_a_text_before_a_root_without_semicolon() -> None:
@@ -125,7 +125,7 @@ def test_games_without_semicolons_have_their_own_charsets() -> None:
 def test_names_with_lower_case_letters() -> None:
     record = read_sgf(DATA / "old.sgf")
     assert (record.black, record.white, record.komi) == ("An", "Bo", 0.5)
-    assert record.nodes[0].black == points("C3 G7")
+    assert record.root.setup == dict.fromkeys(points("C3 G7"), BLACK)
     assert moves(record) == "Wee B W"
 
 
@@ -156,33 +156,32 @@ def test_forms_of_moves(data: bytes, expected: str) -> None:
 
 def test_a_move_in_the_root_gets_a_node_of_its_own() -> None:
     record = read_sgf(b"(;SZ[9]AB[aa]C[hello]B[ee];W[cc])")
-    assert record.nodes[0] == RecordNode(black=points("A9"))
-    assert record.nodes[1] == RecordNode(Move(BLACK, points("E5")[0]), comment="hello")
+    first = record.main_line[1]
+    assert (record.root.setup, record.root.comment) == ({points("A9")[0]: BLACK}, "")
+    assert (first.move, first.comment) == (Move(BLACK, points("E5")[0]), "hello")
 
 
 def test_texts() -> None:
     record = read_sgf(b"(;SZ[9]PB[Black \\\r\nPlayer\tx]PW[a\\]b\\\\c]AP[GNU Go\\:x:3.8]C[one\r\n\ttwo\\: \\[3\\]])")
     assert (record.black, record.white) == ("Black Player x", "a]b\\c")
     assert record.application == "GNU Go:x:3.8"
-    assert record.nodes[0].comment == "one\n two: [3]"
+    assert record.root.comment == "one\n two: [3]"
 
 
-def test_comments_and_game_comments_have_all_their_values() -> None:
-    data = b"(;SZ[9]GC[a][b]EV[c][d];B[aa]C[one]C[two\\]];W[bb]C[][three])"
-    record = read_sgf(data)
-    assert [node.comment for node in record.nodes] == ["", "one\ntwo]", "three"]
-    assert record.texts == {"GC": "a\nb", "EV": "c"}
-    assert read_tree(data).main_line[1].comment == "one\ntwo]"
+def test_comments_have_all_their_values() -> None:
+    record = read_sgf(b"(;SZ[9]EV[c][d];B[aa]C[one]C[two\\]];W[bb]C[][three])")
+    assert [node.comment for node in record.main_line] == ["", "one\ntwo]", "three"]
+    assert record.root.text("EV") == "c"
 
 
-def test_texts_of_the_root_are_written_as_they_were_read() -> None:
-    record = read_sgf(b"(;SZ[9]GC[one\ntwo]EV[a\nb]TM[2h]KM[six]HA[two];B[ee])")
+def test_numbers_that_cannot_be_read_are_written_as_they_were_until_they_are_set() -> None:
+    record = read_sgf(b"(;SZ[9]TM[2h]KM[six]HA[two];B[ee])")
     assert (record.komi, record.handicap, record.time_limit) == (None, 0, None)
-    assert record.texts == {"GC": "one\ntwo", "EV": "a b", "TM": "2h", "KM": "six", "HA": "two"}
-    assert read_sgf(record.to_sgf().encode()) == record
-    record.komi, record.time_limit = 6.5, 60.0
-    assert "KM[6.5]" in record.to_sgf() and "TM[60]" in record.to_sgf()
-    assert read_sgf(b"(;SZ[9]KM[]HA[0]TM[ ])").texts == {}
+    assert all(text in record.to_sgf() for text in ("TM[2h]", "KM[six]", "HA[two]"))
+    record.komi, record.handicap, record.time_limit = 6.5, 2, 60.0
+    assert all(text in record.to_sgf() for text in ("TM[60]", "KM[6.5]", "HA[2]"))
+    record.komi, record.handicap, record.time_limit = None, 0, None
+    assert not any(name in record.to_sgf() for name in ("TM", "KM", "HA"))
 
 
 @pytest.mark.parametrize(
@@ -363,7 +362,7 @@ def test_a_file_with_a_damage_reads_or_is_refused(at: int, removed: int, added: 
 def test_rectangles_that_repeat_are_refused() -> None:
     """A file of 140 kB took 17 s: 20,000 times all 2,704 points."""
     twice = read_sgf(b"(;SZ[9]AB[aa:cc][bb:dd])")
-    assert len(twice.nodes[0].black) == 14
+    assert len(twice.root.setup) == 14
     with pytest.raises(SgfError, match="AE names the points of the board more than 8 times"):
         read_sgf(b"(;SZ[52]AE" + b"[aa:ZZ]" * 20_000 + b")")
 
@@ -372,7 +371,7 @@ def test_charsets_without_games_between_them_are_read_to_the_end() -> None:
     """The start of each one's game was searched from the start of the file."""
     data = b"(;SZ[9]C[e" + b"CA[gbk]CA[big5]" * 30_000 + b";B[ee])"
     record = read_sgf(data)
-    assert (record.nodes[0].comment, len(record.moves)) == ("eCA[gbk", 1)
+    assert (record.root.comment, len(record.moves)) == ("eCA[gbk", 1)
 
 
 @pytest.mark.parametrize("read", [read_sgf, lambda source: list(read_sgf_games(source))])

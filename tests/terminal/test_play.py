@@ -74,7 +74,7 @@ def test_undo_takes_the_answer_back_too(tmp_path: Path) -> None:
 
 def test_comments_on_request_go_with_the_move_that_is_taken_back(tmp_path: Path) -> None:
     play("C3\nB2\nundo\n", tmp_path, "--comments")
-    comments = [node.comment for node in read_sgf(only_game(tmp_path)).nodes if node.move]
+    comments = [node.comment for node in read_sgf(only_game(tmp_path)).main_line if node.move]
     assert comments[0] == "" and comments[1].startswith("Black's win rate: ")
     assert len(comments) == 2
 

@@ -101,7 +101,7 @@ def test_the_last_game_goes_on_in_its_file(tmp_path: Path) -> None:
     record = read_sgf(only_game(tmp_path))
     assert (record.komi, record.rules, record.black, record.white) == (1.5, "Japanese", "gtp_engine 12k", "human")
     assert (record.black_rank, record.white_rank) == ("12k", "")
-    assert record.nodes[1].comment == before.nodes[1].comment != ""
+    assert record.main_line[1].comment == before.main_line[1].comment != ""
     assert record.moves[0] == before.moves[0]
     assert [move.colour for move in record.moves] == [1, 2, 1]
 

@@ -25,7 +25,7 @@ def check_whole(folder: RunFolder, settings: RunSettings) -> None:
         for path in shards:
             games = read_shard(path)
             records = list(read_sgf_games(folder.records / f"{path.stem}.sgf"))
-            written = [int(record.texts["GN"]) for record in records if isinstance(record, GameRecord)]
+            written = [int(record.root.text("GN")) for record in records if isinstance(record, GameRecord)]
             assert games.games["number"].tolist() == written
             numbers += written
     assert len(set(numbers)) == len(numbers)

@@ -86,7 +86,7 @@ def test_games_agree_with_their_records(network: str, tmp_path: Path) -> None:
     assert len(records) == len(games)
     for game, record in zip(games, records, strict=True):
         check_against_record(game.sample, record)
-        assert record.texts["GN"] == str(game.sample.number)
+        assert record.root.text("GN") == str(game.sample.number)
     assert len({game.sample.number for game in games}) == len(games)
     assert len({tuple(game.sample.moves) for game in games}) == len(games)
     assert len({game.sample.komi for game in games}) > 3
@@ -200,8 +200,8 @@ def test_the_command_saves_games_and_samples(network: str, tmp_path: Path) -> No
     games = read_shard(folder / "000001.shard")
     assert len(records) == games.game_count == 12
     assert {record.komi for record in records if isinstance(record, GameRecord)} == {3.0}
-    assert {int(number) for number in games.games["number"]} == {int(record.texts["GN"]) for record in records}
-    comments = [node.comment for node in records[0].nodes if node.move]
+    assert {int(number) for number in games.games["number"]} == {int(record.root.text("GN")) for record in records}
+    comments = [node.comment for node in records[0].main_line if node.move]
     assert all(
         re.match(r"Black's win rate: [\d.]+%\nLead: (?:[BW]\+[\d.]+|even)\nVisits: \d+", text) for text in comments
     )

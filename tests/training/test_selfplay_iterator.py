@@ -33,7 +33,7 @@ def test_games_are_finished_and_come_again_with_the_same_seed() -> None:
 def test_a_network_plays_with_given_rules_and_komi() -> None:
     (record,) = selfplay(TINY, games=1, width=5, height=4, visits=2, rules="chinese", komi=0.5, seed=1, comments=True)
     assert (record.width, record.height, record.komi, record.rules) == (5, 4, 0.5, "Chinese")
-    assert "win rate" in record.nodes[1].comment
+    assert "win rate" in record.main_line[1].comment
     assert record.black == "tiny"
 
 

@@ -12,7 +12,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.play.engine import Engine, EngineSettings
 from gtp_engine.play.game_clock import GameClock
 from gtp_engine.play.loading import open_game, open_tree
-from gtp_engine.sgf import read_sgf, read_tree
+from gtp_engine.sgf import read_sgf
 from gtp_engine.web.parts import new_session
 
 
@@ -103,7 +103,7 @@ def test_the_page_says_that_a_file_has_other_games(desk: Desk, tmp_path: Path) -
     assert desk.state["notice"] is None
     path = tmp_path / "two.sgf"
     path.write_text(RECORD + RECORD)
-    desk.played.load(open_tree(read_tree(path), path))
+    desk.played.load(open_tree(read_sgf(path), path))
     assert new_session(desk.played, desk.published.append, desk.calls.put).notice == said  # as `web FILE` begins
 
 

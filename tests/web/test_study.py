@@ -14,7 +14,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.play.engine import Engine
 from gtp_engine.play.loading import open_tree, unfinished_games
 from gtp_engine.play.played_game import PlayedGame
-from gtp_engine.sgf import TreeNode, read_sgf, read_tree
+from gtp_engine.sgf import TreeNode, read_sgf
 from gtp_engine.web.values import JUDGED_VISITS, Value, Values
 
 RECORD = "(;GM[1]SZ[9]KM[5.5]PB[Ann]PW[Ben]RE[W+R];B[ee];W[cc]C[well played](;B[gc];W[gg])(;B[cg]TR[cc];W[ge]))"
@@ -63,15 +63,15 @@ def test_another_move_is_a_variation_and_all_of_it_is_saved(study: Desk, tmp_pat
     assert list(tmp_path.iterdir()) == [] and study.state["isYourTurn"]
     study.play("D4")
     file = study.saved()
-    read = read_tree(file)
+    read = read_sgf(file)
     assert len(read.main_line) == 5 and len(read.main_line[2].children) == 3
     assert read.main_line[2].comment == "well played" and read_sgf(file).black == "Ann"
     assert read_sgf(file).result == "W+R"
     del read.root.properties["GEDIT"]  # it is for the file in the folder alone
-    assert read_tree(study.session.download().encode()).to_sgf() == read.to_sgf()
+    assert read_sgf(study.session.download().encode()).to_sgf() == read.to_sgf()
     study.send("go", move=2)
     study.play("G7")  # the move of the game: nothing is added
-    assert len(read_tree(file).main_line[2].children) == 3 and study.state["place"] == 3
+    assert len(read_sgf(file).main_line[2].children) == 3 and study.state["place"] == 3
 
 
 def test_a_resignation_that_is_taken_back_changes_no_record(study: Desk, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_an_edited_record_is_resumed_in_its_file(study: Desk, engine: Engine, tm
     assert again.state["names"] == {"black": "Ann", "white": "Ben"}
     again.send("comment", text="mine")
     (same,) = tmp_path.glob("*.sgf")  # no second file
-    read = read_tree(same)
+    read = read_sgf(same)
     assert len(read.main_line[2].children) == 3 and read.main_line[-1].comment == "mine"
     assert read_sgf(same).result == "W+R"
     assert list(unfinished_games(tmp_path)) == []  # the terminal, which does not edit, does not offer it
@@ -117,7 +117,7 @@ def test_a_file_outside_the_folder_is_never_overwritten(study: Desk, engine: Eng
     assert "GEDIT" in file.read_text() and "GEDIT" not in text and "mine" in text
     assert study.played.save() and "GEDIT" in file.read_text()
     folder, content = tmp_path / "games", file.read_bytes()  # a copy of an edited file has the note
-    saved = replace(open_tree(read_tree(file), file), humans=frozenset((BLACK, WHITE)))
+    saved = replace(open_tree(read_sgf(file), file), humans=frozenset((BLACK, WHITE)))
     assert saved.is_edited
     engine.load(saved.game)
     played = PlayedGame(engine, humans=saved.humans, folder=folder, saved=saved, as_record=True)
@@ -150,7 +150,7 @@ def test_comments_and_marks_are_saved(study: Desk) -> None:
     study.send("mark", point="D3", mark="letter")
     assert study.state["comment"] == "why not [G3]?"
     assert 'class="square"' in study.state["board"] and ">A</text>" in study.state["board"].partition('"labels"')[2]
-    last = read_tree(study.saved()).main_line[-1]
+    last = read_sgf(study.saved()).main_line[-1]
     assert last.comment == "why not [G3]?" and last.properties["SQ"] == [b"cg"]
 
 
@@ -228,7 +228,7 @@ def test_a_line_that_cannot_be_read_never_becomes_the_main_line(desk: Desk) -> N
     desk.send("go", node=3)
     with pytest.raises(UserError, match="after move 2: invalid SGF point"):
         desk.send("promote")
-    assert desk.played.tree.to_sgf() == before and desk.played.tree.edits == []
+    assert desk.played.tree.to_sgf() == before and desk.played.editor.edits == []
 
 
 def test_the_turn_that_was_changed_stays_in_a_game_from_there(study: Desk) -> None:
@@ -379,7 +379,7 @@ def test_undo_against_the_engine_stays_in_the_game(engine: Engine, tmp_path: Pat
     assert desk.vertices == [] and read_sgf(path).moves == [] and desk.published[-1]["clock"]["running"] is None
     desk.play("D2")  # the move of the other variation begins the main line
     desk.wait()
-    assert desk.vertices[0] == "D2" and len(desk.vertices) == 2 and len(read_tree(path).root.children) == 2
+    assert desk.vertices[0] == "D2" and len(desk.vertices) == 2 and len(read_sgf(path).root.children) == 2
     assert [move.point for move in read_sgf(path).moves] == [move.point for move in desk.played.game.moves]
 
 

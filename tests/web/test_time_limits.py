@@ -15,7 +15,7 @@ from gtp_engine.game.game import Game
 from gtp_engine.play.clock import NO_LIMIT, TimeSettings
 from gtp_engine.play.engine import Engine
 from gtp_engine.play.loading import open_game
-from gtp_engine.sgf import read_sgf, read_text, read_tree
+from gtp_engine.sgf import read_sgf, read_text
 
 NEW = {**conftest.NEW, "width": 5, "height": 5, "colour": "black", "rank": "max"}
 
@@ -55,7 +55,7 @@ def saved(folder: Path) -> list[dict[str, str]]:
     """The times in the nodes of the only file."""
     (file,) = folder.glob("*.sgf")
     names = ("TM", "OT", "BL", "OB", "WL", "OW")
-    nodes = (node.properties for node in read_tree(file).main_line)
+    nodes = (node.properties for node in read_sgf(file).main_line)
     return [{name: read_text(node, name) for name in names if name in node} for node in nodes]
 
 
@@ -232,7 +232,7 @@ def test_the_file_has_the_time_and_the_game_resumes_with_it(
         {**engine_time, "BL": "18.00", "OB": "3"},
     ]
     (file,) = tmp_path.glob("*.sgf")
-    root = read_tree(file).root.properties
+    root = read_sgf(file).root.properties
     assert not {"GEBT", "GEWT", "GESEC", "GEVIS"} & set(root)
     engine.load(Game(5, 5))
     again = Desk(engine, tmp_path)
@@ -351,7 +351,7 @@ def test_undo_after_resume_leaves_a_variation_beside_the_game(pair: Desk, hands:
     assert (left(pair), left(pair, "white")) == ((590.0, 0), (580.0, 0))
     resume()
     assert pair.vertices == ["C3", "B4", "B3", "A1"] and left(pair) == (590.0, 0)
-    variation = read_tree(file).main_line[2].children[1]
+    variation = read_sgf(file).main_line[2].children[1]
     assert len(variation.children) == 1  # D2 and D3
 
 

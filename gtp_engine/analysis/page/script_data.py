@@ -81,7 +81,7 @@ def _comments(review: GameReview, before: int) -> dict[int, str]:
     """
     comments: dict[int, str] = {}
     place = -before
-    for node in review.record.nodes:
+    for node in review.record.main_line:
         place += node.move is not None
         if node.comment:
             comments[place] = f"{comments[place]}\n{node.comment}" if place in comments else node.comment

@@ -112,10 +112,10 @@ def read_record(record: GameRecord, source: str = "") -> SampleGame:
     """
     setup: dict[int, int] = {}
     moves: list[Move] = []
-    for node in record.nodes:
-        if node.has_setup and moves:
+    for node in record.main_line:
+        if node.setup and moves:
             raise Unusable("stones set up after the first move")
-        setup |= dict.fromkeys(node.black, BLACK) | dict.fromkeys(node.white, WHITE) | dict.fromkeys(node.empty, EMPTY)
+        setup |= node.setup
         if node.move is not None:
             moves.append(node.move)
     if not moves:
