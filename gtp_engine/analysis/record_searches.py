@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from ..evaluate.evaluator import Evaluator
 from ..game.game import Game
@@ -65,15 +66,15 @@ class RecordSearches:
 
         def searches() -> Iterator[tuple[Search, SearchRequest]]:
             nonlocal refusal
-            for number in positions:
-                try:
-                    game = self.game_at(number)
-                except SgfError as error:
-                    refusal = error
-                    return
-                # The values of a position still change when its best move is settled.
-                request = SearchRequest(game, self.limits, early_stop=False)
-                yield kept if self.one_by_one else self.new_search(), request
+            wanted = set(positions)
+            try:
+                for number, game in enumerate(islice(self.positions(), max(positions, default=-1) + 1)):
+                    if number in wanted:
+                        # The values of a position still change when its best move is settled.
+                        request = SearchRequest(game.copy(), self.limits, early_stop=False)
+                        yield kept if self.one_by_one else self.new_search(), request
+            except SgfError as error:
+                refusal = error
 
         scheduler = new_scheduler(self.evaluator, self.limits)
         yield from run_in_order(scheduler, searches(), self.is_stopped)

@@ -5,7 +5,7 @@ variations: whoever plays both colours may play in any of its positions, a game 
 """
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -60,6 +60,8 @@ class PlayedGame:
         time: The time limits of the game.
         clock: The clocks of the players; without limits if this program does not show a clock.
         has_content: Whether there is anything to save: something has been played or edited.
+        is_unsaved: Whether a change waits to be saved.
+        keep: Called after a change, to save it: `save`, or what has it called when the change has been shown.
     """
 
     def __init__(
@@ -90,6 +92,8 @@ class PlayedGame:
         self._save_comments = comments
         self._has_clock = has_clock
         self._is_paused = False
+        self.is_unsaved = False
+        self.keep: Callable[[], object] = self.save
         self._begin(saved, as_record=as_record)
 
     def _begin(self, saved: SavedGame | None, *, as_record: bool = False, time: TimeSettings = NO_LIMIT) -> None:
@@ -202,7 +206,7 @@ class PlayedGame:
         check_move(game, point)
         self.engine.play(game.to_move, point)
         self._note_move(self.game.moves[-1])
-        self.save()
+        self.save_soon()
 
     def _note_move(self, move: Move, comment: str = "") -> None:
         """Goes to the node of a move that has been played: a new variation if the tree goes on otherwise."""
@@ -232,7 +236,7 @@ class PlayedGame:
         self.engine.commit(decision)
         has_comment = self._save_comments and decision.report is not None
         self._note_move(self.game.moves[-1], decision.report.as_comment() if has_comment and decision.report else "")
-        self.save()
+        self.save_soon()
 
     @property
     def can_undo(self) -> bool:
@@ -283,7 +287,7 @@ class PlayedGame:
         else:
             self.show(self._undo_edits())
         self.has_content |= not (self.is_record and len(self._ends) < ends)  # a result is not saved there
-        self.save()
+        self.save_soon()
         return self.node is node and self.result != result
 
     def _undo_edits(self) -> TreeNode:
@@ -339,7 +343,7 @@ class PlayedGame:
         """Saves a game that has ended; what has been decided about somebody's record is only shown."""
         self._run_clock()
         self.has_content |= not self.is_record
-        self.save()
+        self.save_soon()
 
     # Games and files.
 
@@ -391,8 +395,15 @@ class PlayedGame:
             seconds, visits, used = settings.seconds, settings.visits, {}
         return Notes(used) if self.is_study else Notes(used, seconds, visits)
 
+    def save_soon(self) -> None:
+        """Has a change saved, once for all changes until then."""
+        if not self.is_unsaved:
+            self.is_unsaved = True
+            self.keep()
+
     def save(self) -> bool:
         """Saves the game if there is anything to save; returns False and sets the file's `error` if that fails."""
+        self.is_unsaved = False
         return not self.has_content or self.file.save(self.record())
 
     def load(self, saved: SavedGame, *, as_record: bool = False) -> None:

@@ -95,12 +95,12 @@ class Editing(Part):
         session.cancel()
         session.played.has_content = True
         session.played.show(node)
-        session.played.save()
+        session.played.save_soon()
         session.changed()
 
     def _save(self) -> None:
         self.session.played.has_content = True
-        self.session.played.save()
+        self.session.played.save_soon()
         self.session.publish()
 
 

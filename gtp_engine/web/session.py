@@ -95,6 +95,7 @@ class Session:
             call: Calls a function soon on this thread; it is called from others.
         """
         self.played = played
+        played.keep = lambda: call(self.save_changes)  # the pages show the change first
         self._publish = publish
         self.call = call
         self.parts: list[Part] = []
@@ -278,6 +279,15 @@ class Session:
         """Raises UserError unless the game is on disk, or a person has it."""
         if not self.played.save() and self.tree_version != self._downloaded:
             raise UserError(f"{self.played.file.error}; this game would be lost: download its SGF first")
+
+    def save_changes(self) -> None:
+        """Saves what has changed, and shows on all pages if the game has another file then, or could not be saved."""
+        file = self.played.file
+        before = file.path, file.error
+        if self.played.is_unsaved:
+            self.played.save()
+            if (file.path, file.error) != before or file.notice:
+                self.publish()
 
     def close(self) -> None:
         """Ends what the engine is doing, and saves the game."""

@@ -46,7 +46,10 @@ class Desk:
     def send(self, kind: str, **values: Any) -> dict[str, Any] | None:
         if kind in _WITH_POSITION or "node" in values:
             values = {"node": self.session.node.number, "tree": self.session.tree_number} | values
-        return self.session.receive({"type": kind, **values})
+        try:
+            return self.session.receive({"type": kind, **values})
+        finally:
+            self.session.save_changes()
 
     def play(self, point: str) -> None:
         self.send("play", point=point)
@@ -56,6 +59,7 @@ class Desk:
         deadline = time.monotonic() + LIMIT
         while not (condition() if condition else self.session.task is None):
             self.calls.get(timeout=max(0.01, deadline - time.monotonic()))()
+        self.session.save_changes()
 
     @property
     def state(self) -> dict[str, Any]:

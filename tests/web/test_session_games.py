@@ -28,6 +28,21 @@ def test_a_new_game_keeps_the_one_before(desk: Desk, tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("*.sgf"))) == 2
 
 
+def test_a_change_is_shown_before_it_is_saved_and_closing_saves_it(desk: Desk, tmp_path: Path) -> None:
+    desk.played.play("C3")
+    desk.session.changed()
+    assert desk.state["moves"] == 1 and desk.state["file"] is None and desk.played.is_unsaved
+    assert list(tmp_path.glob("*.sgf")) == []
+    desk.wait()  # for the engine's move: one save keeps both
+    file = desk.saved()
+    assert desk.state["file"] == file.name and len(read_sgf(file).moves) == 2
+    desk.played.humans = frozenset((BLACK, WHITE))
+    desk.played.play("A1")
+    assert len(read_sgf(file).moves) == 2
+    desk.session.close()
+    assert len(read_sgf(file).moves) == 3 and not desk.played.is_unsaved
+
+
 def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.play("C3")
     desk.wait()
