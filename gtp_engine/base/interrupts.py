@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
 from .system import EXIT_INTERRUPTED
 
@@ -89,6 +90,22 @@ def note(stop: Callable[[], object] = lambda: None) -> None:
         stop()
 
     signal.signal(signal.SIGINT, handle)
+
+
+class Stoppable(Protocol):
+    """Work that ends soon after `stopped` is set, and keeps what is finished."""
+
+    stopped: bool
+
+
+def end_on_signals(work: Stoppable) -> None:
+    """Stops the work at the first Ctrl-C or SIGTERM; a second Ctrl-C ends it at once."""
+
+    def stop() -> None:
+        work.stopped = True
+
+    note(stop)
+    signal.signal(signal.SIGTERM, lambda number, frame: stop())
 
 
 def raise_again() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .closing import end_on_signals
+from ..base.interrupts import end_on_signals
 from .command import command, is_given
 from .learn_options import given_settings, learn_options
 from .run_command import RESUME, carry_out, in_process_group, report_end, report_options, write_report_of

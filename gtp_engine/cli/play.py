@@ -11,11 +11,10 @@ from ..base import interrupts
 from ..base.errors import UserError
 from ..base.log import LOGGER
 from ..base.system import EXIT_INTERRUPTED
-from .closing import close_engine
 from .command import command
-from .first_game import first_game
 from .options import GameOptions, SearchOptions
 from .play_options import DEFAULTS, PlayOptions, play_options
+from .saved_game import close_engine, first_game
 
 
 @command(common=("board-size", "colour", "handicap", "rank"), context_settings={"default_map": DEFAULTS})

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..play.players import COLOURS
+from ..play.new_game import COLOURS
 from ..terminal.words import SHOWN_VALUES
 from . import shared_options as shared
 from .command import options

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..base.errors import UserError
+from ..base.interrupts import end_on_signals
 from ..base.messages import printable
 from ..base.system import EXIT_INTERRUPTED
-from .closing import end_on_signals
 from .command import command, options
 from .engine_settings import engine_settings
 from .game_files import RECORDS, read_records, show_errors

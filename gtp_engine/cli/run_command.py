@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .closing import end_on_signals
+from ..base.interrupts import end_on_signals
 from .command import options
 
 if TYPE_CHECKING:

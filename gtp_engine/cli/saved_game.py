@@ -1,23 +1,105 @@
-"""The saved game that `gtp_engine play` and `gtp_engine web` continue, and the options that it decides."""
+"""The game that `gtp_engine play` and `gtp_engine web` begin with: a new one, or a saved one that decides options."""
 
 import logging
-from dataclasses import replace
+import os
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ..base.errors import UserError
+from ..play.new_game import parse_humans
 from .command import is_given
-from .engine_settings import network_file
+from .engine_settings import engine_settings, network_file
 from .options import GameOptions, SearchOptions
 from .play_options import PlayersOptions
 
 if TYPE_CHECKING:
+    from ..game.game import Game
     from ..game.rules import Rules
+    from ..play.engine import Engine
     from ..play.loading import SavedGame
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class FirstGame:
+    """The game to begin with.
+
+    Attributes:
+        engine: The engine with its position.
+        humans: The colours that people play.
+        saved: The saved game that it continues; None for a new game.
+        search: The options of the search, those of the saved game's opponent included.
+    """
+
+    engine: "Engine"
+    humans: frozenset[int]
+    saved: "SavedGame | None"
+    search: SearchOptions
+
+
+def first_game(
+    context: click.Context,
+    options: PlayersOptions,
+    game: GameOptions,
+    search: SearchOptions,
+    folder: Path,
+    *,
+    shows_finished: bool = False,
+) -> FirstGame:
+    """Returns the game that the options ask for.
+
+    Args:
+        context: The command's context, which knows which options are given.
+        options: Who plays, and which saved game.
+        game: The board and the rules of a new game.
+        search: How the engine searches.
+        folder: The folder of saved games.
+        shows_finished: Whether a saved game may be a finished one, which people then play on for both sides.
+
+    Raises:
+        click.UsageError: Options contradict each other.
+        UserError: There is no such saved game, it cannot be continued, or a value is invalid.
+    """
+    saved = saved_game(context, options, game, folder, shows_finished=shows_finished)
+    humans = parse_humans(options.colour, search.seed)
+    if saved is not None:
+        search = _with_opponent(context, search, saved)
+        humans = humans if is_given(context, "colour") else saved.humans
+        return FirstGame(_engine(search, saved.game, saved.game), humans, saved, search)
+    if not options.handicap:
+        # No Game yet: on the first start the engine compiles the board on a thread of its own.
+        return FirstGame(_engine(search, game), humans, None, search)
+    from ..play.new_game import initial_game
+
+    begun = initial_game(game.width, game.height, handicap=options.handicap, komi=game.komi, rules=game.rules)
+    return FirstGame(_engine(search, begun, begun), humans, None, search)
+
+
+def _engine(search: SearchOptions, game: "GameOptions | Game", begun: "Game | None" = None) -> "Engine":
+    """Returns an engine with this board, komi and rules, and with a game that has begun, if any."""
+    from ..play.engine import Engine
+
+    engine = Engine(engine_settings(search), width=game.width, height=game.height, rules=game.rules, komi=game.komi)
+    if begun is not None:
+        engine.load(begun)
+    return engine
+
+
+def close_engine(engine: "Engine", status: int) -> None:
+    """Closes the engine; if it is not ready yet, ends the process with `status`.
+
+    The first start compiles for up to a minute, which nothing can interrupt: the user would wait after Ctrl-C.
+    """
+    if not engine.ready.done():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    engine.close()
 
 
 def saved_game(
@@ -91,7 +173,7 @@ def _shown_record(path: Path, rules: "Rules | None", komi: float | None) -> "Sav
     return None if saved.is_own else replace(saved, humans=frozenset((BLACK, WHITE)))
 
 
-def with_opponent(context: click.Context, search: SearchOptions, saved: "SavedGame") -> SearchOptions:
+def _with_opponent(context: click.Context, search: SearchOptions, saved: "SavedGame") -> SearchOptions:
     """Returns the options with the saved game's rank, limits and network, unless the command line has others."""
     from ..evaluate.choices import AUTO, ROLLOUTS
     from ..network.library import default_network, network_name

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..base.errors import UserError
+from ..base.interrupts import end_on_signals
 from ..evaluate.choices import network_on
-from .closing import end_on_signals
 from .command import command
 from .engine_settings import network_file
 from .outputs import new_folder

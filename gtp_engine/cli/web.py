@@ -9,12 +9,11 @@ import click
 
 from ..base import interrupts
 from ..base.system import EXIT_INTERRUPTED
-from .closing import close_engine
 from .command import command, options
-from .first_game import first_game
 from .option_types import WholeNumber
 from .options import GameOptions, SearchOptions, search_options
 from .play_options import DEFAULTS, GAME_ENTRIES, PlayersOptions
+from .saved_game import close_engine, first_game
 
 if TYPE_CHECKING:
     from ..web.server import Server

@@ -27,11 +27,11 @@ from ..game.life import area_map
 from ..play.clock import NO_LIMIT
 from ..play.engine import Decision, Engine
 from ..play.loading import HUMAN, SavedGame, find_game, latest_unfinished, open_game, unfinished_games
+from ..play.new_game import described_game
 from ..play.played_game import PlayedGame
 from ..play.ranks import STRONGEST, WEAKEST
 from ..search.report import SearchReport
 from .board import SIDE_WIDTH, board_view, legend, side_width
-from .new_game import new_game
 from .panel import (
     candidate_marks,
     candidate_table,
@@ -376,7 +376,7 @@ class TerminalGame:
             self._print(f"the engine plays with {network or _ROLLOUTS} now; this game was saved with {before}")
 
     def _command_new(self, text: str) -> None:
-        game, humans = new_game(text, self._engine.game, self._played.humans)
+        game, humans = described_game(text, self._engine.game, self._played.humans)
         self._keep()
         if text:
             self._played.begin(game, humans)

@@ -5,10 +5,10 @@ import re
 from ..base.errors import UserError
 from ..base.fields import did_you_mean
 from ..game.coords import COLUMNS, PASS, parse_sgf_point, point_at, vertex
+from ..play.new_game import IN_WORDS
 from ..play.ranks import STRONGEST, WEAKEST
 
 CHOICES = "type a move such as D4, or help"
-NEW_GAME = "new 13 handicap 4 komi 0.5 rules japanese white"  # every word is optional
 COMMANDS = {
     "pass": "pass; two passes in a row end the game",
     "undo N": "take back your last move and the reply; undo 3: the last three",
@@ -22,7 +22,7 @@ COMMANDS = {
     "save FILE": "save to FILE from now on (the program's own file is removed)",
     "load FILE": "continue a saved game, load FILE 40 after its move 40; without FILE: list the latest ones",
     "resume": "continue the latest unfinished game",
-    "new ...": f"begin a new game, the same or another one: {NEW_GAME}",
+    "new ...": f"begin a new game, the same or another one: new {IN_WORDS}",
     "review": "after the game: find the mistakes",
     "help": "show this list",
     "quit": "save the game and exit",

@@ -16,9 +16,8 @@ from ..game.rules import RULESETS
 from ..network.library import list_networks, network_name
 from ..play.clock import NO_LIMIT, TimeSettings, named_settings
 from ..play.game_clock import check_limits
-from ..play.initial_game import initial_game, usual_komi
 from ..play.loading import HUMAN, open_tree, unfinished_games
-from ..play.players import COLOURS, parse_humans
+from ..play.new_game import COLOURS, initial_game, parse_humans, usual_komi
 from ..play.ranks import as_rank
 from ..play.settings import DEFAULT_SECONDS
 from ..sgf import TreeNode, read_sgf
