@@ -11,28 +11,34 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from queue import Empty, Queue
 from typing import Any
 
 import numpy as np
 
 from ..base import VERSION
 from ..base.errors import EXPECTED, UserError, answer_text, error_text
+from ..base.system import WAIT_SECONDS
 from ..game.game import Game
 from ..search.report import SearchReport
 from ..search.scheduler import QueuedSearch, Scheduler
 from ..search.search import Search
 from .answers import answer, human_answer, no_results
-from .inbox import LONGEST_LINE, Inbox
 from .query import Defaults, Query, QueryError, parse_query, turn_numbers
 
 logger = logging.getLogger(__name__)
 
+# Bytes. A longer line is not a query; the rest of it is dropped.
+LONGEST_LINE = 16 * 2**20
+# Bytes of the queries that are not done; above it reading pauses until some are.
+MOST_BYTES = 256 * 2**20
 # Seconds for which reading queries may hold up the searches.
 _READING_TIME = 0.05
-# Bytes of memory per waiting position in addition to its query's text.
-_PER_POSITION = 400
+# Bytes of memory per query, and per position of it that is not done, in addition to the query's text.
+_PER_LINE, _PER_POSITION = 300, 400
 _LONGEST_INTEGER = 100  # digits; no field needs more than 20, and Python refuses thousands with a hint for programmers
 _ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
 
@@ -59,13 +65,13 @@ class _Position:
 
 
 class Conversation:
-    """Answers the lines of an inbox. It belongs to one thread.
+    """Answers lines. It belongs to one thread.
 
     Args:
         scheduler_on: Returns the scheduler for boards of a width and height, the same one each time for a size; raises
             UserError or OSError if there is none.
         defaults: The settings that apply unless a query overrides them.
-        inbox: The lines to answer.
+        lines: The lines to answer, and None at their end (`lines_ahead`).
         write: Writes an answer, a whole line. An error that it raises ends the conversation.
         is_closed: Returns whether nobody reads the answers any more; they are then not finished after the input.
         seed: The seed of the searches.
@@ -77,7 +83,7 @@ class Conversation:
         self,
         scheduler_on: Callable[[int, int], Scheduler],
         defaults: Defaults,
-        inbox: Inbox,
+        lines: "Queue[bytes | None]",
         write: Callable[[str], None],
         *,
         is_closed: Callable[[], bool] = lambda: False,
@@ -86,7 +92,9 @@ class Conversation:
         human_policy: Callable[[Game, str], np.ndarray | None] = lambda game, profile: None,
     ) -> None:
         self.defaults = defaults
-        self.inbox = inbox
+        self._lines = lines
+        self._has_ended = False
+        self._kept = 0  # bytes of the queries that are not done
         self.models = models
         self._human_policy = human_policy
         self._write = write
@@ -105,14 +113,14 @@ class Conversation:
         while True:
             self._read()
             is_idle = not (self._waiting or self._at_work)
-            if self.inbox.is_over and (is_idle or not wait_for_all or self._is_closed()):
+            if self._has_ended and (is_idle or not wait_for_all or self._is_closed()):
                 return
             self._feed()
             busy = [scheduler for scheduler in self._schedulers if not scheduler.is_idle]
             for scheduler in busy:
                 scheduler.step()
             if not busy:
-                self.inbox.wait()
+                self._read(WAIT_SECONDS)
 
     def _send(self, fields: dict[str, Any]) -> None:
         text = json.dumps(fields, sort_keys=True, separators=(",", ":")) + "\n"
@@ -124,20 +132,25 @@ class Conversation:
 
     # What comes in.
 
-    def _read(self) -> None:
-        end = time.perf_counter() + _READING_TIME
-        while (line := self.inbox.take()) is not None:
-            self._take(line)
-            if time.perf_counter() >= end:
-                return
+    def _read(self, wait: float = 0.0) -> None:
+        """Takes the lines that are there; waits up to some seconds for the first one."""
+        if self._has_ended or self._kept > MOST_BYTES:
+            return
+        with suppress(Empty):
+            line = self._lines.get(wait > 0, wait)
+            end = time.perf_counter() + _READING_TIME
+            while line is not None:
+                self._take(line)
+                if self._kept > MOST_BYTES or time.perf_counter() >= end:
+                    return
+                line = self._lines.get_nowait()
+            self._has_ended = True
 
     def _take(self, line: bytes) -> None:
         """Answers a line, or queues its positions."""
         positions = self._understand(line) if line.strip() else 0
         if positions:
-            self.inbox.keep(positions * _PER_POSITION)
-        else:
-            self.inbox.release(line)
+            self._kept += len(line) + _PER_LINE + positions * _PER_POSITION
 
     def _understand(self, line: bytes) -> int:
         """Returns the number of positions that a line asks for; answers it if it asks for none."""
@@ -274,10 +287,10 @@ class Conversation:
 
     def _done_with(self, line: _Line) -> None:
         """Frees the memory of a position of the query, and that of the query with its last one."""
-        self.inbox.keep(-_PER_POSITION)
+        self._kept -= _PER_POSITION
         line.left -= 1
         if not line.left:
-            self.inbox.release(line.text)
+            self._kept -= len(line.text) + _PER_LINE
 
 
 def _failure(error: Exception, query_id: str, turn: int | None = None) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
+from queue import Queue
 
 _CHUNK = 65536
 
@@ -31,6 +33,22 @@ def read_lines(descriptor: int, longest: int = sys.maxsize) -> Iterator[bytes]:
                     yield bytes(line)
     if line and len(line) <= longest:
         yield bytes(line)
+
+
+def lines_ahead(descriptor: int, longest: int, most: int) -> "Queue[bytes | None]":
+    """Returns a queue of the lines of a file descriptor, as `read_lines` yields them, and None after the last one.
+
+    A daemon thread reads them ahead, as the program may end while it waits: up to `most` that nobody has taken.
+    """
+    lines: Queue[bytes | None] = Queue(most)
+
+    def read() -> None:
+        for line in read_lines(descriptor, longest):
+            lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=read, name="reader", daemon=True).start()
+    return lines
 
 
 def _read(descriptor: int) -> bytes:

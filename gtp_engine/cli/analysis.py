@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..base.lines import lines_ahead
 from ..base.log import NOTICE
 from ..evaluate.choices import AUTO
 from .command import command, options
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ..gtp.output import Output
     from ..play.settings import EngineSettings
 
+_LINES_AHEAD = 256  # more than are ever answered between two looks at the input
 DEFAULT_VISITS = 500  # as in KataGo's analysis_example.cfg
 FIRST_BOARD = 19  # the board size whose network is loaded before the first query
 
@@ -64,14 +66,12 @@ def analysis(context: click.Context, search: SearchOptions, quit_without_waiting
 
 def _converse(settings: "EngineSettings", katago: KataGoOptions, output: "Output", *, wait_for_all: bool) -> None:
     """Answers queries from standard input until it ends."""
-    from ..analysis.inbox import Inbox
-    from ..analysis.protocol import Conversation
+    from ..analysis.protocol import LONGEST_LINE, Conversation
     from ..analysis.query import Defaults
     from ..analysis.schedulers import Schedulers
     from ..search.request import Limits
 
-    inbox = Inbox()
-    inbox.start(0)
+    lines = lines_ahead(0, LONGEST_LINE, _LINES_AHEAD)
     human_model = network_file(katago.human_model) if katago.human_model else None
     with closing(Schedulers(settings, human_model)) as schedulers:
         evaluator = schedulers.on_board(FIRST_BOARD, FIRST_BOARD).evaluator
@@ -86,7 +86,7 @@ def _converse(settings: "EngineSettings", katago: KataGoOptions, output: "Output
         conversation = Conversation(
             schedulers.on_board,
             katago.adjust(defaults),
-            inbox,
+            lines,
             output.write,
             is_closed=lambda: output.is_closed,
             seed=settings.seed,

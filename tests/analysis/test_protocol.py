@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from queue import Queue
 from random import Random
 from typing import Any
 
@@ -12,7 +13,6 @@ import pytest
 
 from gtp_engine.analysis import protocol
 from gtp_engine.analysis.answers import answer
-from gtp_engine.analysis.inbox import Inbox
 from gtp_engine.analysis.protocol import Conversation
 from gtp_engine.analysis.query import Defaults, Query, parse_query
 from gtp_engine.base.errors import UserError
@@ -29,30 +29,29 @@ _FLAGS = ("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", 
 ALL = dict.fromkeys((*_FLAGS, "includeNoResultValue"), True)
 
 
-class FilledInbox(Inbox):
-    """An inbox whose lines are there already."""
-
-    def __init__(self, lines: Iterable[object]) -> None:
-        super().__init__()
-        for line in lines:
-            self._put(line if isinstance(line, bytes) else json.dumps(line).encode())
-        self.has_ended = True
+def waiting(lines: Iterable[object]) -> "Queue[bytes | None]":
+    """Lines that are there already, with their end."""
+    queue: Queue[bytes | None] = Queue()
+    for line in lines:
+        queue.put(line if isinstance(line, bytes) else json.dumps(line).encode())
+    queue.put(None)
+    return queue
 
 
 def converse(*lines: object, evaluator: Any = None, slots: int = 4, wait_for_all: bool = True) -> list[dict[str, Any]]:
     """The answers to these lines, up to the end."""
     evaluator = evaluator or UniformEvaluator(8)
     answers: list[str] = []
-    inbox = FilledInbox(lines)
     defaults = Defaults(lambda width, height: SearchParameters(), Limits(30), largest_board=9)
     scheduler = Scheduler(evaluator, slots)
     models = [{"name": "none"}]
-    Conversation(lambda *_: scheduler, defaults, inbox, answers.append, seed=1, models=lambda: models).run(
-        wait_for_all=wait_for_all
+    conversation = Conversation(
+        lambda *_: scheduler, defaults, waiting(lines), answers.append, seed=1, models=lambda: models
     )
+    conversation.run(wait_for_all=wait_for_all)
     assert all(answer.endswith("\n") and answer.count("\n") == 1 for answer in answers)
     if wait_for_all:
-        assert inbox._kept == 0
+        assert conversation._kept == 0
     return [json.loads(answer) for answer in answers]
 
 
@@ -66,7 +65,7 @@ def test_boards_without_a_network_that_can_be_read_leave_the_others_theirs() -> 
 
     lines = [BASE | {"id": "a"}, BASE | {"id": "b", "boardXSize": 9}, BASE | {"id": "c"}]
     defaults = Defaults(lambda width, height: SearchParameters(), Limits(30), largest_board=9)
-    Conversation(scheduler_on, defaults, FilledInbox(lines), answers.append).run(wait_for_all=True)
+    Conversation(scheduler_on, defaults, waiting(lines), answers.append).run(wait_for_all=True)
     found = {answer["id"]: answer for answer in map(json.loads, answers)}
     assert found["b"] == {"id": "b", "field": "boardXSize", "error": "weights/small.bin.gz: the file is cut short"}
     assert "rootInfo" in found["a"] and "rootInfo" in found["c"]
@@ -196,7 +195,7 @@ def test_a_client_that_is_gone_ends_the_conversation_without_a_word(caplog: pyte
         raise RuntimeError("gone")
 
     defaults = Defaults(lambda width, height: SearchParameters(), Limits(30), largest_board=9)
-    scheduler, inbox = Scheduler(UniformEvaluator(8), 4), FilledInbox([BASE | {"id": "a", "unknown": 1}])
+    scheduler, inbox = Scheduler(UniformEvaluator(8), 4), waiting([BASE | {"id": "a", "unknown": 1}])
     with pytest.raises(RuntimeError, match="gone"):
         Conversation(lambda *_: scheduler, defaults, inbox, write).run(wait_for_all=True)
     assert caplog.messages == []
@@ -316,33 +315,19 @@ def test_quitting_without_waiting() -> None:
     assert converse(BASE | {"id": "a", "maxVisits": 2**50}, wait_for_all=False) == []
 
 
-def test_reading_waits_while_too_much_is_kept() -> None:
-    import os
-    import threading
-    import time
+def test_reading_waits_while_too_much_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    most: list[int] = []
 
-    reader, writer = os.pipe()
-    inbox = Inbox(most_bytes=5_000)
-    inbox.start(reader)
-    line = b"x" * 700 + b"\n"
-    thread = threading.Thread(target=lambda: [os.write(writer, line) for _ in range(1000)], daemon=True)
-    thread.start()
-    time.sleep(0.3)
-    assert len(inbox._lines) < 10 and not inbox.is_over
-    taken = 0
-    while taken < 1000:
-        text = inbox.take()
-        if text is None:
-            inbox.wait()
-            continue
-        assert text == line[:-1]
-        inbox.release(text)
-        taken += 1
-    thread.join()
-    os.close(writer)
-    while not inbox.is_over:
-        inbox.wait()
-    os.close(reader)
+    feed = Conversation._feed
+
+    def watched(self: Conversation) -> None:
+        most.append(self._kept)
+        feed(self)
+
+    monkeypatch.setattr(protocol, "MOST_BYTES", 5_000)
+    monkeypatch.setattr(Conversation, "_feed", watched)
+    assert len(converse(*(BASE | {"id": str(number), "maxVisits": 2} for number in range(100)))) == 100
+    assert 5_000 < max(most) < 6_000
 
 
 def test_the_policy_of_humans_is_part_of_the_last_answer() -> None:
@@ -355,7 +340,7 @@ def test_the_policy_of_humans_is_part_of_the_last_answer() -> None:
     answers: list[str] = []
     defaults = Defaults(lambda *_: SearchParameters(), Limits(30), largest_board=9, has_human_model=True)
     scheduler = Scheduler(UniformEvaluator(8), 4)
-    inbox = FilledInbox([wished, query | {"id": "b"}])
+    inbox = waiting([wished, query | {"id": "b"}])
     Conversation(lambda *_: scheduler, defaults, inbox, answers.append, human_policy=humans).run(wait_for_all=True)
     found = {answer["id"]: answer for answer in map(json.loads, answers)}
     policy = found["a"]["humanPolicy"]

@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from gtp_engine.analysis.inbox import Inbox
 from gtp_engine.analysis.protocol import Conversation
 from gtp_engine.analysis.query import Defaults
 from gtp_engine.base.errors import UserError, answer_text, error_place, error_text
@@ -109,16 +109,6 @@ def test_the_command_line_shows_a_users_error_in_one_line(monkeypatch: pytest.Mo
     assert (done.exit_code, done.stderr) == (1, "Error: no such thing: expected another\n")
 
 
-class FilledInbox(Inbox):
-    """An inbox whose input has ended with these lines."""
-
-    def __init__(self, queries: list[dict[str, Any]]) -> None:
-        super().__init__()
-        for query in queries:
-            self._put(json.dumps(query).encode())
-        self.has_ended = True
-
-
 class FailingEvaluator(UniformEvaluator):
     """Evaluates with a bug."""
 
@@ -136,8 +126,11 @@ def analyse(evaluator: UniformEvaluator, *ids: str) -> list[dict[str, Any]]:
     answers: list[str] = []
     scheduler = Scheduler(evaluator, slots=2)
     defaults = Defaults(lambda width, height: SearchParameters(), Limits(4), largest_board=9)
-    inbox = FilledInbox([query | {"id": name} for name in ids])
-    Conversation(lambda *_: scheduler, defaults, inbox, answers.append, seed=1).run(wait_for_all=True)
+    lines: Queue[bytes | None] = Queue()
+    for name in ids:
+        lines.put(json.dumps(query | {"id": name}).encode())
+    lines.put(None)
+    Conversation(lambda *_: scheduler, defaults, lines, answers.append, seed=1).run(wait_for_all=True)
     return [json.loads(answer) for answer in answers]
 
 
