@@ -1,18 +1,28 @@
-"""What the player sees: the position, messages below it and the prompt, redrawn in place if the terminal can."""
+"""What the player sees, the position, messages below it and the prompt, and the lines that the player types.
 
+A terminal redraws everything in place if it can, and edits lines that are typed; or all of it is in pipes.
+"""
+
+import io
 import logging
+import sys
 import textwrap
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from math import ceil
+
+try:
+    import termios
+except ImportError:  # on Windows the console itself edits lines
+    termios = None  # type: ignore[assignment]
 
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
 from ..base.log import LOGGER, OneLineFormatter
+from ..base.messages import is_printable
 from ..base.warm_up import step_under_way
-from . import prompt
 
 _HOME = "\x1b[H"
 # Clears the window from the second row on and then the first one: some terminals copy a window that is cleared as a
@@ -36,8 +46,13 @@ class Screen:
     """
 
     def __init__(self, *, redraw: bool = True) -> None:
-        prompt.prepare()
-        self.console = Console(highlight=False, color_system="auto" if prompt.is_interactive() else None)
+        for stream in (sys.stdin, sys.stdout):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")  # undecodable bytes are no errors
+        if self.is_interactive:
+            with suppress(ImportError):
+                import readline  # noqa: F401  input() edits lines from then on
+        self.console = Console(highlight=False, color_system="auto" if self.is_interactive else None)
         can_redraw = self.console.is_terminal and not (self.console.is_dumb_terminal or self.console.legacy_windows)
         self.redraws = redraw and can_redraw and self.is_interactive
         self._position: RenderableType | None = None
@@ -47,8 +62,8 @@ class Screen:
 
     @property
     def is_interactive(self) -> bool:
-        """Whether a person types the lines."""
-        return prompt.is_interactive()
+        """Whether a person types the lines: both standard input and output are a terminal."""
+        return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
     def show(self, position: RenderableType) -> None:
         """Shows a position, above the messages since the last typed line."""
@@ -71,14 +86,31 @@ class Screen:
 
     def ask(self, question: str) -> str | None:
         """Returns the next typed line, stripped; None at the end of input. The messages so far have been read then."""
-        line = prompt.read_line(question)
+        line = self._read_line(question)
         self._messages.clear()
         return line
+
+    def _read_line(self, question: str) -> str | None:
+        """Returns the next line; one from a pipe is printed after the question."""
+        if sys.stdin is None:
+            return None
+        if self.is_interactive:
+            try:
+                return input(question).strip()
+            except EOFError:
+                print()
+                return None
+        line = sys.stdin.readline()
+        if not line:
+            return None
+        words = "".join(character if is_printable(character) else " " for character in line).strip()
+        print(f"{question}{words[:200]}", flush=True)
+        return words
 
     @contextmanager
     def working(self, doing: str) -> Iterator[None]:
         """Shows what the program is doing, as long as the context lasts; what is typed waits for the next prompt."""
-        with prompt.without_echo():
+        with without_echo() if self.is_interactive else nullcontext():
             if self.console.color_system is None:
                 yield
                 return
@@ -123,6 +155,23 @@ class Screen:
             self.console.print(
                 _wrapped(message, self.console.width) if self.is_interactive else message, soft_wrap=True
             )
+
+
+@contextmanager
+def without_echo() -> Iterator[None]:
+    """Within a `with` block the terminal does not show what is typed, but keeps it, and Ctrl-D, for the next prompt."""
+    if termios is None:
+        yield
+        return
+    before = termios.tcgetattr(sys.stdin)
+    silent = [*before]
+    silent[3] &= ~(termios.ECHO | termios.ICANON)  # Ctrl-C still interrupts, and with NOFLSH it discards nothing
+    silent[3] |= termios.NOFLSH
+    termios.tcsetattr(sys.stdin, termios.TCSANOW, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
 
 
 class _Doing:

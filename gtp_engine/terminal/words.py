@@ -54,7 +54,6 @@ _OF_NEW_GAMES = {
     **dict.fromkeys(("colour", "color"), ("", "white")),
     **{colour: (colour, "") for colour in ("black", "white", "both")},
 }
-_NO_LEVELS = f"levels have been replaced by ranks: type rank and {WEAKEST} to {STRONGEST}, such as rank 12k"
 _OF_THE_START = ("time", "seconds", "visits", "network", "threads")  # what options of the program choose
 _USAGES = {usage.split()[0]: usage for usage in COMMANDS}
 _COMMAND_OF = {word: command for command, words in ALIASES.items() for word in words}
@@ -140,8 +139,6 @@ def _advice(word: str, argument: str) -> str:
         before, example = _OF_NEW_GAMES[word]
         value = argument[:_SHOWN] if argument and example else example
         return f"that is chosen when a game begins: type new {before}{value}; the present game stays saved"
-    if word == "level":
-        return _NO_LEVELS
     if word in _OF_THE_START:
         option = "seconds" if word == "time" else word
         return f"that is chosen when the program starts: `gtp_engine help play` describes --{option}"

@@ -10,7 +10,7 @@ from piped_game import LIMIT, PLAY, QUICK, only_game, play
 
 from gtp_engine.game.coords import parse_vertex
 from gtp_engine.sgf import read_sgf
-from gtp_engine.terminal.prompt import read_line
+from gtp_engine.terminal.screen import Screen
 
 LEAD = r"((black|white) leads by about \d+\.\d points|the game is (about )?even( \([BW]\+\d\.\d\))?)"
 
@@ -28,7 +28,6 @@ def test_one_clear_line_for_what_is_wrong(tmp_path: Path) -> None:
         "load": f"no unfinished game in {tmp_path}; for another file, type load FILE",
         "resume": f"no unfinished game in {tmp_path}",
         "rank 11": "invalid rank '11': expected 25k to 5d, such as 12k, or max",
-        "level 3": "levels have been replaced by ranks: type rank and 25k to 5d, such as rank 12k",
         "undo 0": "invalid number of moves '0': expected a whole number of 1 or more",
         "new 13 handicap": "missing value after handicap; type, for example, "
         "new 13 handicap 4 komi 0.5 rules japanese white",
@@ -64,7 +63,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
 
 def test_piped_control_characters_are_spaces_and_wide_spaces_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("\ufeffsave 山田\u3000太郎\t\x1b.sgf\r\n"))
-    assert read_line("> ") == "save 山田\u3000太郎  .sgf"
+    assert Screen().ask("> ") == "save 山田\u3000太郎  .sgf"
 
 
 def test_undo_takes_the_answer_back_too(tmp_path: Path) -> None:

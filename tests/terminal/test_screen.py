@@ -14,7 +14,6 @@ from rich.text import Text
 
 from gtp_engine.base import warm_up
 from gtp_engine.base.log import LOGGER
-from gtp_engine.terminal import prompt
 from gtp_engine.terminal import screen as screen_module
 from gtp_engine.terminal.screen import Screen
 
@@ -40,10 +39,9 @@ def window(monkeypatch: pytest.MonkeyPatch) -> Iterator[Window]:
     for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(screen_module, "Console", functools.partial(Console, file=written))
-    monkeypatch.setattr(prompt, "is_interactive", lambda: True)
-    monkeypatch.setattr(prompt, "prepare", lambda: None)
-    monkeypatch.setattr(prompt, "without_echo", contextlib.nullcontext)
-    monkeypatch.setattr(prompt, "read_line", lambda question: written.write(f"{question}typed\n") and "typed")
+    monkeypatch.setattr(Screen, "is_interactive", True)
+    monkeypatch.setattr(Screen, "_read_line", lambda _, question: written.write(f"{question}typed\n") and "typed")
+    monkeypatch.setattr(screen_module, "without_echo", contextlib.nullcontext)
     yield written
 
 
@@ -130,7 +128,7 @@ def test_elsewhere_every_position_is_printed_below_the_last(
     if reason == "dumb":
         monkeypatch.setenv("TERM", "dumb")
     if reason == "pipe":
-        monkeypatch.setattr(prompt, "is_interactive", lambda: False)
+        monkeypatch.setattr(Screen, "is_interactive", False)
     screen = Screen(redraw=reason != "option")
     assert not screen.redraws
     screen.show(Text("one"))
