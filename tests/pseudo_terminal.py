@@ -10,11 +10,11 @@ import sys
 import time
 
 import pytest
-from piped_game import LIMIT
 from rich.text import Text
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
 termios = pytest.importorskip("termios", reason="no POSIX terminals on this system")
+LIMIT = 180  # seconds; the first start may compile the core
 HOME = "\x1b[H"  # the cursor to the top left corner of the window
 
 
@@ -26,14 +26,15 @@ class Terminal:
         written: All that it has written.
     """
 
-    def __init__(self, *command: str, rows: int = 40) -> None:
+    def __init__(self, *command: str, rows: int = 40, term: str = "xterm-256color") -> None:
         self.pid, self._master = pty.fork()
         if self.pid == 0:
-            os.environ.update(TERM="xterm-256color")
+            os.environ.update(TERM=term)
             for name in ("COLUMNS", "LINES", "NO_COLOR"):
                 os.environ.pop(name, None)
             termios.tcsetwinsize(0, (rows, 80))
             os.execv(sys.executable, command)
+        self._before = termios.tcgetattr(self._master)
         self.said = ""
         self.written = ""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -70,6 +71,16 @@ class Terminal:
         self.said += text
         self.written += text
         return len(chunk)
+
+    @property
+    def is_restored(self) -> bool:
+        """Whether the terminal is in the state in which the program found it."""
+        return termios.tcgetattr(self._master) == self._before
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the program has ended."""
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def wait(self) -> int:
         """The exit status, after reading what is left."""
