@@ -177,28 +177,37 @@ def test_seconds_a_move_leave_a_tenth_or_a_second():
     assert Clock(gtp_settings(0, 30, 1)).budget(WHITE, 361, 100) == pytest.approx(29)
 
 
-@pytest.mark.parametrize("numbers", [(0, 1, 0), (0, 0, 0), (600, 30, 0)])
-def test_no_limit(numbers):
+@pytest.mark.parametrize(
+    ("numbers", "settings"),
+    [
+        ((0, 1, 0), NO_LIMIT),
+        ((0, 0, 0), NO_LIMIT),
+        ((600, 30, 0), NO_LIMIT),
+        ((600, 0, 0), TimeSettings("absolute", 600)),
+        ((600, 0, 5), TimeSettings("absolute", 600)),
+        ((600, 300, 25), TimeSettings("canadian", 600, 300, 25)),
+    ],
+)
+def test_gtp_settings(numbers, settings):
     clock = Clock(gtp_settings(*numbers))
-    assert clock.settings == NO_LIMIT
-    assert clock.budget(BLACK, 361, 0) is None and clock.remaining(BLACK) is None
+    assert clock.settings == settings
+    assert (clock.budget(BLACK, 361, 0) is None) == (clock.remaining(BLACK) is None) == (settings == NO_LIMIT)
 
 
-def test_gtp_settings():
-    assert gtp_settings(600, 0, 0) == TimeSettings("absolute", 600)
-    assert gtp_settings(600, 0, 5) == TimeSettings("absolute", 600)
-    assert gtp_settings(600, 300, 25) == TimeSettings("canadian", 600, 300, 25)
-
-
-def test_named_settings():
-    assert named_settings(["none"]) == NO_LIMIT
-    assert named_settings(["absolute", "600"]) == TimeSettings("absolute", 600)
-    assert named_settings(["byoyomi", "600", "30", "5"]) == TimeSettings("byoyomi", 600, 30, 5)
-    assert named_settings(["byoyomi", "600", "0", "0"]) == TimeSettings("absolute", 600)
-    assert named_settings(["canadian", "600", "300", "25"]) == TimeSettings("canadian", 600, 300, 25)
-    assert named_settings(["fischer", "60.5", "10"]) == TimeSettings("fischer", 60.5, increment=10)
-    capped = named_settings(["fischer-capped", "60", "10", "120", "-1"])
-    assert capped == TimeSettings("fischer-capped", 60, increment=10, main_cap=120)
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        ("none", NO_LIMIT),
+        ("absolute 600", TimeSettings("absolute", 600)),
+        ("byoyomi 600 30 5", TimeSettings("byoyomi", 600, 30, 5)),
+        ("byoyomi 600 0 0", TimeSettings("absolute", 600)),
+        ("canadian 600 300 25", TimeSettings("canadian", 600, 300, 25)),
+        ("fischer 60.5 10", TimeSettings("fischer", 60.5, increment=10)),
+        ("fischer-capped 60 10 120 -1", TimeSettings("fischer-capped", 60, increment=10, main_cap=120)),
+    ],
+)
+def test_named_settings(words, settings):
+    assert named_settings(words.split()) == settings
 
 
 @pytest.mark.parametrize(

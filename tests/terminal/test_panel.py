@@ -52,6 +52,7 @@ def printed(thing: object, width: int = 80) -> list[str]:
 def test_players_terms_and_latest_moves() -> None:
     game = Game(3, komi=0.5)
     game.play(BLACK, at("B2"))
+    assert side_lines(game, {BLACK: "you", WHITE: "engine"})[-1].plain == "move 1: B2"
     game.play(WHITE, PASS)
     assert [line.plain for line in side_lines(game, {BLACK: "you", WHITE: "engine, 12k"})] == [
         " ●  black  you",
@@ -63,21 +64,7 @@ def test_players_terms_and_latest_moves() -> None:
     ]
 
 
-def test_a_single_move_is_no_range() -> None:
-    game = Game(3)
-    game.play(BLACK, at("B2"))
-    assert side_lines(game, {BLACK: "you", WHITE: "engine"})[-1].plain == "move 1: B2"
-
-
-def test_the_win_rate_of_the_engines_move_is_the_opponents() -> None:
-    game = Game(3)
-    game.play(BLACK, at("B2"))
-    assert engine_move_line(game, report(BLACK, 1)).plain == "black plays B2  (1.2 s, your win rate 40%)"
-    game.play(WHITE, PASS)
-    assert engine_move_line(game, None).plain == "white passes"
-
-
-def test_what_is_shown_after_the_engines_move() -> None:
+def test_the_engines_move_with_the_opponents_win_rate() -> None:
     game = Game(3)
     game.play(BLACK, at("B2"))
     lines = {shown: engine_move_line(game, report(BLACK, 2.5), shown).plain for shown in SHOWN_VALUES}
@@ -86,6 +73,8 @@ def test_what_is_shown_after_the_engines_move() -> None:
         "score": "black plays B2  (1.2 s, black leads by about 2.5 points)",
         "nothing": "black plays B2",
     }
+    game.play(WHITE, PASS)
+    assert engine_move_line(game, None).plain == "white passes"
 
 
 def test_a_hint_is_marked_and_names_the_leader() -> None:

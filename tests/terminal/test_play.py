@@ -66,11 +66,6 @@ def test_piped_control_characters_are_spaces_and_wide_spaces_stay(monkeypatch: p
     assert Screen().ask("> ") == "save 山田\u3000太郎  .sgf"
 
 
-def test_undo_takes_the_answer_back_too(tmp_path: Path) -> None:
-    play("C3\nB2\nundo\n", tmp_path)
-    assert len(read_sgf(only_game(tmp_path)).to_game().moves) == 2
-
-
 def test_comments_on_request_go_with_the_move_that_is_taken_back(tmp_path: Path) -> None:
     play("C3\nB2\nundo\n", tmp_path, "--comments")
     comments = [node.comment for node in read_sgf(only_game(tmp_path)).main_line if node.move]
@@ -113,15 +108,6 @@ def test_a_search_too_short_for_a_hint(tmp_path: Path) -> None:
 def test_the_line_below_the_board_stays_one_line(tmp_path: Path) -> None:
     said = play("C3\npass\n", tmp_path, "--colour", "both", "--rules", "tromp-taylor").splitlines()
     assert "Black (X) to move; move 2: W pass; captured by B 0, by W 0; komi 7; tromp-taylor rules" in said
-
-
-def test_two_passes_end_the_game_with_a_count(tmp_path: Path) -> None:
-    lines = "C3\nC2\nB3\nB2\nD3\nD2\nA3\nA2\nE3\nE2\npass\npass\n"
-    said = play(lines, tmp_path, "--colour", "both", "--komi", "2")
-    assert "black wins by 3 points (B+3)" in said
-    record = read_sgf(only_game(tmp_path))
-    assert record.result == "B+3"
-    assert record.komi == 2
 
 
 def test_resigning(tmp_path: Path) -> None:

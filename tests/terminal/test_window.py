@@ -61,6 +61,8 @@ def test_the_score_after_two_passes_is_the_count(tmp_path: Path) -> None:
         assert "about" not in "\n".join(program.window())
         program.end_input()
         assert program.wait() == 0
+        record = read_sgf(only_game(tmp_path))
+        assert (record.result, record.komi) == ("B+3", 2)
     finally:
         program.close()
 

@@ -12,13 +12,7 @@ from ..protocol import GtpError
 from ..session import Session, command
 
 ILLEGAL_MOVE = "illegal move"
-UNACCEPTABLE_SIZE = "unacceptable size"
-CANNOT_UNDO = "cannot undo"
-BOARD_NOT_EMPTY = "board not empty"
-INVALID_NUMBER = "invalid number of stones"
 BAD_VERTEX_LIST = "bad vertex list"
-CANNOT_LOAD = "cannot load file"
-CANNOT_WRITE = "cannot write file"
 
 _KGS_SYSTEMS = ("none", "absolute", "byoyomi", "canadian")
 
@@ -31,7 +25,7 @@ def boardsize(session: Session, arguments: list[str]) -> None:
     expect(arguments, 1, 2)
     sides = [integer(word) for word in arguments]
     if not all(MIN_SIZE <= side <= MAX_SIZE for side in sides):
-        raise GtpError(UNACCEPTABLE_SIZE, f"each side must be {MIN_SIZE} to {MAX_SIZE}")
+        raise GtpError("unacceptable size", f"each side must be {MIN_SIZE} to {MAX_SIZE}")
     session.engine.set_board_size(sides[0], sides[-1])
 
 
@@ -85,7 +79,7 @@ def undo_several(session: Session, arguments: list[str]) -> None:
 def take_back(session: Session, count: int) -> None:
     """Takes moves back; handicap and set-up stones are not moves."""
     if count > len(session.game.moves):
-        raise GtpError(CANNOT_UNDO)
+        raise GtpError("cannot undo")
     for _ in range(count):
         session.engine.undo()
 
@@ -146,7 +140,7 @@ def place_count(session: Session, arguments: list[str], choose: Callable[[int, i
     expect(arguments, 1)
     count = integer(arguments[0])
     expect_empty(session)
-    with refusing_as(INVALID_NUMBER):
+    with refusing_as("invalid number of stones"):
         points = choose(count, session.engine.width, session.engine.height)
     return place(session, points)
 
@@ -154,7 +148,7 @@ def place_count(session: Session, arguments: list[str], choose: Callable[[int, i
 def expect_empty(session: Session) -> None:
     """Raises GtpError if there is a stone on the board, or has been a move."""
     if session.game.moves or session.game.setup_stones:
-        raise GtpError(BOARD_NOT_EMPTY)
+        raise GtpError("board not empty")
 
 
 def place(session: Session, points: list[int]) -> str:
@@ -245,7 +239,7 @@ def loadsgf(session: Session, arguments: list[str]) -> None:
 
     expect(arguments, 1, 2)
     moves = integer(arguments[1], 0) if len(arguments) == 2 else None
-    with refusing_as(CANNOT_LOAD):
+    with refusing_as("cannot load file"):
         record = read_sgf(arguments[0])
         rules = record.game_rules() or session.engine.rules
         game = record.to_game(None if moves is None else max(moves - 1, 0), rules=rules)
@@ -263,6 +257,6 @@ def printsgf(session: Session, arguments: list[str]) -> str | None:
     record = GameRecord.from_game(session.game)
     if not arguments or arguments[0] == "-":
         return record.to_sgf()
-    with refusing_as(CANNOT_WRITE):
+    with refusing_as("cannot write file"):
         write_sgf(record, arguments[0], overwrite=False)
     return None

@@ -54,14 +54,14 @@ def commit(session: Session, decision: "Decision") -> str:
 # The end of the game: who has won, and which stones are dead.
 
 
-CANNOT_SCORE = "cannot score"
-STATUSES = ("alive", "dead", "seki")
+_CANNOT_SCORE = "cannot score"
+_STATUSES = ("alive", "dead", "seki")
 
 
 @command("final_score")
 def final_score(session: Session, arguments: list[str]) -> str:
     """`0`, `B+x` or `W+x` under the rules, for the board as it stands without its dead stones."""
-    with refusing_as(CANNOT_SCORE):
+    with refusing_as(_CANNOT_SCORE):
         return str(session.wait(session.engine.final_score()))
 
 
@@ -69,8 +69,8 @@ def final_score(session: Session, arguments: list[str]) -> str:
 def final_status_list(session: Session, arguments: list[str]) -> str:
     """The groups of one status, one a line."""
     expect(arguments, 1)
-    if arguments[0] not in STATUSES:
-        raise GtpError(SYNTAX_ERROR, f"expected {', '.join(STATUSES)}, got {arguments[0]!r}")
-    with refusing_as(CANNOT_SCORE):
+    if arguments[0] not in _STATUSES:
+        raise GtpError(SYNTAX_ERROR, f"expected {', '.join(_STATUSES)}, got {arguments[0]!r}")
+    with refusing_as(_CANNOT_SCORE):
         groups = session.wait(session.engine.statuses())[arguments[0]]
     return "\n".join(" ".join(session.vertex(point) for point in group) for group in groups)
