@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..base.errors import UserError
-from ..play.new_game import parse_humans
+from ..play.new_game import initial_game, parse_humans
 from .command import is_given
 from .engine_settings import engine_settings, network_file
 from .options import GameOptions, SearchOptions
@@ -74,8 +74,6 @@ def first_game(
     if not options.handicap:
         # No Game yet: on the first start the engine compiles the board on a thread of its own.
         return FirstGame(_engine(search, game), humans, None, search)
-    from ..play.new_game import initial_game
-
     begun = initial_game(game.width, game.height, handicap=options.handicap, komi=game.komi, rules=game.rules)
     return FirstGame(_engine(search, begun, begun), humans, None, search)
 

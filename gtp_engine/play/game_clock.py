@@ -176,8 +176,8 @@ class GameClock:
 
     def restart_turn(self) -> None:
         """Sets the clocks to the beginning of the last turn of the main line."""
-        self._note(None)
         self.last = self._tree.main_line[-1]
+        self._note(None)
         self._begin_turn()
 
     def end_turn(self, node: TreeNode) -> None:
