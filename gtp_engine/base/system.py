@@ -4,9 +4,11 @@ import io
 import os
 import sys
 from concurrent.futures import Future, wait
-from typing import Any
+from typing import TypeVar
 
 from .log import log_to_stderr
+
+T = TypeVar("T")
 
 EXIT_INTERRUPTED = 130  # the exit status that shells report for a program that Ctrl-C has ended
 # Windows does not interrupt a blocked wait for Ctrl-C: the main thread waits in steps of this length.
@@ -47,7 +49,8 @@ def available_cpus() -> int:
     return os.cpu_count() or 1
 
 
-def wait_for(future: "Future[Any]") -> None:
-    """Waits until a future is done; Ctrl-C interrupts it on every system."""
+def wait_for(future: "Future[T]") -> T:
+    """Waits until a future is done and returns its result; Ctrl-C interrupts it on every system."""
     while not future.done():
         wait([future], timeout=WAIT_SECONDS)
+    return future.result()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..base.messages import plural
+from ..base.system import wait_for
 from ..evaluate.choices import AUTO, ROLLOUTS, WITHOUT_NETWORK
 from .command import command, options
 from .option_types import BoardSize
@@ -70,12 +71,11 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
 def _measure_search(sizes: Sequence[tuple[int, int]], settings: "EngineSettings") -> None:
     """Prints the speed of the search with rollouts or the uniform evaluator, a line per position."""
     from ..play.engine import Engine
-    from .compiling import wait_until_ready
     from .machine import cpu
     from .speed import random_position, rollouts_per_second, visits_per_second
 
     with Engine(settings) as engine:
-        wait_until_ready(engine)  # an error at the start is reported before the table's heading
+        wait_for(engine.ready)  # an error at the start is reported before the table's heading
     click.echo(f"{cpu()}, {plural(settings.threads, 'thread')}, network {settings.network}")
     click.echo(f"{'board':>7} {'stones':>7} {'visits/s':>10} {'rollouts/s':>11}")
     for width, height in sizes:

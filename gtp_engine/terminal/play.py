@@ -424,13 +424,13 @@ class TerminalGame:
         """Returns the future's result. The first Ctrl-C ends the search at once, a second one leaves the game."""
         with self._screen.working(doing):
             try:
-                wait_for(future)
+                return wait_for(future)
             except KeyboardInterrupt:
                 self._engine.stop()
                 self._leaving = True
-                wait_for(future)
+                found = wait_for(future)
                 self._leaving = False
-        return future.result()
+                return found
 
     # Saving the game.
 

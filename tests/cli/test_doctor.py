@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from gtp_engine.cli import main
-from gtp_engine.cli.clients import client_lines, engine_command
-from gtp_engine.cli.doctor import doctor, network_options
+from gtp_engine.cli.doctor import client_lines, doctor, engine_command, network_options
 from gtp_engine.game.rules import parse_rules
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,7 +102,7 @@ def test_networks_are_listed_and_checked(
 ) -> None:
     monkeypatch.setenv("GTP_ENGINE_NETWORKS", str(tmp_path))
     shutil.copy(TINY, tmp_path / "mine.bin.gz")
-    monkeypatch.setattr("gtp_engine.cli.self_test._check_gtp", lambda command: " ".join(command[-3:]))
+    monkeypatch.setattr("gtp_engine.cli.doctor._check_gtp", lambda command: " ".join(command[-3:]))
     doctor.main(["--network", "mine"], standalone_mode=False)
     output = capsys.readouterr().out
     assert f"  folder       {tmp_path}: put downloaded networks here" in output

@@ -169,7 +169,7 @@ def test_a_review_on_a_full_board_warns_of_the_bundled_network(weights: Path) ->
 def test_the_doctor_says_and_checks_the_defaults(
     weights: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("gtp_engine.cli.self_test._check_gtp", " ".join)
+    monkeypatch.setattr("gtp_engine.cli.doctor._check_gtp", " ".join)
     doctor.main([], standalone_mode=False)
     lines = capsys.readouterr().out.splitlines()
     for name, least, most in (("small", 7, 13), ("large", 14, 19)):
