@@ -1,4 +1,4 @@
-"""The innermost loops of `matmul` and `winograd` as LLVM code: matrix products, tile transforms, rotations.
+"""The innermost loops of `matmul` and `transformer` as LLVM code (those of `winograd` are in `tiles`).
 
 numba has no expression for a block of sums that stays in registers, nor for products of bfloat16 or 8-bit integers.
 Hence the functions here build LLVM's intermediate representation themselves, with llvmlite.
@@ -12,7 +12,6 @@ llvmlite's objects are created by the callbacks that numba calls while it compil
 """
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -56,66 +55,9 @@ class _BFloat16(ir.Type):
 
 _I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
 # Vectors of 16 float32, int32 and int16, of 16 times four bytes, of 16 bfloat16, and of 16 pairs of bfloat16.
-_FLOATS, _INTEGERS, _SHORTS = (ir.VectorType(kind, LANES) for kind in (ir.FloatType(), _I32, _I16))
+FLOATS, INTEGERS, SHORTS = (ir.VectorType(kind, LANES) for kind in (ir.FloatType(), _I32, _I16))
 _BYTES = ir.VectorType(ir.IntType(8), 4 * LANES)
 _HALVES, _PAIRS = ir.VectorType(_BFloat16(), LANES), ir.VectorType(_BFloat16(), 2 * LANES)
-
-
-Matrix = list[list[Fraction]]
-
-
-def winograd_matrices(side: int, points: Sequence[Fraction]) -> tuple[Matrix, Matrix, Matrix]:
-    """Constructs the transforms of F(side x side, 3 x 3), exactly, by Toom-Cook interpolation.
-
-    A tile of the output is output @ ((weights @ g @ weights.T) * (input @ d @ input.T)) @ output.T for a kernel g and
-    a tile d of the input (Lavin and Gray 2016).
-
-    Args:
-        side: The side of the output tiles.
-        points: The side + 1 interpolation points; infinity is added to them.
-
-    Returns:
-        The matrices output, weights and input.
-    """
-    count = len(points) + 1
-    kernel, result = _powers(points, 3), _powers(points, side)
-    # The inverse of the matrix of powers has the coefficients of Lagrange's polynomials. Their denominators go to the
-    # kernel's matrix instead: it is applied once, when a network is loaded.
-    rows = []
-    for number, point in enumerate(points):
-        others = [other for other in points if other != point]
-        denominator = Fraction(1)
-        for other in others:
-            denominator *= point - other
-        kernel[number] = [value / denominator for value in kernel[number]]
-        rows.append([*_polynomial_with_roots(others), Fraction(0)])
-    rows.append(_polynomial_with_roots(points))
-    assert all(len(row) == count for row in rows)
-    return [list(column) for column in zip(*result, strict=True)], kernel, rows
-
-
-def _powers(points: Sequence[Fraction], count: int) -> Matrix:
-    """Returns rows of the powers of each point, and one for the point at infinity, which has the last power alone."""
-    finite = [[point**power for power in range(count)] for point in points]
-    return [*finite, [Fraction(0)] * (count - 1) + [Fraction(1)]]
-
-
-def _polynomial_with_roots(roots: Sequence[Fraction]) -> list[Fraction]:
-    """Returns the coefficients of the monic polynomial with these roots, from the constant on."""
-    polynomial = [Fraction(1)]
-    for root in roots:
-        shifted = [Fraction(0), *polynomial]
-        polynomial = [a - root * b for a, b in zip(shifted, [*polynomial, Fraction(0)], strict=True)]
-    return polynomial
-
-
-# Interpolation points by the side of the tiles. Of those tried these lose least to rounding: with bfloat16 0.5 and
-# 0.8 % of a convolution's outputs, where 0, 1, -1, 2 (and -2) lose 1.2 and 2 %, and no transform 0.2 %.
-_POINTS = {
-    3: (Fraction(1, 2), Fraction(-1, 2), Fraction(5, 4), Fraction(-5, 4)),
-    4: (Fraction(0), Fraction(5, 8), Fraction(-5, 8), Fraction(3, 2), Fraction(-3, 2)),
-}
-WINOGRAD_MATRICES = {side: winograd_matrices(side, points) for side, points in _POINTS.items()}
 
 
 @llvm_function
@@ -155,114 +97,16 @@ def multiply_panel(
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         _, rows, vectors, *operands = arguments
-        emit_loop = _integer_panel_loop if like.dtype == types.uint8 else partial(_panel_loop, _is_half(like))
+        emit_loop = _integer_panel_loop if like.dtype == types.uint8 else partial(_panel_loop, is_half(like))
         # The number of registers has to be known when code is generated: one loop for each shape, and a switch. Rows
         # are fewer than 16, so that the key is unique.
         shapes = {v * 16 + r: (r, v) for v, most in MAX_ROWS.items() for r in range(1, most + 1)}
-        key = _add(builder, _scale(builder, vectors, 16), rows)
+        key = plus(builder, times(builder, vectors, 16), rows)
         panel = Panel(*operands)
-        _emit_switch(builder, key, {number: emit_loop(*shape, panel) for number, shape in shapes.items()})
+        emit_switch(builder, key, {number: emit_loop(*shape, panel) for number, shape in shapes.items()})
         return context.get_dummy_value()
 
     return types.void(like, *[types.int64] * 11), code
-
-
-@llvm_function
-def transform_input_tile(
-    typing: Any, like: Any, side: Any, source: Any, row: Any, column: Any, target: Any, step: Any
-) -> Any:
-    """Transforms 16 channels of a tile of the input, with its margin, for a product cell by cell.
-
-    Args:
-        like: An array of the type of the input and the result.
-        side: The side of the output tiles, a key of WINOGRAD_MATRICES.
-        source: Address of the tile's first point.
-        row: Distance of its rows.
-        column: Distance of its columns.
-        target: Address of the result's first cell.
-        step: Distance of its cells.
-    """
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, side, source, row, column, target, step = arguments
-        half = _is_half(like)
-
-        def emit_for(matrix: Matrix) -> Callable[[Any], None]:
-            def emit(builder: Any) -> None:
-                # The whole tile is loaded into values of LLVM, which spills to the stack what exceeds the registers.
-                size = range(len(matrix))
-                square = [
-                    [_load_f32(builder, _cell_address(builder, source, i, row, j, column), half) for j in size]
-                    for i in size
-                ]
-                for number, value in enumerate(chain(*_transform_both_sides(builder, matrix, square))):
-                    _store(builder, value, _add(builder, target, _scale(builder, step, number)), half)
-
-            return emit
-
-        _emit_switch(builder, side, {number: emit_for(parts[2]) for number, parts in WINOGRAD_MATRICES.items()})
-        return context.get_dummy_value()
-
-    return types.void(like, *[types.int64] * 6), code
-
-
-@llvm_function
-def transform_output_tile(
-    typing: Any,
-    side: Any,
-    source: Any,
-    step: Any,
-    start: Any,
-    start_row: Any,
-    start_column: Any,
-    out: Any,
-    row: Any,
-    column: Any,
-    rows: Any,
-    columns: Any,
-) -> Any:
-    """Transforms 16 channels of a tile of products to points, and adds what lies at `start`. All are float32.
-
-    Args:
-        side: The side of the output tiles, a key of WINOGRAD_MATRICES.
-        source: Address of the tile's first cell.
-        step: Distance of its cells.
-        start: Address of what is added at the first point.
-        start_row: Distance of its rows.
-        start_column: Distance of its columns.
-        out: Address of the tile's first point.
-        row: Distance of the rows of points.
-        column: Distance of the columns of points.
-        rows: How many rows to write; further ones lie off the board.
-        columns: How many columns to write.
-    """
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        side, source, step, start, start_row, start_column, out, row, column, rows, columns = arguments
-
-        def emit_for(matrix: Matrix) -> Callable[[Any], None]:
-            def emit(builder: Any) -> None:
-                size = len(matrix[0])
-                cells = [
-                    _load(builder, _add(builder, source, _scale(builder, step, k)), _FLOATS) for k in range(size**2)
-                ]
-                square = [cells[i * size : (i + 1) * size] for i in range(size)]
-                for i, line in enumerate(_transform_both_sides(builder, matrix, square)):
-                    for j, value in enumerate(line):
-                        inside = builder.and_(
-                            builder.icmp_signed(">", rows, _int64(i)), builder.icmp_signed(">", columns, _int64(j))
-                        )
-                        with builder.if_then(inside):
-                            at_start = _cell_address(builder, start, i, start_row, j, start_column)
-                            total = builder.fadd(value, _load(builder, at_start, _FLOATS))
-                            _store(builder, total, _cell_address(builder, out, i, row, j, column), False)
-
-            return emit
-
-        _emit_switch(builder, side, {number: emit_for(parts[0]) for number, parts in WINOGRAD_MATRICES.items()})
-        return context.get_dummy_value()
-
-    return types.void(*[types.int64] * 11), code
 
 
 @llvm_function
@@ -281,15 +125,15 @@ def rotate_pairs(typing: Any, like: Any, x: Any, cosine: Any, sine: Any, out: An
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         _, x, cosine, sine, out, distance = arguments
-        addresses = x, _add(builder, x, distance), cosine, sine
-        a, b, cos, sin = (_load(builder, address, _FLOATS) for address in addresses)
+        addresses = x, plus(builder, x, distance), cosine, sine
+        a, b, cos, sin = (load(builder, address, FLOATS) for address in addresses)
         first = builder.fsub(builder.fmul(a, cos), builder.fmul(b, sin))
-        second = _fused_multiply_add(builder, a, sin, builder.fmul(b, cos))
-        if _is_half(like):
-            _store(builder, _interleave(builder, first, second), out, False)
+        second = fused_multiply_add(builder, a, sin, builder.fmul(b, cos))
+        if is_half(like):
+            store(builder, _interleave(builder, first, second), out, False)
         else:
-            _store(builder, first, out, False)
-            _store(builder, second, _add(builder, out, distance), False)
+            store(builder, first, out, False)
+            store(builder, second, plus(builder, out, distance), False)
         return context.get_dummy_value()
 
     return types.void(like, *[types.int64] * 5), code
@@ -308,10 +152,10 @@ def store_step(typing: Any, like: Any, first: Any, second: Any, out: Any) -> Any
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         _, first, second, out = arguments
-        value = _load(builder, first, _FLOATS)
-        if _is_half(like):
-            value = _interleave(builder, value, _load(builder, second, _FLOATS))
-        _store(builder, value, out, False)
+        value = load(builder, first, FLOATS)
+        if is_half(like):
+            value = _interleave(builder, value, load(builder, second, FLOATS))
+        store(builder, value, out, False)
         return context.get_dummy_value()
 
     return types.void(like, *[types.int64] * 3), code
@@ -331,33 +175,33 @@ def store_row(typing: Any, like: Any, values: Any, vectors: Any, factor: Any) ->
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         _, values, vectors, factor = arguments
-        factors = _fill(builder, factor, _FLOATS)
+        factors = _fill(builder, factor, FLOATS)
         with cgutils.for_range(builder, vectors) as loop:
-            value = _load(builder, _add(builder, values, _scale(builder, loop.index, 64)), _FLOATS)
-            if _is_half(like):
-                _store(builder, value, _add(builder, values, _scale(builder, loop.index, 32)), True)
+            value = load(builder, plus(builder, values, times(builder, loop.index, 64)), FLOATS)
+            if is_half(like):
+                store(builder, value, plus(builder, values, times(builder, loop.index, 32)), True)
             else:
                 product = builder.fmul(value, factors)
                 nearest = _round(builder, product)
-                shifted = builder.add(builder.fptosi(nearest, _INTEGERS), ir.Constant(_INTEGERS, [128] * LANES))
+                shifted = builder.add(builder.fptosi(nearest, INTEGERS), ir.Constant(INTEGERS, [128] * LANES))
                 integers = builder.trunc(shifted, ir.VectorType(ir.IntType(8), LANES))
-                _store(builder, integers, _add(builder, values, _scale(builder, loop.index, 16)), False)
+                store(builder, integers, plus(builder, values, times(builder, loop.index, 16)), False)
         return context.get_dummy_value()
 
     return types.void(like, types.int64, types.int64, types.float32), code
 
 
-def _is_half(like: Any) -> bool:
+def is_half(like: Any) -> bool:
     return bool(like.dtype == types.uint16)
 
 
-def _emit_switch(builder: Any, key: Any, cases: dict[int, Callable[[Any], None]]) -> None:
+def emit_switch(builder: Any, key: Any, cases: dict[int, Callable[[Any], None]]) -> None:
     """Emits code that executes the case with the number `key`."""
     end = builder.append_basic_block("end")
     switch = builder.switch(key, end)
     for number, emit in cases.items():
         block = builder.append_basic_block(f"case{number}")
-        switch.add_case(_int64(number), block)
+        switch.add_case(int64(number), block)
         builder.position_at_end(block)
         emit(builder)
         builder.branch(end)
@@ -384,8 +228,8 @@ def _panel_loop(half: bool, rows: int, vectors: int, panel: Panel) -> Callable[[
     def emit(builder: Any) -> None:
         lines = _row_addresses(builder, panel.left, panel.stride, rows)
         begins = _row_addresses(builder, panel.start, panel.start_stride, rows)
-        starts = [_load_vectors(builder, address, _FLOATS, vectors) for address in begins]
-        right = panel.right, _PAIRS if half else _FLOATS, panel.ahead
+        starts = [_load_vectors(builder, address, FLOATS, vectors) for address in begins]
+        right = panel.right, _PAIRS if half else FLOATS, panel.ahead
         totals = _emit_sums(builder, lines, starts, right, panel.steps, partial(_multiply_accumulate, builder, half))
         for address, row in zip(_row_addresses(builder, panel.out, panel.out_stride, rows), totals, strict=True):
             _store_vectors(builder, row, address)
@@ -399,17 +243,17 @@ def _integer_panel_loop(rows: int, vectors: int, panel: Panel) -> Callable[[Any]
     def emit(builder: Any) -> None:
         row_bytes = 4 * LANES * vectors
         lines = _row_addresses(builder, panel.left, panel.stride, rows)
-        scales = [_add(builder, address, _scale(builder, panel.steps, 4)) for address in lines]
-        starts = [_load_vectors(builder, panel.right, _INTEGERS, vectors)] * rows
-        right = _add(builder, panel.right, _int64(2 * row_bytes)), _INTEGERS, panel.ahead
+        scales = [plus(builder, address, times(builder, panel.steps, 4)) for address in lines]
+        starts = [_load_vectors(builder, panel.right, INTEGERS, vectors)] * rows
+        right = plus(builder, panel.right, int64(2 * row_bytes)), INTEGERS, panel.ahead
         totals = _emit_sums(builder, lines, starts, right, panel.steps, partial(_dot_products, builder))
-        columns = _load_vectors(builder, _add(builder, panel.right, _int64(row_bytes)), _FLOATS, vectors)
+        columns = _load_vectors(builder, plus(builder, panel.right, int64(row_bytes)), FLOATS, vectors)
         begins = _row_addresses(builder, panel.start, panel.start_stride, rows)
         targets = _row_addresses(builder, panel.out, panel.out_stride, rows)
         for scale, begin, address, row in zip(scales, begins, targets, totals, strict=True):
-            row_scale, firsts = _broadcast(builder, scale, _FLOATS), _load_vectors(builder, begin, _FLOATS, vectors)
+            row_scale, firsts = _broadcast(builder, scale, FLOATS), _load_vectors(builder, begin, FLOATS, vectors)
             values = [
-                _fused_multiply_add(builder, builder.sitofp(total, _FLOATS), builder.fmul(column, row_scale), first)
+                fused_multiply_add(builder, builder.sitofp(total, FLOATS), builder.fmul(column, row_scale), first)
                 for total, column, first in zip(row, columns, firsts, strict=True)
             ]
             _store_vectors(builder, values, address)
@@ -447,15 +291,15 @@ def _emit_sums(
     # the previous total after that.
     step = builder.phi(_I64)
     sums = [[builder.phi(first.type) for first in row] for row in starts]
-    offset = _scale(builder, step, 4 * LANES * vectors)
-    _prefetch(builder, _add(builder, ahead, offset), vectors)
-    factors = _load_vectors(builder, _add(builder, address, offset), kind, vectors)
+    offset = times(builder, step, 4 * LANES * vectors)
+    _prefetch(builder, plus(builder, ahead, offset), vectors)
+    factors = _load_vectors(builder, plus(builder, address, offset), kind, vectors)
     totals = [
-        multiply(row, _add(builder, line, _scale(builder, step, 4)), factors)
+        multiply(row, plus(builder, line, times(builder, step, 4)), factors)
         for line, row in zip(lines, sums, strict=True)
     ]
-    next_step = _add(builder, step, _int64(1))
-    step.add_incoming(_int64(0), entry)
+    next_step = plus(builder, step, int64(1))
+    step.add_incoming(int64(0), entry)
     step.add_incoming(next_step, loop)
     for value, first, total in zip(chain(*sums), chain(*starts), chain(*totals), strict=True):
         value.add_incoming(first, entry)
@@ -466,7 +310,7 @@ def _emit_sums(
 
 
 def _row_addresses(builder: Any, base: Any, stride: Any, rows: int) -> list[Any]:
-    return [_add(builder, base, _scale(builder, stride, row)) for row in range(rows)]
+    return [plus(builder, base, times(builder, stride, row)) for row in range(rows)]
 
 
 def _prefetch(builder: Any, address: Any, lines: int) -> None:
@@ -478,16 +322,16 @@ def _prefetch(builder: Any, address: Any, lines: int) -> None:
     # Reading (0), of data (1), to all levels of cache but the first (locality 2), which a block of weights would fill.
     read, locality, data = (ir.Constant(_I32, value) for value in (0, 2, 1))
     for line in range(lines):
-        target = builder.inttoptr(_add(builder, address, _int64(64 * line)), pointer)
+        target = builder.inttoptr(plus(builder, address, int64(64 * line)), pointer)
         builder.call(prefetch, [target, read, locality, data])
 
 
 def _multiply_accumulate(builder: Any, half: bool, sums: list[Any], address: Any, factors: list[Any]) -> list[Any]:
     """Returns each sum plus its factor times the value (or the pair of bfloat16) at `address`, in all lanes."""
     if not half:
-        value = _broadcast(builder, address, _FLOATS)
-        return [_fused_multiply_add(builder, value, factor, total) for total, factor in zip(sums, factors, strict=True)]
-    value = builder.bitcast(_broadcast(builder, address, _INTEGERS), _PAIRS)
+        value = _broadcast(builder, address, FLOATS)
+        return [fused_multiply_add(builder, value, factor, total) for total, factor in zip(sums, factors, strict=True)]
+    value = builder.bitcast(_broadcast(builder, address, INTEGERS), _PAIRS)
     # The dot products of pairs are added to float32 sums. x86 rounds to even, ARM to odd: a sum that is not exact gets
     # an odd last bit. Both flush denormals to 0.
     instruction = ("llvm.x86.avx512bf16.dpbf16ps.512", LANES)
@@ -504,7 +348,7 @@ def _dot_products(builder: Any, sums: list[Any], address: Any, factors: list[Any
 
     Unsigned bytes are multiplied by signed ones, and the four products are added to the int32 sum of their lane.
     """
-    value = _broadcast(builder, address, _INTEGERS)
+    value = _broadcast(builder, address, INTEGERS)
     if _FEATURES.get("i8mm"):
         value, factors = (builder.bitcast(value, _BYTES), [builder.bitcast(factor, _BYTES) for factor in factors])
         instruction = ("llvm.aarch64.neon.usdot.v4i32.v16i8", 4)
@@ -552,7 +396,7 @@ def _lanes(builder: Any, vector: Any, chosen: Sequence[int], other: Any = None) 
 
 def _broadcast(builder: Any, address: Any, kind: Any) -> Any:
     """Returns a vector with the value at `address` in all lanes."""
-    return _fill(builder, _load(builder, address, kind.element), kind)
+    return _fill(builder, load(builder, address, kind.element), kind)
 
 
 def _fill(builder: Any, value: Any, kind: Any) -> Any:
@@ -565,59 +409,20 @@ def _fill(builder: Any, value: Any, kind: Any) -> Any:
 def _interleave(builder: Any, first: Any, second: Any) -> Any:
     """Returns 16 pairs of bfloat16 from two vectors of float32, as int32: the first ones are the lower halves."""
     low, high = (
-        builder.zext(builder.bitcast(builder.fptrunc(value, _HALVES), _SHORTS), _INTEGERS) for value in (first, second)
+        builder.zext(builder.bitcast(builder.fptrunc(value, _HALVES), SHORTS), INTEGERS) for value in (first, second)
     )
-    return builder.or_(low, builder.shl(high, ir.Constant(_INTEGERS, [16] * LANES)))
+    return builder.or_(low, builder.shl(high, ir.Constant(INTEGERS, [16] * LANES)))
 
 
-def _transform_both_sides(builder: Any, matrix: Matrix, square: list[list[Any]]) -> list[list[Any]]:
-    """Returns matrix @ square @ matrix.T for a square of vectors."""
-    # Columns first, then rows of the result: a product of three matrices with two passes over vectors.
-    columns = [_multiply_by(builder, matrix, list(column)) for column in zip(*square, strict=True)]
-    return [_multiply_by(builder, matrix, list(row)) for row in zip(*columns, strict=True)]
-
-
-def _multiply_by(builder: Any, matrix: Matrix, vectors: list[Any]) -> list[Any]:
-    """Returns matrix @ vectors. Rows that differ only in signs share their work.
-
-    Interpolation points p and -p make such rows, which is why they come in pairs: with the terms of equal sign in one
-    sum and the others in a second, one row is their sum, the other their difference.
-    """
-    found: dict[int, Any] = {}
-    for i, row in enumerate(matrix):
-        for j, other in enumerate(matrix[:i]):
-            if j not in found and [abs(value) for value in row] == [abs(value) for value in other]:
-                pairs = list(zip(row, other, strict=True))
-                same = _linear_combination(builder, [a if a == b else Fraction(0) for a, b in pairs], vectors)
-                rest = _linear_combination(builder, [a if a != b else Fraction(0) for a, b in pairs], vectors)
-                found[i], found[j] = builder.fadd(same, rest), builder.fsub(same, rest)
-    return [found[i] if i in found else _linear_combination(builder, row, vectors) for i, row in enumerate(matrix)]
-
-
-def _linear_combination(builder: Any, factors: Sequence[Fraction], vectors: list[Any]) -> Any:
-    """Returns the sum of factor * vector, without products by 0 and 1."""
-    total = None
-    for factor, vector in zip(factors, vectors, strict=True):
-        if factor == 0:
-            continue
-        if total is None:
-            total = vector if factor == 1 else builder.fmul(vector, _splat(float(factor)))
-        elif factor == 1:
-            total = builder.fadd(total, vector)
-        else:
-            total = _fused_multiply_add(builder, vector, _splat(float(factor)), total)
-    return total
-
-
-def _fused_multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
+def fused_multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
     # One instruction for certain: this code is used only if HAS_FLOAT32 holds.
-    signature = ir.FunctionType(_FLOATS, [_FLOATS] * 3)
+    signature = ir.FunctionType(FLOATS, [FLOATS] * 3)
     return builder.call(cgutils.get_or_insert_function(builder.module, signature, "llvm.fma.v16f32"), [a, b, c])
 
 
 def _round(builder: Any, a: Any) -> Any:
     """Returns the nearest whole numbers as float32."""
-    signature = ir.FunctionType(_FLOATS, [_FLOATS])
+    signature = ir.FunctionType(FLOATS, [FLOATS])
     return builder.call(cgutils.get_or_insert_function(builder.module, signature, "llvm.rint.v16f32"), [a])
 
 
@@ -625,29 +430,19 @@ def _int32(value: int) -> Any:
     return ir.Constant(_I32, value)
 
 
-def _int64(value: int) -> Any:
+def int64(value: int) -> Any:
     return ir.Constant(_I64, value)
 
 
-def _splat(value: float) -> Any:
-    """Returns a vector with the same value in all lanes."""
-    return ir.Constant(_FLOATS, [value] * LANES)
-
-
-def _add(builder: Any, a: Any, b: Any) -> Any:
+def plus(builder: Any, a: Any, b: Any) -> Any:
     return builder.add(a, b)
 
 
-def _scale(builder: Any, value: Any, factor: int) -> Any:
-    return builder.mul(value, _int64(factor))
+def times(builder: Any, value: Any, factor: int) -> Any:
+    return builder.mul(value, int64(factor))
 
 
-def _cell_address(builder: Any, base: Any, i: int, row: Any, j: int, column: Any) -> Any:
-    """Returns base + i * row + j * column."""
-    return _add(builder, base, _add(builder, _scale(builder, row, i), _scale(builder, column, j)))
-
-
-def _load(builder: Any, address: Any, kind: Any) -> Any:
+def load(builder: Any, address: Any, kind: Any) -> Any:
     # Aligned to 2 bytes, a bfloat16: rows of a network's arrays begin anywhere, and unaligned loads cost nothing unless
     # they cross a cache line.
     return builder.load(builder.inttoptr(address, kind.as_pointer()), align=2)
@@ -655,22 +450,14 @@ def _load(builder: Any, address: Any, kind: Any) -> Any:
 
 def _load_vectors(builder: Any, address: Any, kind: Any, count: int) -> list[Any]:
     """Returns vectors of 64 bytes that lie one after the other."""
-    return [_load(builder, _add(builder, address, _int64(64 * number)), kind) for number in range(count)]
+    return [load(builder, plus(builder, address, int64(64 * number)), kind) for number in range(count)]
 
 
 def _store_vectors(builder: Any, vectors: list[Any], address: Any) -> None:
     for number, vector in enumerate(vectors):
-        _store(builder, vector, _add(builder, address, _int64(64 * number)), False)
+        store(builder, vector, plus(builder, address, int64(64 * number)), False)
 
 
-def _load_f32(builder: Any, address: Any, half: bool) -> Any:
-    """Returns 16 values as float32."""
-    if not half:
-        return _load(builder, address, _FLOATS)
-    bits = builder.zext(_load(builder, address, _SHORTS), _INTEGERS)
-    return builder.bitcast(builder.shl(bits, ir.Constant(_INTEGERS, [16] * LANES)), _FLOATS)
-
-
-def _store(builder: Any, value: Any, address: Any, half: bool) -> None:
+def store(builder: Any, value: Any, address: Any, half: bool) -> None:
     value = builder.fptrunc(value, _HALVES) if half else value
     builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=2)

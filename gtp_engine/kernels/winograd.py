@@ -12,8 +12,9 @@ import numpy as np
 
 from ..base.jit import njit
 from .activations import activate
-from .llvm import LANES, WINOGRAD_MATRICES, transform_input_tile, transform_output_tile
+from .llvm import LANES
 from .matmul import data_address, multiply_blocks, pack_matrices
+from .tiles import WINOGRAD_MATRICES, transform_input_tile, transform_output_tile
 
 # Tiles that are worked on together, at least: enough rows for the products.
 _LEAST_TILES = 36

@@ -12,8 +12,9 @@ pytest.importorskip("numba")
 
 from gtp_engine.base.jit import config
 from gtp_engine.kernels.activations import KINDS
-from gtp_engine.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32, WINOGRAD_MATRICES
+from gtp_engine.kernels.llvm import HAS_BFLOAT16, HAS_FLOAT32
 from gtp_engine.kernels.matmul import convolve_1x1, convolve_im2col, matmul, pack_matrix, to_bfloat16
+from gtp_engine.kernels.tiles import WINOGRAD_MATRICES
 from gtp_engine.kernels.winograd import best_tile_side, convolve_3x3, pack_kernel
 from gtp_engine.network.layers import ACTIVATION_FUNCTIONS
 from gtp_engine.network.schema import IDENTITY, MISH, RELU, SILU
