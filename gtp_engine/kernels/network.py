@@ -18,7 +18,6 @@ from ..network.quantisation import quantisable
 from ..network.schema import (
     METADATA,
     ConvDesc,
-    MetadataEncoderDesc,
     PolicyHeadDesc,
     PoolingBlockDesc,
     TipRMSNormDesc,
@@ -28,7 +27,7 @@ from ..network.schema import (
 )
 from ..network.stored import RawOutputs, StoredNetwork
 from .activations import KINDS
-from .layers import FULL_BOARD, ActivatedConv, Activation, Values, global_pool, plain_activation
+from .layers import FULL_BOARD, ActivatedConv, Activation, Linear, Values, global_pool, plain_activation
 from .llvm import HAS_BFLOAT16, HAS_FLOAT32, HAS_INT8
 from .matmul import convolve_im2col, pack_matrix, whole_lanes
 from .trunk import CompiledBlocks
@@ -125,33 +124,23 @@ class _Input:
         windows = values["conv.weight"].transpose(0, 2, 3, 1).reshape(self._channels, -1)
         self._matrix = pack_matrix(windows, False)
         self._scalars = values.linear("matmul")
-        self._metadata = None if trunk.metadata is None else _Metadata(trunk.metadata, values.at("metadata"))
+        self._encoder: list[Linear] = []  # of the players' metadata
+        if (encoder := trunk.metadata) is not None:
+            inner = values.at("metadata")
+            hidden = [inner.linear("matmul1", "bias1", encoder.act1), inner.linear("matmul2", "bias2", encoder.act2)]
+            self._encoder = [*hidden, inner.linear("matmul3")]
 
     def __call__(self, planes: np.ndarray, scalars: np.ndarray, metadata: np.ndarray | None) -> np.ndarray:
         count, height, width, _ = planes.shape
         start = np.zeros((count, whole_lanes(self._channels)), np.float32)
         start[:, : self._channels] = self._scalars(scalars)
-        if self._metadata is not None and metadata is not None:
-            start[:, : self._channels] += self._metadata(metadata)
+        if self._encoder and metadata is not None:
+            for layer in self._encoder:
+                metadata = layer(metadata)
+            start[:, : self._channels] += metadata
         out = np.empty((count, height, width, start.shape[1]), np.float32)
         convolve_im2col(planes, self._matrix, self._side, start, out)
         return out
-
-
-class _Metadata:
-    """The encoder of the players' metadata."""
-
-    def __init__(self, encoder: MetadataEncoderDesc, values: Values) -> None:
-        self._layers = [
-            values.linear("matmul1", "bias1", encoder.act1),
-            values.linear("matmul2", "bias2", encoder.act2),
-            values.linear("matmul3"),
-        ]
-
-    def __call__(self, metadata: np.ndarray) -> np.ndarray:
-        for layer in self._layers:
-            metadata = layer(metadata)
-        return metadata
 
 
 class _Tip:

@@ -158,48 +158,6 @@ def _pool(step: Any, values: np.ndarray, x: np.ndarray, on_board: np.ndarray) ->
     return shift
 
 
-@dataclass(frozen=True)
-class _Convolution:
-    """A convolution from one buffer to another.
-
-    Attributes:
-        conv: The convolution with its activation.
-        source: Level of the buffer that is read.
-        channels: Number of the source's channels, which may be more than the convolution reads.
-        target: Level of the buffer that is written.
-        adds: Whether the result is added to what the target holds.
-        shifted: Whether the result of the last pooling is added before the activation.
-    """
-
-    conv: ActivatedConv
-    source: int
-    channels: int
-    target: int
-    adds: bool = False
-    shifted: bool = False
-
-
-@dataclass(frozen=True)
-class _Pooling:
-    """Global pooling of a buffer's channels from `first` on, with a matrix after it.
-
-    Attributes:
-        linear: The matrix.
-        kind: The activation of the channels, a value of `activations.KINDS`.
-        source: Level of the buffer.
-        channels: Number of its channels.
-        first: The first channel that is pooled.
-        pooled: How many channels are pooled.
-    """
-
-    linear: Linear
-    kind: int
-    source: int
-    channels: int
-    first: int
-    pooled: int
-
-
 class _Tables(NamedTuple):
     """The arguments of the same names of `run_steps`."""
 
@@ -217,10 +175,52 @@ class _Run:
     """
 
     def __init__(self, half: bool) -> None:
-        self.steps: list[_Convolution | _Pooling] = []
         self._half = half
+        self._steps: list[tuple[Any, ActivatedConv | None]] = []  # _STEP and, but for poolings, the convolution
+        self._values = _Concatenation()
         self._tables: dict[int, _Tables] = {}  # by the side of the tiles
         self._lock = threading.Lock()
+
+    def add_convolution(
+        self, conv: ActivatedConv, source: int, channels: int, target: int, *, adds: bool, shifted: bool
+    ) -> None:
+        """Adds a convolution from one buffer to another.
+
+        Args:
+            conv: The convolution with its activation.
+            source: Level of the buffer that is read.
+            channels: Number of the source's channels, which may be more than the convolution reads.
+            target: Level of the buffer that is written.
+            adds: Whether the result is added to what the target holds.
+            shifted: Whether the result of the last pooling is added before the activation.
+        """
+        step = self._add_step(_CONVOLUTION, source, channels, conv)
+        step["target"], step["adds"], step["activation"] = target, adds, conv.kind
+        step["inputs"], step["outputs"] = len(conv.scale), len(conv.bias)
+        step["scale"], step["bias"] = self._values.add(conv.scale), self._values.add(conv.bias)
+        step["shift"] = _POOLED_SHIFT if shifted else self._values.add(conv.shift)
+
+    def add_pooling(self, linear: Linear, kind: int, source: int, channels: int, first: int, pooled: int) -> None:
+        """Adds global pooling of a buffer's channels, with a matrix after it.
+
+        Args:
+            linear: The matrix.
+            kind: The activation of the channels, a value of `activations.KINDS`.
+            source: Level of the buffer.
+            channels: Number of its channels.
+            first: The first channel that is pooled.
+            pooled: How many channels are pooled.
+        """
+        step = self._add_step(_POOLING, source, channels, None)
+        step["first"], step["pooled"], step["activation"] = first, pooled, kind
+        step["matrix"], step["bias"] = self._values.add(linear.weight), self._values.add(linear.bias)
+        step["outputs"] = len(linear.bias)
+
+    def _add_step(self, kind: int, source: int, channels: int, conv: ActivatedConv | None) -> Any:
+        step = np.zeros((), _STEP)
+        step["kind"], step["source"], step["source_channels"] = kind, source, channels
+        self._steps.append((step, conv))
+        return step
 
     def __call__(self, buffers: np.ndarray, shape: tuple[int, int, int], on_board: np.ndarray) -> None:
         """Executes the steps; shape: the number of boards, their height and width."""
@@ -232,11 +232,10 @@ class _Run:
 
     def _make_tables(self, height: int, width: int) -> _Tables:
         """Returns what `run_steps` needs for boards of this size."""
-        values = _Concatenation()
         sizes = {True: 0, False: 0}  # by whether they are 8-bit integers
-        for step in self.steps:
-            if isinstance(step, _Convolution):
-                sizes[step.conv.is_of_integers] += step.conv.packed_size(height, width)
+        for _, conv in self._steps:
+            if conv is not None:
+                sizes[conv.is_of_integers] += conv.packed_size(height, width)
         # Filled kernel by kernel: a second copy of all of them would double the memory for a while.
         # Without any, the array of integers has the type of the others. Then no code for integers is compiled: on a CPU
         # without the instructions LLVM ends the process, and the machine code of wheels for such CPUs does not have it.
@@ -244,38 +243,18 @@ class _Run:
         types = {True: np.uint8 if sizes[True] else usual, False: usual}
         kernels = {kind: np.empty(size, types[kind]) for kind, size in sizes.items()}
         used = {True: 0, False: 0}
-        table = np.zeros(len(self.steps), _STEP)
-        for row, step in zip(table, self.steps, strict=True):
-            row["source"], row["source_channels"] = step.source, step.channels
-            if isinstance(step, _Pooling):
-                _write_pooling(row, step, values)
+        table = np.array([step for step, _ in self._steps])
+        for row, (_, conv) in zip(table, self._steps, strict=True):
+            if conv is None:
                 continue
-            side, kernel = step.conv.packed(height, width)
-            kind = step.conv.is_of_integers
-            _write_convolution(row, step, values)
+            side, kernel = conv.packed(height, width)
+            kind = conv.is_of_integers
             row["tile_side"], row["is_of_integers"], row["weights"] = side, kind, used[kind]
             row["blocks"], *cells, row["lines"], row["columns"] = kernel.shape
             row["cells"] = cells[0] if cells else 1
             kernels[kind][used[kind] : used[kind] + kernel.size] = kernel.ravel()
             used[kind] += kernel.size
-        return _Tables(table, kernels[False], kernels[True], values.array())
-
-
-def _write_pooling(row: Any, step: _Pooling, values: "_Concatenation") -> None:
-    row["kind"] = _POOLING
-    row["first"], row["pooled"], row["activation"] = step.first, step.pooled, step.kind
-    row["matrix"], row["bias"] = values.add(step.linear.weight), values.add(step.linear.bias)
-    row["outputs"] = len(step.linear.bias)
-
-
-def _write_convolution(row: Any, step: _Convolution, values: "_Concatenation") -> None:
-    """Writes everything but the kernel and its shape."""
-    conv = step.conv
-    row["kind"] = _CONVOLUTION
-    row["target"], row["adds"], row["activation"] = step.target, step.adds, conv.kind
-    row["inputs"], row["outputs"] = len(conv.scale), len(conv.bias)
-    row["scale"], row["bias"] = values.add(conv.scale), values.add(conv.bias)
-    row["shift"] = _POOLED_SHIFT if step.shifted else values.add(conv.shift)
+        return _Tables(table, kernels[False], kernels[True], self._values.array())
 
 
 @dataclass(frozen=True)
@@ -361,7 +340,7 @@ class CompiledBlocks:
         before = values.activation("pre_norm", block.pre_act, channels)
         self._add_convolution(before, [values.conv("conv1"), values.conv("pool_conv")], level, level + 1)
         linear, kind = values.linear("pool_matmul"), KINDS[block.pool_act.kind]
-        self._steps().append(_Pooling(linear, kind, level + 1, both, regular, pooled))
+        self._run().add_pooling(linear, kind, level + 1, both, regular, pooled)
         between = values.activation("mid_norm", block.mid_act, regular)
         self._add_convolution(between, [values.conv("conv2")], level + 1, level, channels=both, adds=True, shifted=True)
 
@@ -376,24 +355,24 @@ class CompiledBlocks:
         adds: bool = False,
         shifted: bool = False,
     ) -> None:
-        """Adds a convolution; see `_Convolution`. The default of `channels` is what the convolution reads."""
+        """Adds a convolution; see `_Run.add_convolution`. The default of `channels` is what the convolution reads."""
         conv = ActivatedConv(activation, convs, self._half)
-        step = _Convolution(conv, source, channels or whole_lanes(len(conv.scale)), target, adds, shifted)
+        channels = channels or whole_lanes(len(conv.scale))
         self._levels = max(self._levels, target + 1)
-        self._max_channels = max(self._max_channels, step.channels, len(conv.bias))
-        self._steps().append(step)
+        self._max_channels = max(self._max_channels, channels, len(conv.bias))
+        self._run().add_convolution(conv, source, channels, target, adds=adds, shifted=shifted)
 
     def _add_transformer(self, block: Attention | FeedForward, channels: int, level: int) -> None:
         self._max_channels = max(self._max_channels, whole_lanes(channels))
         self._parts.append(_Transformer(block, level, whole_lanes(channels)))
 
-    def _steps(self) -> list[_Convolution | _Pooling]:
-        """Returns the list of steps to append to: the last run's, or that of a new run after a transformer block."""
+    def _run(self) -> _Run:
+        """Returns the run to add steps to: the last one, or a new one after a transformer block."""
         if not self._parts or not isinstance(self._parts[-1], _Run):
             self._parts.append(_Run(self._half))
         run = self._parts[-1]
         assert isinstance(run, _Run)
-        return run.steps
+        return run
 
 
 class _Concatenation:
