@@ -13,14 +13,10 @@ import torch
 from ..base.errors import UserError
 from .config import NetworkConfig, parse_config
 from .model import Model
-from .schema import BlockDesc, BottleneckBlockDesc, Layer, walk_paths
+from .schema import BlockDesc, BottleneckBlockDesc
 from .stored import StoredNetwork
 
-_POOLED = (
-    ".pool_matmul.weight",
-    ".pass_matmul.weight",
-    "value.matmul.weight",
-)  # three inputs a channel
+_POOLED = (".pool_matmul.weight", ".pass_matmul.weight", "value.matmul.weight")  # three inputs a channel
 _LAST = ("conv2.weight", "post_conv.weight")  # the last layers of blocks
 
 
@@ -45,13 +41,18 @@ def enlarged(network: StoredNetwork, config: NetworkConfig, generator: torch.Gen
     if _is_nested(small) != _is_nested(config):
         raise UserError(f"{config.name} cannot contain {small.name}: both need nested bottlenecks (nbt), or neither")
     blocks = _places(small, config)
-    _check_widths(small, config, blocks)
     model = Model(replace(config, multipliers=small.multipliers, suicide_areas=small.suicide_areas))
     fresh = model.initialise(generator).stored()
     values = {}
     for name, value in fresh.values.items():
         old = _name_before(name, blocks)
-        values[name] = _filled(name, value, network.values[old] if old else None)
+        before = network.values[old] if old else None
+        if before is not None and any(new < count for new, count in zip(value.shape, before.shape, strict=True)):
+            raise UserError(
+                f"{config.name} cannot contain {small.name}: it has fewer channels, or fewer beside the pooled ones; "
+                "choose another number of channels"
+            )
+        values[name] = _filled(name, value, before)
     return StoredNetwork(fresh.config, values)
 
 
@@ -85,23 +86,6 @@ def _places(small: NetworkConfig, large: NetworkConfig) -> dict[int, int]:
             "another number of blocks"
         )
     return found
-
-
-def _check_widths(small: NetworkConfig, large: NetworkConfig, blocks: dict[int, int]) -> None:
-    """Raises UserError if a layer of the larger network has fewer channels."""
-    before = _shapes(small)
-    for name, shape in _shapes(large).items():
-        old = _name_before(name, blocks)
-        if old and any(new < count for new, count in zip(shape, before[old], strict=True)):
-            raise UserError(
-                f"{large.name} cannot contain {small.name}: it has fewer channels, or fewer beside the pooled ones; "
-                "choose another number of channels"
-            )
-
-
-def _shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
-    layers = ((path, desc) for path, desc in walk_paths(config) if isinstance(desc, Layer))
-    return {f"{path}.{block.name}": block.shape for path, desc in layers for block in desc.floats}
 
 
 def _kind(block: BlockDesc) -> tuple[type, ...]:

@@ -12,14 +12,14 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 import numpy as np
 
 from ..base.errors import UserError
 from ..base.files import write_atomically
 from .config import KATAGO_INPUTS, NEWEST, OLDEST, PLANES, SCALARS, NetworkConfig
-from .plain import field_types
+from .plain import classes_of, field_types
 from .schema import BLOCK_KINDS, Floats, Layer
 from .shapes import check_shapes
 from .stored import StoredNetwork
@@ -120,15 +120,14 @@ class _Reader:
             if not entry.metadata.get("in_file", True) or self._version < entry.metadata.get("since", 0):
                 values[entry.name] = entry.default
                 continue
-            accepted = types[entry.name]
             inner = f"{path}.{entry.name}" if path else entry.name
-            if tuple in accepted:
+            if get_origin(types[entry.name]) is tuple:
                 values[entry.name] = self._blocks(values["block_count"], inner)
             elif choose := entry.metadata.get("choose"):
                 chosen = choose(values, self.network_values)
                 values[entry.name] = chosen and self.read_desc(chosen, inner)
             else:
-                values[entry.name] = self._value(accepted[0], inner)
+                values[entry.name] = self._value(classes_of(types[entry.name])[0], inner)
             self._skip_zeros(entry.metadata, inner)
             if inner in ("version", "planes", "scalars"):
                 self._check_header(inner)

@@ -30,38 +30,34 @@ def config_from_data(data: Any) -> NetworkConfig:
     Raises:
         UserError: The data do not describe a network.
     """
-    record = _from_data(data)
+    record = _record(data)
     if not isinstance(record, NetworkConfig):
         raise UserError(f"expected the description of a network, not of a {type(record).__name__}")
     return record
 
 
-def _from_data(data: Any) -> Any:
+def _record(data: Any) -> Any:
     if not isinstance(data, Mapping) or data.get("record") not in _CLASSES:
         raise UserError(f"not a description of a network: {data!r:.80}")
     cls = _CLASSES[data["record"]]
-    types_, parts = field_types(cls), _part_types(cls)
-    values = {}
+    hints, values = field_types(cls), {}
     for name, value in data.items():
         if name == "record":
             continue
-        if name not in types_:
+        if name not in hints:
             raise UserError(f"{data['record']} has no {name!r}")
-        values[name] = _value_from_data(value, types_[name], parts.get(name, ()), f"{data['record']}.{name}")
+        values[name] = _value(value, hints[name], f"{data['record']}.{name}")
     try:
         return cls(**values)
     except TypeError as error:
         raise UserError(str(error)) from error
 
 
-def _value_from_data(value: Any, accepted: tuple[type, ...], parts: tuple[type, ...], where: str) -> Any:
-    """Returns a value of one of the accepted classes; if it is a tuple, each of its members is of one of `parts`."""
-    if isinstance(value, Mapping):
-        value = _from_data(value)
-    elif isinstance(value, list | tuple):
-        value = tuple(_from_data(part) for part in value)
-        if not all(type(part) in parts for part in value):
-            raise UserError(f"{where} cannot be {value!r:.80}")
+def _value(data: Any, hint: Any, where: str) -> Any:
+    """Returns a value of the type of a field."""
+    if typing.get_origin(hint) is tuple:
+        return tuple(_value(part, typing.get_args(hint)[0], where) for part in data)
+    value, accepted = _record(data) if isinstance(data, Mapping) else data, classes_of(hint)
     if type(value) is int and float in accepted:
         value = float(value)
     if type(value) not in accepted:
@@ -70,20 +66,12 @@ def _value_from_data(value: Any, accepted: tuple[type, ...], parts: tuple[type, 
 
 
 @cache
-def field_types(cls: type) -> dict[str, tuple[type, ...]]:
-    """Returns the classes that each field of a description can have; `tuple` for several, NoneType if optional."""
-    hints = typing.get_type_hints(cls).items()
-    return {name: (tuple,) if typing.get_origin(hint) is tuple else _classes(hint) for name, hint in hints}
+def field_types(cls: type) -> dict[str, Any]:
+    """Returns the types of a description's fields."""
+    return typing.get_type_hints(cls)
 
 
-@cache
-def _part_types(cls: type) -> dict[str, tuple[type, ...]]:
-    """Returns the classes that the members of each tuple of a description can have."""
-    hints = typing.get_type_hints(cls).items()
-    return {name: _classes(typing.get_args(hint)[0]) for name, hint in hints if typing.get_origin(hint) is tuple}
-
-
-def _classes(hint: Any) -> tuple[type, ...]:
+def classes_of(hint: Any) -> tuple[type, ...]:
     """Returns the classes of a union, or the one class."""
     return typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
 
@@ -91,5 +79,3 @@ def _classes(hint: Any) -> tuple[type, ...]:
 _CLASSES: dict[str, type] = {
     name: cls for name, cls in vars(schema).items() if isinstance(cls, type) and is_dataclass(cls)
 } | {"Multipliers": config.Multipliers, "NetworkConfig": NetworkConfig}
-# Checkpoints of version 0.20 and earlier name these classes so.
-_CLASSES |= {f"{name.removesuffix('Desc')}Record": cls for name, cls in _CLASSES.items() if name.endswith("Desc")}
