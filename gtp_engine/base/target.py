@@ -77,7 +77,7 @@ def _parse(features: str) -> dict[str, bool]:
 
 
 # Functions that LLVM compiles to one instruction if an ARM64 processor has a feature, and otherwise to several others.
-_ARM_INSTRUCTIONS = {"bf16": "bfcvtn", "dotprod": "sdot", "i8mm": "usdot"}
+_ARM_INSTRUCTIONS = {"bf16": "bfcvtn", "i8mm": "usdot"}
 _ARM_FUNCTIONS = """
 define <4 x bfloat> @bf16(<4 x float> %x) {
   %y = fptrunc <4 x float> %x to <4 x bfloat>
@@ -85,14 +85,6 @@ define <4 x bfloat> @bf16(<4 x float> %x) {
 }
 
 declare i32 @llvm.vector.reduce.add.v16i32(<16 x i32>)
-
-define i32 @dotprod(<16 x i8> %x, <16 x i8> %y) {
-  %a = sext <16 x i8> %x to <16 x i32>
-  %b = sext <16 x i8> %y to <16 x i32>
-  %products = mul <16 x i32> %a, %b
-  %sum = call i32 @llvm.vector.reduce.add.v16i32(<16 x i32> %products)
-  ret i32 %sum
-}
 
 define i32 @i8mm(<16 x i8> %x, <16 x i8> %y) {
   %a = zext <16 x i8> %x to <16 x i32>

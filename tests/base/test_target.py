@@ -48,16 +48,16 @@ def test_only_what_numba_uses_of_a_processor_counts(monkeypatch: pytest.MonkeyPa
 
 # By triple, name and list, as LLVM finds them on a machine: what its list does not say follows from the name.
 ARM = [
-    ("arm64-apple-darwin24.0.0", "apple-m1", "", {"dotprod"}),
-    ("arm64-apple-darwin24.0.0", "apple-m2", "", {"bf16", "dotprod", "i8mm"}),
-    ("arm64-apple-darwin24.0.0", "apple-m4", "", {"bf16", "dotprod", "i8mm"}),
+    ("arm64-apple-darwin24.0.0", "apple-m1", "", set()),
+    ("arm64-apple-darwin24.0.0", "apple-m2", "", {"bf16", "i8mm"}),
+    ("arm64-apple-darwin24.0.0", "apple-m4", "", {"bf16", "i8mm"}),
     ("aarch64-unknown-linux-gnu", "generic", "-aes,-sha2", set()),
     ("aarch64-unknown-linux-gnu", "cortex-a72", "+neon,+crc", {"crc"}),
-    ("aarch64-unknown-linux-gnu", "neoverse-n1", "+neon,+lse", {"dotprod", "lse"}),
-    ("aarch64-unknown-linux-gnu", "neoverse-v1", "+neon,+sve", {"bf16", "dotprod", "i8mm", "sve"}),
-    ("aarch64-unknown-linux-gnu", "neoverse-v2", "+neon,+sve,+sve2", {"bf16", "dotprod", "i8mm", "sve", "sve2"}),
-    ("aarch64-unknown-linux-gnu", "neoverse-v1", "-bf16", {"dotprod", "i8mm"}),
-    ("aarch64-pc-windows-msvc", "oryon-1", "+neon,+crc", {"bf16", "crc", "dotprod", "i8mm"}),
+    ("aarch64-unknown-linux-gnu", "neoverse-n1", "+neon,+lse", {"lse"}),
+    ("aarch64-unknown-linux-gnu", "neoverse-v1", "+neon,+sve", {"bf16", "i8mm", "sve"}),
+    ("aarch64-unknown-linux-gnu", "neoverse-v2", "+neon,+sve,+sve2", {"bf16", "i8mm", "sve", "sve2"}),
+    ("aarch64-unknown-linux-gnu", "neoverse-v1", "-bf16", {"i8mm"}),
+    ("aarch64-pc-windows-msvc", "oryon-1", "+neon,+crc", {"bf16", "crc", "i8mm"}),
 ]
 
 
