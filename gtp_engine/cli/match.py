@@ -73,7 +73,7 @@ def _check_players(context: click.Context, options: MatchOptions) -> None:
 
 def _check_output(file: Path, options: MatchOptions) -> None:
     """Checks the file for the result as `check_outputs` does; a match that resumes may replace its own."""
-    from ..games.results import RESULTS_FILE, SETTINGS_FILE, is_result_of
+    from ..games.bookkeeping import RESULTS_FILE, SETTINGS_FILE, is_result_of
 
     if options.sgf_dir is not None and file.resolve() in [
         (options.sgf_dir / name).resolve() for name in (SETTINGS_FILE, RESULTS_FILE)
@@ -86,7 +86,7 @@ def _check_output(file: Path, options: MatchOptions) -> None:
 def _run(options: MatchOptions) -> None:
     """Plays the match and shows it; its folder is removed again if it does not come to its first game."""
     from ..base.folders import games_dir
-    from ..games.results import write_json
+    from ..games.bookkeeping import write_json
     from ..play.worker import compile_ahead
     from .match_display import MatchDisplay
 
@@ -164,7 +164,7 @@ def _play_networks(options: MatchOptions, display: "MatchDisplay") -> "MatchResu
 def _remove_unused(folder: Path) -> None:
     """Removes the new folder of a match that did not come to its first game."""
     from ..base.files import LOCK
-    from ..games.results import SETTINGS_FILE
+    from ..games.bookkeeping import SETTINGS_FILE
 
     files = list(folder.iterdir())
     if {file.name for file in files} <= {SETTINGS_FILE, LOCK}:

@@ -1,21 +1,13 @@
-"""The results of a match, in memory and in the folder in which it resumes."""
+"""The results of a match."""
 
-import json
 import math
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
-from ..base.errors import UserError
-from ..base.files import write_text
 from .elo import Tally, elo_difference, elo_interval, score_interval
 from .sprt import Sprt
-
-SETTINGS_FILE = "match.json"
-RESULTS_FILE = "results.jsonl"
 
 
 class EndReason(StrEnum):
@@ -147,95 +139,6 @@ class MatchResult:
             ratio = self.sprt.ratio(tally)
             report["sprt"] = asdict(self.sprt) | {"llr": ratio, "bounds": [lower, upper], "verdict": self.verdict}
         return report | {"games": [asdict(game) for game in self.games]}
-
-
-def open_folder(folder: Path, settings: Mapping[str, Any]) -> list[GameResult]:
-    """Creates the folder of a match, or reads the games already played there.
-
-    A folder without a finished game becomes that of this match: a mistyped command line is to be corrected there.
-
-    Args:
-        folder: The folder.
-        settings: What makes two matches the same match.
-
-    Returns:
-        The games in the folder.
-
-    Raises:
-        UserError: The folder holds a match with other settings, or damaged files.
-        OSError: The folder cannot be written.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    file, results = folder / SETTINGS_FILE, folder / RESULTS_FILE
-    known = _read_settings(file) if file.exists() else None
-    if known is None and results.exists():
-        raise UserError(f"{folder} holds the games of a match without its {SETTINGS_FILE}; choose another folder")
-    has_games = results.exists() and b"\n" in results.read_bytes()
-    # Without the keys of a match it may be another program's file.
-    if known is None or (not has_games and known.keys() >= settings.keys()):
-        write_text(file, json.dumps(dict(settings), indent=2) + "\n")
-        return _read_results(results)
-    for key, here in settings.items():
-        if known.get(key) != here:
-            there = known.get(key)
-            raise UserError(f"{folder} holds another match: its {key} is {there}, not {here}; choose another folder")
-    return _read_results(results)
-
-
-def _read_settings(file: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(file.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
-        raise UserError(f"{file} is damaged: {error}") from error
-
-
-def append_result(folder: Path, result: GameResult) -> None:
-    """Appends a game to the results in the folder. Raises OSError with the file's path."""
-    file = folder / RESULTS_FILE
-    try:
-        with file.open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps(asdict(result)) + "\n")
-    except OSError as error:  # that of a full disk names no file
-        raise OSError(error.errno, error.strerror, str(file)) from error
-
-
-def write_json(file: Path, result: MatchResult) -> None:
-    """Writes the whole result to a file, atomically."""
-    write_text(file, json.dumps(result.to_dict(), indent=2) + "\n")
-
-
-def is_result_of(file: Path, folder: Path) -> bool:
-    """Whether a file is a result, by `write_json`, of the match in this folder: all games of the file are there.
-
-    What is not a regular file is not read: reading a pipe waits until something is written to it.
-    """
-    if not file.is_file():
-        return False
-    try:
-        games = json.loads(file.read_text(encoding="utf-8"))["games"]
-        lines = {json.dumps(game) for game in games}
-        return bool(lines) and lines <= set((folder / RESULTS_FILE).read_text(encoding="utf-8").splitlines())
-    except (OSError, ValueError, TypeError, KeyError):
-        return False
-
-
-def _read_results(file: Path) -> list[GameResult]:
-    if not file.exists():
-        return []
-    lines = file.read_bytes().splitlines(keepends=True)
-    if lines and not lines[-1].endswith(b"\n"):
-        # The program was ended while it wrote this line; the game is played again.
-        lines.pop()
-        write_text(file, b"".join(lines).decode())
-    results = {}
-    for number, line in enumerate(lines, 1):
-        try:
-            fields = json.loads(line)
-            result = GameResult(**fields | {"notes": tuple(fields["notes"])})
-        except (ValueError, TypeError, KeyError) as error:
-            raise UserError(f"{file}, line {number} is damaged: {error}") from error
-        results[result.number] = result
-    return list(results.values())
 
 
 def _finite(value: float) -> float | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
 from ..evaluate.evaluator import Evaluator
-from ..game.coords import EMPTY
+from ..game.coords import EMPTY, opponent
 from ..game.game import Game
 from ..search.parameters import SearchParameters
 from ..search.report import SearchReport
@@ -19,7 +19,6 @@ from ..search.request import Limits, SearchRequest
 from ..search.scheduler import Scheduler
 from ..search.search import Search, layout_for
 from ..search.tree import bytes_per_node
-from .resign_tracker import ResignTracker
 from .results import EndReason
 
 _SMALLEST_TREE = 0.1  # megabytes
@@ -42,6 +41,32 @@ class EndRules:
     positions: int
     earliest: float = 0.0
     resigns: bool = False
+
+
+@dataclass
+class ResignTracker:
+    """The side that is ahead, and for how long it has been winning.
+
+    Attributes:
+        leader: Colour of the side that was ahead at the last position; EMPTY before the first one.
+        positions: Number of consecutive positions at which the leader was winning, each by the search of whichever
+            side was to move there.
+    """
+
+    leader: int = EMPTY
+    positions: int = 0
+
+    def update(self, report: SearchReport, winrate: float) -> None:
+        """Adds the next position.
+
+        Args:
+            report: The search of the position.
+            winrate: Win rate (0.5..1) from which a side counts as winning; with 1 no side does.
+        """
+        leader = report.to_move if report.winrate > 0.5 else opponent(report.to_move)
+        is_winning = winrate < 1 and max(report.winrate, 1 - report.winrate) >= winrate
+        self.positions = (self.positions + 1 if leader == self.leader else 1) if is_winning else 0
+        self.leader = leader
 
 
 @dataclass(eq=False)

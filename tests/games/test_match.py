@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from gtp_engine.games.bookkeeping import append_result
 from gtp_engine.games.elo import Tally
 from gtp_engine.games.gtp_client import EngineError, EngineStartError
 from gtp_engine.games.match import EngineMatchSettings, MatchOptions, play_match
-from gtp_engine.games.results import GameResult, MatchResult, append_result
+from gtp_engine.games.results import GameResult, MatchResult
 from gtp_engine.games.sprt import Sprt
 from gtp_engine.sgf import read_sgf
 

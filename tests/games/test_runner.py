@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from gtp_engine.game.coords import BLACK, WHITE
-from gtp_engine.games.resign_tracker import ResignTracker
+from gtp_engine.games.runner import ResignTracker
 from gtp_engine.search.report import SearchReport
 
 
