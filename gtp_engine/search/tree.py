@@ -58,6 +58,12 @@ NODE = np.dtype(
 )
 
 
+_NEW_NODE = np.zeros(1, NODE)
+_NEW_NODE["first_child"] = _NEW_NODE["next_sibling"] = NO_NODE
+_NEW_NODE["unvisited"] = NO_MOVE
+_NEW_NODE["state"] = UNEVALUATED
+
+
 class TreeLayout(NamedTuple):
     """Which optional arrays of a `Tree` a search needs.
 
@@ -144,30 +150,11 @@ def add_node(tree: Tree, parent: int, move: int, prior: float | np.float32) -> i
     """Appends an unevaluated node as the last child of its parent; returns its index."""
     index = tree.size[0]
     tree.size[0] += 1
+    tree.nodes[index] = _NEW_NODE[0]
     node = tree.nodes[index]
-    node["visits"] = 0
     node["parent"] = parent
-    node["first_child"] = NO_NODE
-    node["next_sibling"] = NO_NODE
     node["prior"] = prior
-    node["visited_prior"] = 0.0
-    node["own_utility"] = 0.0
     node["move"] = move
-    node["unvisited"] = NO_MOVE
-    node["in_flight"] = 0
-    node["state"] = UNEVALUATED
-    node["bias_key"] = 0
-    node["bias_weight"] = 0.0
-    node["bias_gap"] = 0.0
-    node["counted"] = 0.0
-    node["children_weight"] = 0.0
-    node["weight"] = 0.0
-    node["value_sum"] = 0.0
-    node["utility_sum"] = 0.0
-    node["utility_squares"] = 0.0
-    node["lead_sum"] = 0.0
-    node["score_sum"] = 0.0
-    node["score_squares"] = 0.0
     if len(tree.ownership):
         tree.ownership[index, 0] = OWNERSHIP_UNKNOWN
     if len(tree.amaf):

@@ -122,10 +122,7 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, leaves: 
                     _cancel(tree, root.node, node)  # another visit is waiting for this leaf
                     collisions += 1
                     break
-                # Two passes under plain area scoring: counting is exact, and cheaper than an evaluation. Dead stones
-                # count as alive under friendly passes too, although the players would agree on them: if an evaluation
-                # ended the game, self-play (`training.endings`) and rollouts would pass with stones still in doubt.
-                if board["passes"] >= 2 and board["scoring"] == AREA_SCORING and board["tax"] == NO_TAX:
+                if _is_counted(board):
                     _count_final_position(tree, root.node, node, board, search.scale, averaging)
                     done += 1
                     break
@@ -147,14 +144,32 @@ def select_leaves(search: SearchState, wanted: int, boards: np.ndarray, leaves: 
                 if move == NO_MOVE or tree.size[0] == len(tree.nodes):
                     _cancel(tree, root.node, node)
                     return count, done
-                child = make_child(tree, node, move)
-                if len(tree.biases):
-                    tree.nodes[child]["bias_key"] = key_of(board, point_of_index(move, width, height))
+                child = _make_child(tree, node, move, board)
             node = child
             play(board, point_of_index(tree.nodes[node]["move"], width, height))
             root.history[root.length + depth] = superko_key(board, board["hash"], board["to_move"])
             depth += 1
     return count, done
+
+
+@inline
+def _is_counted(board: Board) -> bool:
+    """Returns whether the board is over and counted, which is exact and cheaper than an evaluation.
+
+    That is after two passes under plain area scoring. Dead stones count as alive under friendly passes too, although
+    the players would agree on them: if an evaluation ended the game, self-play (`training.endings`) and rollouts would
+    pass with stones still in doubt.
+    """
+    return board["passes"] >= 2 and board["scoring"] == AREA_SCORING and board["tax"] == NO_TAX
+
+
+@inline
+def _make_child(tree: Tree, node: int, move: int, board: Board) -> int:
+    """Returns a new child for a move at a node's position."""
+    child = make_child(tree, node, move)
+    if len(tree.biases):
+        tree.nodes[child]["bias_key"] = key_of(board, point_of_index(move, board["width"], board["height"]))
+    return child
 
 
 @inline
