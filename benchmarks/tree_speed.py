@@ -48,15 +48,15 @@ class PreparedEvaluator:
         self._rows[:, VALUE_ERROR:POLICY] = UNKNOWN
         self._next = 0
 
-    def with_options(self, *, optimism: float = 0.0, profile: str = "") -> "PreparedEvaluator":
-        return self
-
     def submit(
         self,
         boards: np.ndarray,
         indices: np.ndarray,
         symmetries: np.ndarray | None = None,
         ladders: np.ndarray | None = None,
+        *,
+        optimism: float = 0.0,
+        profile: str = "",
     ) -> np.ndarray:
         if self._next + len(indices) > len(self._rows):
             self._next = 0

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..base.errors import UserError
 from ..base.fields import invalid
-from ..evaluate.choices import LARGEST_BOARD, ROLLOUTS, network_on, too_large
+from ..evaluate.choices import LARGEST_BOARD, network_on
 from ..evaluate.evaluator import Evaluator
-from ..evaluate.factory import make_evaluator
 from ..game.game import Game
 from ..game.rules import RULESETS, Rules, as_rules, check_komi, rules_name
 from ..network.library import default_networks, network_name
 from ..play.settings import EngineSettings
 from ..play.worker import SearchWorker
-from ..search.parameters import SearchParameters, default_parameters
+from ..search.parameters import SearchParameters
 from ..sgf import GameRecord, SgfError, read_sgf
 from .game_review import Conditions, GameReview
 from .mistakes import Unit
@@ -121,9 +121,7 @@ class Reviewer:
         if self._limits.visits == 1:
             expected = "2 or more: the first visit only evaluates the position, and compares no moves"
             raise invalid("number of visits", 1, expected)
-        self._network = ""  # of the worker
         self._worker: SearchWorker | None = None
-        self._rollouts: Evaluator | None = None  # for boards too large for the network
 
     def steps(self, task: ReviewTask) -> Iterator[ReviewStep]:
         """Reviews a record: its moves one by one, those that seem to be the worst once more, and why they are mistakes.
@@ -191,40 +189,25 @@ class Reviewer:
 
     def _evaluator_for(self, record: GameRecord) -> tuple[Evaluator, SearchParameters]:
         """Returns the evaluator of a record's board with the parameters that suit it."""
-        settings = self._settings.on_board(record.width, record.height)
-        if self._worker is None or settings.network != self._network:
-            self.close()
-            self._worker, self._network = self._new_worker(settings), settings.network
-        evaluator = self._worker.evaluator()
-        if max(record.width, record.height) <= evaluator.largest_board:
-            return evaluator, settings.search_parameters(settings.network)
-        if self._rollouts is None:
-            self._rollouts = self._make_rollouts(record, evaluator)
-        return self._rollouts, default_parameters(ROLLOUTS)
-
-    def _new_worker(self, settings: EngineSettings) -> SearchWorker:
-        worker = settings.new_worker()
-        worker.warm_up()
+        board = record.width, record.height
+        settings = self._settings.on_board(*board)
         parameters = settings.search_parameters(settings.network)
-        worker.announce(parameters)
-        worker.check_profile(parameters.profile)
-        return worker
-
-    def _make_rollouts(self, record: GameRecord, evaluator: Evaluator) -> Evaluator:
-        """Returns rollouts instead of an evaluator that is not meant for boards of the record's size."""
-        text = too_large(evaluator.name, evaluator.largest_board)
-        if self._settings.strict:
-            raise SgfError(f"{record.source}: {text}")
-        logger.warning(f"{text}: larger ones are reviewed by rollouts")
-        return make_evaluator(threads=self._settings.threads, seed=self._settings.seed)
+        if self._worker is None or settings.network != self._worker.network_name:
+            self.close()
+            self._worker = settings.new_worker()
+            self._worker.warm_up()
+            self._worker.announce(parameters)
+            self._worker.check_profile(parameters.profile)
+        try:
+            return self._worker.evaluator_on(*board), self._worker.parameters_on(*board, parameters)
+        except UserError as error:
+            raise SgfError(f"{record.source}: {error}") from error
 
     def close(self) -> None:
         """Closes the network, and the rollouts for boards too large for it."""
         if self._worker is not None:
             self._worker.close()
-        if self._rollouts is not None:
-            self._rollouts.close()
-        self._worker = self._rollouts = None
+            self._worker = None
 
 
 def review(

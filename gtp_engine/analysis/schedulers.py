@@ -35,8 +35,9 @@ class Schedulers:
         self._human_model = human_model or ""
         self._human: Evaluator | None = None
         if human_model is not None:
-            choices = {"device": settings.device, "precision": settings.precision}
-            self._human = make_evaluator(human_model, threads=1, seed=settings.seed, **choices)
+            self._human = make_evaluator(
+                human_model, seed=settings.seed, device=settings.device, precision=settings.precision
+            )
             if not self._human.takes_profile:
                 self.close()
                 raise UserError(f"-human-model {human_model}: this network was not trained on the games of humans")
@@ -60,8 +61,8 @@ class Schedulers:
         """
         if self._human is None or max(game.width, game.height) > LARGEST_BOARD:
             return None
-        handle = self._human.with_options(profile=profile)
-        rows = handle.collect(handle.submit(root_position_of(game, new_workspace()), np.arange(1)))
+        ticket = self._human.submit(root_position_of(game, new_workspace()), np.arange(1), profile=profile)
+        rows = self._human.collect(ticket)
         policy: np.ndarray = EvaluationRow(rows[0], game.area).policy.copy()
         return policy
 

@@ -20,8 +20,8 @@ from ..search.scheduler import run_search
 from ..search.search import Search
 
 if TYPE_CHECKING:
+    from ..evaluate.inputs import Inputs
     from ..evaluate.network import NetworkEvaluator
-    from ..evaluate.runner import Inputs
 
 CPU_BATCHES = (1, 2, 4, 8, 16, 32)
 GPU_BATCHES = (*CPU_BATCHES, 64, 128, 256)

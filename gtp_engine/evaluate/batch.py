@@ -122,8 +122,8 @@ def evaluate_games(
     Args:
         evaluator: The evaluator; the thread is the one that owns it.
         games: The games, which the evaluations keep: they are not to be played on.
-        optimism: As in `Evaluator.with_options`.
-        profile: As in `Evaluator.with_options`.
+        optimism: As in `Evaluator.submit`.
+        profile: As in `Evaluator.submit`.
         average: Whether to average over the eight symmetries of the board.
         stop: Ends the work after the batches that are under way, once it is set.
 
@@ -133,13 +133,13 @@ def evaluate_games(
     Raises:
         UserError: A board is too large for the evaluator, or the profile does not suit it.
     """
-    handle, workspace = evaluator.with_options(optimism=optimism, profile=profile), new_workspace()
+    workspace = new_workspace()
     found: dict[int, Evaluation] = {}
     under_way: deque[tuple[list[int], Any]] = deque()
 
     def collect() -> None:
         numbers, ticket = under_way.popleft()
-        for number, row in zip(numbers, handle.collect(ticket).copy(), strict=True):
+        for number, row in zip(numbers, evaluator.collect(ticket).copy(), strict=True):
             found[number] = Evaluation(games[number], EvaluationRow(row, games[number].area))
 
     for numbers in _batches(evaluator, games):
@@ -147,7 +147,9 @@ def evaluate_games(
             break
         boards = np.concatenate([position_of(games[number], workspace) for number in numbers])
         symmetries = np.full(len(numbers), ALL_SYMMETRIES) if average else None
-        under_way.append((numbers, handle.submit(boards, np.arange(len(numbers)), symmetries)))
+        rows = np.arange(len(numbers))
+        ticket = evaluator.submit(boards, rows, symmetries, optimism=optimism, profile=profile)
+        under_way.append((numbers, ticket))
         if len(under_way) >= evaluator.overlap:
             collect()
     while under_way:

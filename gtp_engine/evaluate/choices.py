@@ -8,6 +8,7 @@ DEVICES = ("cpu", "cuda", "mps")
 INT8 = "int8"  # 8-bit integers for what loses little by them, all else as auto
 PRECISIONS = ("float32", "bfloat16", "float16", INT8)
 AUTO = "auto"  # the network for the board; the best device; the fastest precision
+CACHE_MEGABYTES = 200.0  # for evaluations of earlier positions
 LARGEST_BOARD = 19  # the width and height up to which KataGo's networks are trained
 
 

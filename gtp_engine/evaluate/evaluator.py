@@ -7,48 +7,11 @@ import numpy as np
 ALL_SYMMETRIES = 8  # in place of a symmetry's number: the mean over all eight
 
 
-class EvaluatorHandle(Protocol):
-    """An evaluator together with the options by which it is to evaluate: `Evaluator.with_options`.
-
-    Positions that are submitted through equal handles may share a batch.
-    """
-
-    def submit(
-        self,
-        boards: np.ndarray,
-        indices: np.ndarray,
-        symmetries: np.ndarray | None = None,
-        ladders: np.ndarray | None = None,
-    ) -> Any:
-        """Begins to evaluate `boards[indices]`, positions on boards of one size, and returns a ticket.
-
-        Args:
-            boards: a `board.BOARD` array. It is only read, and must not change before the batch is collected.
-            indices: int [n].
-            symmetries: int [n], one of the eight for each position (`game.symmetry`), or ALL_SYMMETRIES for the mean
-                over the eight. None for the identity. Evaluators without a network ignore them.
-            ladders: uint8 [n, (area + 7) // 8 or more], written by evaluators that read ladders: a bit for each stone
-                that a ladder catches now, in move-index order, the lowest bit of a byte first. None if it is not
-                wanted.
-        """
-        ...
-
-    def collect(self, ticket: Any) -> np.ndarray:
-        """Waits for a batch and returns its evaluations in the order of its indices.
-
-        Returns:
-            C-contiguous float32 [n, columns], laid out as `evaluate.row` tells, valid until the next `submit`. The
-            search overwrites AMAF statistics when it backs them up.
-        """
-        ...
-
-
-class Evaluator(EvaluatorHandle, Protocol):
+class Evaluator(Protocol):
     """Evaluates positions. One evaluator belongs to one thread.
 
     Several batches may be in flight (`overlap`), so that the next one is prepared while a device or other threads work;
-    an evaluator that blocks does its work in `submit`. They are collected in the order of their submission. An
-    evaluator is its own handle, with the default options.
+    an evaluator that blocks does its work in `submit`. They are collected in the order of their submission.
     """
 
     batch_size: int
@@ -76,15 +39,40 @@ class Evaluator(EvaluatorHandle, Protocol):
     name: str
     """Its name for users: "rollouts", or the network's name."""
 
-    def with_options(self, *, optimism: float = 0.0, profile: str = "") -> EvaluatorHandle:
-        """Returns a handle of this evaluator; a cheap call.
+    def submit(
+        self,
+        boards: np.ndarray,
+        indices: np.ndarray,
+        symmetries: np.ndarray | None = None,
+        ladders: np.ndarray | None = None,
+        *,
+        optimism: float = 0.0,
+        profile: str = "",
+    ) -> Any:
+        """Begins to evaluate `boards[indices]`, positions on boards of one size, and returns a ticket.
 
         Args:
+            boards: a `board.BOARD` array. It is only read, and must not change before the batch is collected.
+            indices: int [n].
+            symmetries: int [n], one of the eight for each position (`game.symmetry`), or ALL_SYMMETRIES for the mean
+                over the eight. None for the identity. Evaluators without a network ignore them.
+            ladders: uint8 [n, (area + 7) // 8 or more], written by evaluators that read ladders: a bit for each stone
+                that a ladder catches now, in move-index order, the lowest bit of a byte first. None if it is not
+                wanted.
             optimism: the share of the optimistic policy, 0..1. Evaluators that have none ignore it.
-            profile: the humans to imitate (`evaluate.human_profile`), "" for none.
+            profile: the humans to imitate (`evaluate.human_profile`) if the evaluator takes a profile.
 
         Raises:
-            UserError: this evaluator needs a profile and none was given, or it takes none and one was given.
+            UserError: a network needs a profile and none was given, or it takes none and one was given.
+        """
+        ...
+
+    def collect(self, ticket: Any) -> np.ndarray:
+        """Waits for a batch and returns its evaluations in the order of its indices.
+
+        Returns:
+            C-contiguous float32 [n, columns], laid out as `evaluate.row` tells, valid until the next `submit`. The
+            search overwrites AMAF statistics when it backs them up.
         """
         ...
 

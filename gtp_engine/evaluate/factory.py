@@ -1,6 +1,6 @@
 """Makes the evaluator that a `--network` option names."""
 
-from .choices import ROLLOUTS, UNIFORM
+from .choices import CACHE_MEGABYTES, ROLLOUTS, UNIFORM
 from .evaluator import Evaluator
 
 
@@ -11,6 +11,7 @@ def make_evaluator(
     seed: int | None = None,
     device: str = "auto",
     precision: str = "auto",
+    cache_megabytes: float = CACHE_MEGABYTES,
 ) -> Evaluator:
     """Returns a new evaluator.
 
@@ -19,7 +20,7 @@ def make_evaluator(
             (`network.library`).
         threads: CPU threads that it may use.
         seed: makes its random choices repeatable.
-        device, precision: of networks, see `network.NetworkEvaluator`.
+        device, precision, cache_megabytes: of networks, see `network.NetworkEvaluator`.
 
     Raises:
         UserError: the network, device or precision is unknown, or the file is not a network.
@@ -38,4 +39,4 @@ def make_evaluator(
     path = find_network(network)
     from .network import NetworkEvaluator
 
-    return NetworkEvaluator(path, threads=threads, device=device, precision=precision)
+    return NetworkEvaluator(path, threads=threads, device=device, precision=precision, cache_megabytes=cache_megabytes)

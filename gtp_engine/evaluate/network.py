@@ -19,19 +19,19 @@ from ..network.library import RULES_FILE, learned_rules, load_network, network_n
 from ..network.schema import METADATA
 from ..network.stored import RawOutputs
 from .cache import EvaluationCache
-from .choices import LARGEST_BOARD, too_large
+from .choices import CACHE_MEGABYTES, LARGEST_BOARD, too_large
 from .decode import decode_outputs, output_scale
 from .evaluator import ALL_SYMMETRIES
 from .features import NO_LADDERS, add_legal_to_keys, new_workspace, write_batch, write_legal
 from .human_profile import check_profile, metadata_row, parse_profile
+from .inputs import Inputs
 from .learned_rules import code_of, nearest_rules, rules_code, show_batch
 from .row import EvaluationRow, row_columns
-from .runner import Inputs, make_runner
+from .runner import make_runner
 
 logger = logging.getLogger(__name__)
 
 CPU_BATCH_SIZE, GPU_BATCH_SIZE = 8, 64
-CACHE_MEGABYTES = 200.0
 
 
 class _BoardSize:
@@ -81,42 +81,6 @@ class _Ticket:
     views: np.ndarray | None = None
     unfinished: list[Callable[[], None]] = field(default_factory=list)
     wait: Callable[[], None] | None = None
-
-
-@dataclass(frozen=True)
-class NetworkHandle:
-    """A network with the options of `NetworkEvaluator.with_options`; implements `evaluator.EvaluatorHandle`."""
-
-    network: "NetworkEvaluator"
-    optimism: float
-    profile: str
-
-    def submit(
-        self,
-        boards: np.ndarray,
-        indices: np.ndarray,
-        symmetries: np.ndarray | None = None,
-        ladders: np.ndarray | None = None,
-    ) -> _Ticket:
-        """Begins the batch; with one thread on a CPU it is done when this returns.
-
-        A position in the cache is not evaluated again, whatever the symmetry.
-
-        Raises:
-            UserError: the board is larger than 19x19.
-        """
-        return self.network._submit(self, boards, indices, symmetries, ladders)
-
-    def collect(self, ticket: _Ticket) -> np.ndarray:
-        """Waits for the batch and returns its evaluation rows."""
-        return self.network.collect(ticket)
-
-    def evaluate(self, position: np.ndarray, symmetry: int = 0) -> EvaluationRow:
-        """Returns the network's evaluation of one position (BOARD [1], `features.position_of`) by a symmetry.
-
-        It is computed in any case: the cache, which does not distinguish symmetries, is not asked.
-        """
-        return self.network._evaluate_afresh(self, position, symmetry)
 
 
 class NetworkEvaluator:
@@ -192,29 +156,24 @@ class NetworkEvaluator:
         """The precision of the trunk, one of `choices.PRECISIONS`."""
         return self.runner.precision
 
-    def with_options(self, *, optimism: float = 0.0, profile: str = "") -> NetworkHandle:
-        """See `Evaluator.with_options`."""
-        check_profile(self.name, self.takes_profile, profile)
-        return NetworkHandle(self, optimism, profile)
-
     def submit(
         self,
         boards: np.ndarray,
         indices: np.ndarray,
         symmetries: np.ndarray | None = None,
         ladders: np.ndarray | None = None,
+        *,
+        optimism: float = 0.0,
+        profile: str = "",
     ) -> _Ticket:
-        """Begins a batch with the default options, see `NetworkHandle.submit`."""
-        return self.with_options().submit(boards, indices, symmetries, ladders)
+        """Begins the batch; with one thread on a CPU it is done when this returns.
 
-    def _submit(
-        self,
-        options: NetworkHandle,
-        boards: np.ndarray,
-        indices: np.ndarray,
-        symmetries: np.ndarray | None,
-        ladders: np.ndarray | None,
-    ) -> _Ticket:
+        A position in the cache is not evaluated again, whatever the symmetry.
+
+        Raises:
+            UserError: the board is larger than 19x19, or the profile does not suit the network.
+        """
+        check_profile(self.name, self.takes_profile, profile)
         size = self._size_of(boards, indices[0])
         count = len(indices)
         inputs = self._free_inputs(size, count)
@@ -224,9 +183,9 @@ class NetworkEvaluator:
         rows = np.empty((count, size.columns), np.float32)
         write_legal(boards, indices, inputs.legal)
         view = np.zeros(count, np.intp) if average else symmetries
-        salt = hash((options.optimism, average)) & 0xFFFFFFFF
-        keys = self._write(boards, indices, view, salt, options.profile, inputs, ladders)
-        ticket = _Ticket(size, options.optimism, inputs, keys, rows, self._cache.look_up(keys, rows))
+        salt = hash((optimism, average)) & 0xFFFFFFFF
+        keys = self._write(boards, indices, view, salt, profile, inputs, ladders)
+        ticket = _Ticket(size, optimism, inputs, keys, rows, self._cache.look_up(keys, rows))
         if not average and len(ticket.missing):
             self._begin(ticket, view, rows)
         elif len(ticket.missing):
@@ -234,7 +193,7 @@ class NetworkEvaluator:
             for symmetry, evaluated in enumerate(ticket.views):
                 if symmetry > 0:
                     view[:] = symmetry
-                    self._write(boards, indices, view, salt, options.profile, inputs, ladders)
+                    self._write(boards, indices, view, salt, profile, inputs, ladders)
                 self._begin(ticket, view, evaluated)
                 self._finish(ticket)  # the next view overwrites the inputs
         return ticket
@@ -250,18 +209,21 @@ class NetworkEvaluator:
         ticket.size.inputs.append(ticket.inputs)
         return rows
 
-    def evaluate(self, position: np.ndarray, symmetry: int = 0) -> EvaluationRow:
-        """Evaluates with the default options, see `NetworkHandle.evaluate`."""
-        return self.with_options().evaluate(position, symmetry)
+    def evaluate(
+        self, position: np.ndarray, symmetry: int = 0, *, optimism: float = 0.0, profile: str = ""
+    ) -> EvaluationRow:
+        """Returns the network's evaluation of one position (BOARD [1], `features.position_of`) by a symmetry.
 
-    def _evaluate_afresh(self, options: NetworkHandle, position: np.ndarray, symmetry: int) -> EvaluationRow:
+        It is computed in any case: the cache, which does not distinguish symmetries, is not asked.
+        """
+        check_profile(self.name, self.takes_profile, profile)
         size = self._size_of(position, 0)
         inputs = self._free_inputs(size, 1)
         one, symmetries = np.arange(1), np.array([symmetry])
         rows = np.empty((1, size.columns), np.float32)
         write_legal(position, one, inputs.legal)
-        keys = self._write(position, one, symmetries, 0, options.profile, inputs, None)
-        ticket = _Ticket(size, options.optimism, inputs, keys, rows, missing=one)
+        keys = self._write(position, one, symmetries, 0, profile, inputs, None)
+        ticket = _Ticket(size, optimism, inputs, keys, rows, missing=one)
         self._begin(ticket, symmetries, rows)
         self._finish(ticket)
         size.inputs.append(inputs)

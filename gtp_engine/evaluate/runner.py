@@ -19,32 +19,12 @@ from ..kernels.network import CompiledNetwork, can_compile, has_bfloat16, has_in
 from ..kernels.precision import bfloat16_is_faster
 from ..network.library import network_name
 from ..network.quantisation import Quantised
-from ..network.schema import METADATA
 from ..network.stored import RawOutputs, StoredNetwork
 from .calibration import find_or_make_quantised, find_quantised, loses_little
 from .choices import AUTO, DEVICES, INT8, PRECISIONS
-from .features import PLANES, SCALARS
+from .inputs import Inputs, as_slice
 
 logger = logging.getLogger(__name__)
-
-
-class Inputs:
-    """Memory for the inputs of a batch.
-
-    Attributes:
-        size: How many positions there is memory for.
-        planes: uint8 [size, height, width, 22].
-        scalars: float32 [size, 19].
-        metadata: float32 [size, 192], or None if the network has no inputs for it.
-        legal: bool [size, points + 1], the legal moves of the positions themselves.
-    """
-
-    def __init__(self, size: int, width: int, height: int, metadata: bool) -> None:
-        self.size = size
-        self.planes = np.empty((size, height, width, PLANES), np.uint8)
-        self.scalars = np.empty((size, SCALARS), np.float32)
-        self.metadata = np.empty((size, METADATA), np.float32) if metadata else None
-        self.legal = np.empty((size, width * height + 1), np.bool_)
 
 
 class Runner(Protocol):
@@ -114,7 +94,7 @@ class CompiledRunner:
 
     def mark(self) -> Callable[[], None]:
         """See `Runner.mark`: the work is done when `run` returns."""
-        return _nothing
+        return lambda: None
 
     def prepare_thread(self) -> None:
         """See `Runner.prepare_thread`: the kernels run on the thread that calls them."""
@@ -122,16 +102,6 @@ class CompiledRunner:
     def close(self) -> None:
         """See `Runner.close`."""
         del self._network
-
-
-def _nothing() -> None:
-    pass
-
-
-def as_slice(positions: np.ndarray) -> slice | np.ndarray:
-    """Returns indices in ascending order as a slice if they are a range: a slice is not copied."""
-    first, last = int(positions[0]), int(positions[-1])
-    return slice(first, last + 1) if last - first == len(positions) - 1 else positions
 
 
 def make_runner(network: StoredNetwork, path: Path, device: str = AUTO, precision: str = AUTO) -> Runner:

@@ -12,7 +12,7 @@ from ..base.system import configure_torch
 from ..network.inference import prepare_for_inference
 from ..network.model import ModelOutputs
 from ..network.stored import RawOutputs, StoredNetwork
-from .runner import Inputs, as_slice
+from .inputs import Inputs, as_slice
 
 logger = logging.getLogger(__name__)
 

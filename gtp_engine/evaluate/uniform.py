@@ -3,7 +3,6 @@
 import numpy as np
 
 from ..game.coords import MAX_SIZE
-from .human_profile import check_profile
 from .row import LOSS, POLICY, UNKNOWN, VALUE_ERROR, WIN, ownership_column, row_columns
 
 
@@ -21,17 +20,15 @@ class UniformEvaluator:
         self.batch_size = batch_size
         self._rows = np.zeros((0, 0), np.float32)  # identical ones, for the last board's area
 
-    def with_options(self, *, optimism: float = 0.0, profile: str = "") -> "UniformEvaluator":
-        """Returns the evaluator itself: it has no options."""
-        check_profile(self.name, self.takes_profile, profile)
-        return self
-
     def submit(
         self,
         boards: np.ndarray,
         indices: np.ndarray,
         symmetries: np.ndarray | None = None,
         ladders: np.ndarray | None = None,
+        *,
+        optimism: float = 0.0,
+        profile: str = "",
     ) -> np.ndarray:
         """Returns the rows themselves as the ticket."""
         count = len(indices)

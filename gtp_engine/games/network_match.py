@@ -13,11 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..base import interrupts
-from ..base.errors import UserError
 from ..base.fields import Range
-from ..evaluate.choices import AUTO, WITHOUT_NETWORK, too_large
+from ..evaluate.choices import AUTO, WITHOUT_NETWORK
 from ..evaluate.evaluator import Evaluator
-from ..evaluate.factory import make_evaluator
 from ..evaluate.features import new_workspace, position_of
 from ..evaluate.human_profile import check_profile
 from ..evaluate.row import EvaluationRow
@@ -26,6 +24,7 @@ from ..game.game import Game
 from ..game.scoring import Score
 from ..network.library import find_network
 from ..play.status import agreed_dead
+from ..play.worker import SearchWorker
 from ..search.parameters import SearchParameters, default_parameters
 from ..search.report import SearchReport
 from ..search.scheduler import Scheduler
@@ -184,12 +183,10 @@ def _load_players(
 
 def _new_scheduler(network: str, settings: NetworkMatchSettings, evaluators: ExitStack) -> Scheduler:
     board = settings.empty_game()
-    evaluator = make_evaluator(
-        network, threads=settings.threads, seed=settings.seed, device=settings.device, precision=settings.precision
-    )
-    evaluators.callback(evaluator.close)
-    if max(board.width, board.height) > evaluator.largest_board:
-        raise UserError(too_large(evaluator.name, evaluator.largest_board))
+    machine = settings.threads, settings.seed, settings.device, settings.precision
+    worker = SearchWorker(network, *machine, strict=True)
+    evaluators.callback(worker.close)
+    evaluator = worker.evaluator_on(board.width, board.height)
     # In about half of the games this network's player is to move: with this size each has a leaf or two in a batch.
     return Scheduler(evaluator, settings.concurrency, max(evaluator.batch_size, settings.concurrency // 2))
 
@@ -319,8 +316,8 @@ class _NetworkMatch(GameRunner[_MatchGame]):
         position = position_of(game, new_workspace(), conservative_pass=True)
         each = []
         for player in self._players.values():
-            handle = player.evaluator.with_options(profile=player.parameters.profile)
-            rows = handle.collect(handle.submit(position, np.arange(1)))
+            ticket = player.evaluator.submit(position, np.arange(1), profile=player.parameters.profile)
+            rows = player.evaluator.collect(ticket)
             each.append(EvaluationRow(rows[0], game.area).ownership)
         mean = np.mean(each, 0).reshape(game.height, game.width)
         return mean if game.to_move == BLACK else -mean

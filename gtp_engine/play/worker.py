@@ -12,7 +12,7 @@ from ..base.errors import UserError
 from ..base.jit import is_cold
 from ..base.messages import plural
 from ..base.warm_up import Step, warm_up
-from ..evaluate.choices import AUTO, UNIFORM, WITHOUT_NETWORK, too_large
+from ..evaluate.choices import AUTO, ROLLOUTS, UNIFORM, WITHOUT_NETWORK, too_large
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.factory import make_evaluator
 from ..evaluate.features import new_workspace, position_of, root_position_of
@@ -46,6 +46,7 @@ class SearchWorker:
     """The evaluator and the tree of an engine. It belongs to the thread that made it.
 
     Attributes:
+        network_name: The evaluator (`evaluate.factory`).
         random: The generator for the choice of moves.
     """
 
@@ -69,7 +70,8 @@ class SearchWorker:
             precision: The precision of a network (`evaluate.network`).
             strict: Whether a board too large for the network is a UserError; otherwise rollouts play on it.
         """
-        self._network, self._threads, self._seed = network, threads, seed
+        self.network_name = network
+        self._threads, self._seed = threads, seed
         self._device, self._precision, self._strict = device, precision, strict
         self._evaluator: Evaluator | None = None
         self._large_boards: Evaluator | None = None  # for boards too large for the network
@@ -87,7 +89,7 @@ class SearchWorker:
         """
         if self._evaluator is None:
             self._evaluator = make_evaluator(
-                self._network,
+                self.network_name,
                 threads=self._threads,
                 seed=self._seed,
                 device=self._device,
@@ -98,7 +100,7 @@ class SearchWorker:
     def change_network(self, network: str) -> None:
         """Switches to another evaluator (`evaluate.factory`) and frees the memory of the last one."""
         self.close()
-        self._network = network
+        self.network_name = network
 
     def network(self) -> "NetworkEvaluator":
         """Returns the evaluator, which must be a network.
@@ -106,7 +108,7 @@ class SearchWorker:
         Raises:
             UserError: There is no network; or as `evaluator`.
         """
-        if self._network in WITHOUT_NETWORK:
+        if self.network_name in WITHOUT_NETWORK:
             raise UserError("this needs a network: start the engine with --network NAME")
         from ..evaluate.network import NetworkEvaluator
 
@@ -121,28 +123,42 @@ class SearchWorker:
 
     def announce(self, parameters: SearchParameters) -> None:
         """Logs the network, its device and precision, the threads and the batch size; nothing without a network."""
-        if self._network in WITHOUT_NETWORK:
+        if self.network_name in WITHOUT_NETWORK:
             return
         evaluator = self.network()
         batch = parameters.batch_size or evaluator.batch_size
         threads = plural(self._threads, "thread")
         logger.info(f"{evaluator.name}: {evaluator.device}, {evaluator.precision}, {threads}, batches of {batch}")
 
-    def _evaluator_of(self, game: Game) -> Evaluator:
-        """Returns the evaluator for the game's board: rollouts if it is too large for the network."""
+    def evaluator_on(self, width: int, height: int) -> Evaluator:
+        """Returns the evaluator for a board: rollouts if it is too large for the network.
+
+        Raises:
+            UserError: It is too large, and the worker is strict; or as `evaluator`.
+        """
         evaluator = self.evaluator()
-        if max(game.width, game.height) <= evaluator.largest_board:
+        if max(width, height) <= evaluator.largest_board:
             return evaluator
+        reason = too_large(evaluator.name, evaluator.largest_board)
         if self._strict:
-            raise UserError(too_large(evaluator.name, evaluator.largest_board))
+            raise UserError(reason)
         if self._large_boards is None:
-            logger.warning(f"{too_large(evaluator.name, evaluator.largest_board)}: larger ones are played by rollouts")
+            logger.warning(f"{reason}: larger ones are played by rollouts")
             self._large_boards = make_evaluator(threads=self._threads, seed=self._seed)
         return self._large_boards
 
+    def parameters_on(self, width: int, height: int, wanted: SearchParameters | None) -> SearchParameters:
+        """Returns the parameters for a board: those that are wanted for the network, or its usual ones if None are.
+
+        A board that is too large for the network has the usual ones of rollouts.
+        """
+        if self.evaluator_on(width, height) is not self._evaluator:
+            return default_parameters(ROLLOUTS)
+        return wanted or default_parameters(self.network_name)
+
     def is_rollout(self, game: Game) -> bool:
         """Returns whether the game's board is evaluated by rollouts, which are noisy."""
-        return self._evaluator_of(game).is_rollout
+        return self.evaluator_on(game.width, game.height).is_rollout
 
     def search(self, request: SearchRequest) -> SearchReport:
         """Searches in the tree of earlier searches, or in a new one if parameters or evaluator differ."""
@@ -159,11 +175,8 @@ class SearchWorker:
 
     def _fitted(self, request: SearchRequest) -> tuple[Evaluator, SearchRequest]:
         """Returns the evaluator for a request's board, and the request with parameters that suit it."""
-        evaluator = self._evaluator_of(request.game)
-        parameters = request.parameters or default_parameters(self._network)
-        if evaluator is not self._evaluator:
-            parameters = default_parameters("none")
-        return evaluator, replace(request, parameters=parameters)
+        board = request.game.width, request.game.height
+        return self.evaluator_on(*board), replace(request, parameters=self.parameters_on(*board, request.parameters))
 
     def glance(self, request: SearchRequest, *, deterministic: bool = False) -> SearchReport:
         """Returns one evaluation of the position as the report of a search of one visit.
@@ -176,10 +189,11 @@ class SearchWorker:
         game, parameters = request.game, request.parameters
         assert parameters is not None
         started = time.perf_counter()
-        handle = evaluator.with_options(optimism=parameters.root_policy_optimism, profile=parameters.profile)
         position = root_position_of(game, self._workspace, conservative_pass=evaluator.reads_ladders)
         symmetry = np.zeros(1, int) if deterministic else self.random.integers(SYMMETRIES, size=1)
-        row = EvaluationRow(handle.collect(handle.submit(position, np.arange(1), symmetry))[0].copy(), game.area)
+        optimism, profile = parameters.root_policy_optimism, parameters.profile
+        ticket = evaluator.submit(position, np.arange(1), symmetry, optimism=optimism, profile=profile)
+        row = EvaluationRow(evaluator.collect(ticket)[0].copy(), game.area)
         return SearchReport(
             width=game.width,
             height=game.height,
@@ -237,8 +251,8 @@ class SearchWorker:
     def _use_evaluator(self) -> None:
         """Makes the evaluator and evaluates a position on 19x19."""
         evaluator = self.evaluator()
-        handle = evaluator.with_options(profile=_ANY_PROFILE if evaluator.takes_profile else "")
-        handle.collect(handle.submit(Game(19).board.copy(), np.arange(1)))
+        profile = _ANY_PROFILE if evaluator.takes_profile else ""
+        evaluator.collect(evaluator.submit(Game(19).board.copy(), np.arange(1), profile=profile))
 
     def raw_evaluations(
         self, game: Game, symmetries: Iterable[int], optimism: float, profile: str
@@ -249,16 +263,16 @@ class SearchWorker:
             game: The position.
             symmetries: Numbers of symmetries, 0 to 7.
             optimism: Share of the optimistic policy, 0..1, if the network has one.
-            profile: As in `Evaluator.with_options`.
+            profile: As in `Evaluator.submit`.
 
         Raises:
             UserError: There is no network, or the board is too large for it.
         """
         from ..evaluate.batch import Evaluation
 
-        handle = self.network().with_options(optimism=optimism, profile=profile)
-        position = position_of(game, self._workspace)
-        return [Evaluation(game, handle.evaluate(position, symmetry)) for symmetry in symmetries]
+        network, position = self.network(), position_of(game, self._workspace)
+        rows = (network.evaluate(position, symmetry, optimism=optimism, profile=profile) for symmetry in symmetries)
+        return [Evaluation(game, row) for row in rows]
 
     def ownership(self, request: SearchRequest) -> np.ndarray:
         """Returns the ownership of each point for Black, once found for a position.
@@ -285,10 +299,10 @@ class SearchWorker:
         evaluations under all symmetries know as much.
         """
         game = request.game.copy()
-        if game.is_over and self._network not in WITHOUT_NETWORK and not self.is_rollout(game):
+        if game.is_over and self.network_name not in WITHOUT_NETWORK and not self.is_rollout(game):
             game.to_move = opponent(colour)  # begins a history without the passes, whoever was to move
             game.to_move = colour
-            profile = (request.parameters or default_parameters(self._network)).profile
+            profile = (request.parameters or default_parameters(self.network_name)).profile
             evaluations = self.raw_evaluations(game, range(SYMMETRIES), 0.0, profile)
             ownership = np.mean([evaluation.ownership for evaluation in evaluations], 0)
         else:

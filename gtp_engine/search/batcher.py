@@ -156,14 +156,6 @@ class LeafBatcher:
                 _put(self._search_states, slot, state)
         self._changed.clear()
 
-    def change_evaluator(self, evaluator: Evaluator) -> None:
-        """Continues with another evaluator of the same kind. No batch may be under way."""
-        assert not self.pending
-        self.evaluator = evaluator
-        for search in self.searches:
-            if search is not None:
-                search.change_evaluator(evaluator)
-
     def survey(self, slots: np.ndarray, side_by_side: int = 0) -> Survey:
         """Brings `statuses` of these slots up to date.
 
@@ -221,17 +213,20 @@ class LeafBatcher:
         self._refresh()
 
     def submit(self, batch: Batch) -> None:
-        """Hands a batch to the evaluator. All of it has one board size, one symmetry and equal handles."""
+        """Hands a batch to the evaluator. All of it has one board size, symmetry, optimism and profile."""
         search = self.searches[batch.slots[0]]
         assert search is not None
-        symmetries = None
-        if search.parameters.symmetry == "average":
+        parameters, symmetries = search.parameters, None
+        if parameters.symmetry == "average":
             symmetries = np.full(batch.count, ALL_SYMMETRIES)
-        elif search.parameters.symmetry == "random":
+        elif parameters.symmetry == "random":
             symmetries = batch.symmetries[: batch.count]
         is_root = batch.root_count > 0 and batch.roots[0] == 0
-        handle = search.root_handle if is_root else search.tree_handle
-        batch.ticket = handle.submit(batch.boards, batch.rows[: batch.count], symmetries, batch.ladders)
+        optimism = parameters.root_policy_optimism if is_root else parameters.policy_optimism
+        rows, profile = batch.rows[: batch.count], parameters.profile
+        batch.ticket = self.evaluator.submit(
+            batch.boards, rows, symmetries, batch.ladders, optimism=optimism, profile=profile
+        )
         self.pending.append(batch)
 
     def collect(self, taken: np.ndarray, side_by_side: int = 0) -> Survey | None:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..evaluate.evaluator import Evaluator, EvaluatorHandle
+from ..evaluate.evaluator import Evaluator
 from .batcher import NO_SLOT, Batch, LeafBatcher, Survey
 from .ranking import make_report
 from .report import SearchReport
@@ -70,7 +70,8 @@ class _Kind(NamedTuple):
     width: int
     height: int
     symmetry: str
-    handle: EvaluatorHandle
+    optimism: float
+    profile: str
 
 
 class Scheduler:
@@ -150,13 +151,10 @@ class Scheduler:
         """Continues with another evaluator of the same kind, in the searches under way too."""
         while self._batcher.pending:
             self._collect()
-        self._batcher.change_evaluator(evaluator)
+        self._batcher.evaluator = evaluator
         self._survey = None
-        self._kind_numbers.clear()
         for queued in (*self._running, *self._waiting):
             queued.search.evaluator = evaluator
-            if queued.active is not None:
-                self._set_kinds(queued.active, queued.slot)
 
     @property
     def is_idle(self) -> bool:
@@ -229,7 +227,8 @@ class Scheduler:
         queued.slot = slot
         if slot == len(self._root_kinds):
             self._root_kinds, self._tree_kinds = np.append(self._root_kinds, 0), np.append(self._tree_kinds, 0)
-        self._set_kinds(active, slot)
+        self._root_kinds[slot] = self._kind_of(active, active.parameters.root_policy_optimism)
+        self._tree_kinds[slot] = self._kind_of(active, active.parameters.policy_optimism)
         status = self._batcher.statuses[slot]
         status["served"] = self.batches
         status["is_ending"] = queued.is_cancelled  # the beginning of another one may have cancelled it
@@ -240,14 +239,10 @@ class Scheduler:
             status["next_report"] = queued.started + first
         return True
 
-    def _set_kinds(self, active: ActiveSearch, slot: int) -> None:
-        self._root_kinds[slot] = self._kind_of(active, active.root_handle)
-        self._tree_kinds[slot] = self._kind_of(active, active.tree_handle)
-
-    def _kind_of(self, active: ActiveSearch, handle: EvaluatorHandle) -> int:
+    def _kind_of(self, active: ActiveSearch, optimism: float) -> int:
         """Returns the number of the kind of batch for positions of a search."""
-        game = active.tree.game
-        kind = _Kind(game.width, game.height, active.parameters.symmetry, handle)
+        game, parameters = active.tree.game, active.parameters
+        kind = _Kind(game.width, game.height, parameters.symmetry, optimism, parameters.profile)
         return self._kind_numbers.setdefault(kind, len(self._kind_numbers))
 
     def _note_running(self) -> None:

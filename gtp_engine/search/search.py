@@ -6,6 +6,7 @@ import numpy as np
 
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.features import mark_earlier_ladders, new_workspace
+from ..evaluate.human_profile import check_profile
 from ..evaluate.row import EvaluationRow
 from ..game.coords import as_colour, index_of_point
 from ..game.game import Game
@@ -121,7 +122,6 @@ class ActiveSearch:
         tree: The game's tree.
         rule: The parameters of selection for compiled code.
         root: The root, with noise and the plan of sequential halving once it is evaluated.
-        root_handle, tree_handle: The evaluator with the options for the root, and for all other nodes.
         root_evaluation: The evaluation of the root; None if it was in the tree already, or is not there yet.
     """
 
@@ -129,11 +129,11 @@ class ActiveSearch:
         self.search = search
         self.request = request
         self.parameters = request.parameters or search.parameters
+        check_profile(search.evaluator.name, search.evaluator.takes_profile, self.parameters.profile)
         self.tree = search.tree
         self.root = root
         self.rule = rule_of(self.parameters)
         self.root_evaluation: EvaluationRow | None = None
-        self.change_evaluator(search.evaluator)
         self._averaging = _averaging_of(self.parameters)
         self._visits_before = self.tree.visits
         self._utility = self._utility_of(0.0)
@@ -166,17 +166,6 @@ class ActiveSearch:
             self.parameters.batch_size,
             self.search.symmetry_state,
         )
-
-    def change_evaluator(self, evaluator: Evaluator) -> None:
-        """Continues with another evaluator of the same kind, under the options in the parameters.
-
-        Raises:
-            UserError: The evaluator does not accept the parameters' profile.
-        """
-        parameters = self.parameters
-        optimism, profile = parameters.root_policy_optimism, parameters.profile
-        self.root_handle = evaluator.with_options(optimism=optimism, profile=profile)
-        self.tree_handle = evaluator.with_options(optimism=parameters.policy_optimism, profile=profile)
 
     def on_root_evaluated(self, row: np.ndarray) -> None:
         """Called with the root's evaluation row after it has been backed up; replaces the state."""

@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from ..base.fields import Range, invalid, parse_number
 from ..evaluate.choices import AUTO, ROLLOUTS, network_on
 from ..evaluate.evaluator import Evaluator
+from ..evaluate.factory import make_evaluator
 from ..game.coords import check_board_size
 from ..game.rules import Rules, as_rules, check_komi
 from ..network.library import find_network
 from ..sgf import GameRecord, read_sgf
 from .selfplay import FinishedGame, SelfPlay
 from .settings import CycleSettings, GameSettings, MachineSettings, RunSettings, SearchSettings, parse_size
-from .workers import evaluator_for
 
 
 def selfplay(
@@ -89,7 +89,10 @@ def _play(settings: RunSettings, network: str, games: int | None, seed: int) -> 
     finished: deque[FinishedGame] = deque()
 
     def make() -> Evaluator:
-        return evaluator_for(network, settings.machine.device, settings.machine.precision, seed)
+        machine = settings.machine
+        return make_evaluator(
+            network, seed=seed, device=machine.device, precision=machine.precision, cache_megabytes=0.0
+        )
 
     concurrency = settings.machine.concurrency
     player = SelfPlay(settings, make, finished.append, games=concurrency, total=games, seed=seed)

@@ -22,6 +22,7 @@ import numpy as np
 from ..base.errors import EXPECTED
 from ..base.system import available_cpus, configure_process
 from ..evaluate.evaluator import Evaluator
+from ..evaluate.factory import make_evaluator
 from .errors import RESOURCE_ERRORS, ProcessLostError
 from .selfplay import Counts, FinishedGame, SelfPlay
 from .settings import RunSettings
@@ -349,27 +350,8 @@ class SelfPlayWorker:
         self._selfplay.step()
 
     def _evaluator(self, network: str) -> Evaluator:
-        seed = int(np.random.default_rng(self._seed).integers(2**62))
-        machine = self._settings.machine
-        return evaluator_for(network, machine.device, machine.precision, seed)
-
-
-def evaluator_for(network: str, device: str, precision: str, seed: int | None = None) -> Evaluator:
-    """Makes an evaluator for self-play, with one thread and without a cache: repeated positions come in another
-    symmetry.
-
-    Args:
-        network: File or name of the network, "none" for rollouts.
-        device: Device, as in `evaluate.choices`.
-        precision: Precision, as in `evaluate.choices`.
-        seed: Seed of the rollouts; None for a different one each time.
-    """
-    from ..evaluate.choices import ROLLOUTS
-    from ..evaluate.factory import make_evaluator
-
-    if network == ROLLOUTS:
-        return make_evaluator(ROLLOUTS, seed=seed)
-    from ..evaluate.network import NetworkEvaluator
-    from ..network.library import find_network
-
-    return NetworkEvaluator(find_network(network), device=device, precision=precision, cache_megabytes=0.0)
+        seed, machine = int(np.random.default_rng(self._seed).integers(2**62)), self._settings.machine
+        # Without a cache: repeated positions come in another symmetry.
+        return make_evaluator(
+            network, seed=seed, device=machine.device, precision=machine.precision, cache_megabytes=0.0
+        )

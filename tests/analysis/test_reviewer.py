@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -10,6 +11,8 @@ from gtp_engine.analysis.game_review import GameReview
 from gtp_engine.analysis.review_sgf import annotated
 from gtp_engine.analysis.reviewer import Reviewer, ReviewTask, review
 from gtp_engine.base.errors import UserError
+from gtp_engine.evaluate.evaluator import Evaluator
+from gtp_engine.evaluate.factory import make_evaluator
 from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.game.coords import WHITE
 from gtp_engine.game.game import Game
@@ -114,7 +117,11 @@ class ClosingEvaluator(UniformEvaluator):
 
 def test_the_evaluator_of_boards_too_large_for_the_network_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     rollouts = ClosingEvaluator(8)
-    monkeypatch.setattr("gtp_engine.analysis.reviewer.make_evaluator", lambda **options: rollouts)
+
+    def make(*network: str, **options: Any) -> Evaluator:
+        return make_evaluator(*network, **options) if network else rollouts
+
+    monkeypatch.setattr("gtp_engine.play.worker.make_evaluator", make)
     reviewer = Reviewer(EngineSettings(TINY, visits=2, threads=1, seed=1))
     *_, last = reviewer.steps(ReviewTask(read_sgf(b"(;SZ[21];B[aa])")))
     assert len(last.review.moves) == 1

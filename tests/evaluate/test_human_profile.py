@@ -32,7 +32,7 @@ def evaluator() -> NetworkEvaluator:
 def predict_recorded(evaluator: NetworkEvaluator, record: Record) -> EvaluationRow:
     position = complete(position_of(record), new_workspace())
     optimism, profile = record["policy_optimism"], record["profile"]
-    return evaluator.with_options(optimism=optimism, profile=profile).evaluate(position, record["symmetry"])
+    return evaluator.evaluate(position, record["symmetry"], optimism=optimism, profile=profile)
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["id"])
@@ -57,11 +57,13 @@ def test_a_batch_gives_each_position_the_metadata_of_its_player(evaluator: Netwo
     games = [Game(5), Game(5)]
     games[1].to_move = WHITE
     boards = np.concatenate([complete(game, new_workspace()) for game in games])
-    handle = evaluator.with_options(profile="rank_9d_20k")
     evaluator.clear_cache()
-    rows = handle.collect(handle.submit(boards, np.arange(2)))
+    rows = evaluator.collect(evaluator.submit(boards, np.arange(2), profile="rank_9d_20k"))
     for number in range(2):
-        alone, found = handle.evaluate(boards[number : number + 1]), EvaluationRow(rows[number], 25)
+        alone, found = (
+            evaluator.evaluate(boards[number : number + 1], profile="rank_9d_20k"),
+            EvaluationRow(rows[number], 25),
+        )
         assert found.policy == pytest.approx(alone.policy, abs=1e-5)
         assert found.short_term_errors == pytest.approx(alone.short_term_errors, rel=1e-4)
 
@@ -74,8 +76,7 @@ def test_one_profile_is_not_taken_for_another(evaluator: NetworkEvaluator) -> No
     boards = np.concatenate([complete(game, new_workspace()) for game in games])
     seen = []
     for profile in ("rank_9d_20k", "rank_20k_9d", "rank_9d", "rank_9d_20k"):
-        handle = evaluator.with_options(profile=profile)
-        rows = handle.collect(handle.submit(boards, np.arange(2)))
+        rows = evaluator.collect(evaluator.submit(boards, np.arange(2), profile=profile))
         seen.append(np.array([EvaluationRow(row, 25).policy for row in rows]))
     assert not np.allclose(seen[0][0], seen[0][1], atol=1e-4)
     assert seen[0][::-1] == pytest.approx(seen[1], abs=1e-6)
@@ -89,7 +90,7 @@ def test_a_profile_has_to_be_given_where_it_is_taken_and_only_there(evaluator: N
         evaluator.submit(board, np.arange(1))
     other = NetworkEvaluator(FOLDER / "tiny.bin.gz", precision="float32", device="cpu")
     with pytest.raises(ValueError, match="tiny does not imitate humans"):
-        other.with_options(profile="rank_5k")
+        other.submit(board, np.arange(1), profile="rank_5k")
 
 
 @pytest.mark.parametrize("precision", ["auto", "bfloat16"])

@@ -81,7 +81,7 @@ def part_of(row: np.ndarray, name: str) -> np.ndarray:
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["id"])
 def test_one_position_is_judged_as_katago_does(evaluator: NetworkEvaluator, record: Record) -> None:
     optimism = record.get("policy_optimism", 0.0)
-    predicted = evaluator.with_options(optimism=optimism).evaluate(boards_of([record]), record["symmetry"])
+    predicted = evaluator.evaluate(boards_of([record]), record["symmetry"], optimism=optimism)
     expected = record["outputs"]
     white = position_of(record).to_move == WHITE
     sign = 1 if white else -1
@@ -131,8 +131,8 @@ def test_the_average_is_over_the_eight_symmetries(evaluator: NetworkEvaluator) -
 
 def test_optimism_is_not_mistaken_for_known(evaluator: NetworkEvaluator) -> None:
     boards = boards_of(SQUARE[:1])
-    handles = [evaluator.with_options(optimism=optimism) for optimism in (0.0, 1.0)]
-    plain, hopeful = (handle.collect(handle.submit(boards, np.arange(1)))[0] for handle in handles)
+    tickets = [evaluator.submit(boards, np.arange(1), optimism=optimism) for optimism in (0.0, 1.0)]
+    plain, hopeful = (evaluator.collect(ticket)[0] for ticket in tickets)
     assert not np.allclose(part_of(plain, "policy"), part_of(hopeful, "policy"), atol=1e-4)
 
 
@@ -242,10 +242,9 @@ def test_evaluations_of_one_size_outlive_a_batch_of_another(evaluator: NetworkEv
 def test_what_a_search_gets_is_what_one_evaluation_says(evaluator: NetworkEvaluator, optimism: float) -> None:
     for record in RECORDS:
         position, symmetry = boards_of([record]), record["symmetry"]
-        handle = evaluator.with_options(optimism=optimism)
-        alone = handle.evaluate(position, symmetry).row
+        alone = evaluator.evaluate(position, symmetry, optimism=optimism).row
         evaluator.clear_cache()
-        rows = handle.collect(handle.submit(position, np.arange(1), np.array([symmetry])))
+        rows = evaluator.collect(evaluator.submit(position, np.arange(1), np.array([symmetry]), optimism=optimism))
         for name in PARTS:
             expected = part_of(alone, name)
             assert part_of(rows[0], name) == pytest.approx(expected, rel=1e-4, abs=1e-5), (record["id"], name)

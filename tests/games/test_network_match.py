@@ -232,7 +232,7 @@ def test_a_network_that_cannot_be_loaded_closes_the_other(monkeypatch: pytest.Mo
         monkeypatch.setattr(loaded[-1], "close", lambda: closed.append(network))
         return loaded[-1]
 
-    monkeypatch.setattr("gtp_engine.games.network_match.make_evaluator", load)
+    monkeypatch.setattr("gtp_engine.play.worker.make_evaluator", load)
     with pytest.raises(UserError, match="cannot be loaded"):
         play("uniform", "none", games=2)
     assert len(loaded) == 1 and closed == ["uniform"]

@@ -1,8 +1,6 @@
 """An evaluator of made-up but fixed opinions: they follow from the stones' hash and who is to move, so that a slow
 reference search can ask for the same."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gtp_engine.evaluate.row import (
@@ -26,20 +24,6 @@ def opinion(stones_hash: int, to_move: int, area: int) -> tuple[np.ndarray, floa
     return policy, float(np.float32(random.uniform(-1, 1))), float(np.float32(random.normal(0, 5)))
 
 
-@dataclass(frozen=True)
-class HashHandle:
-    """Implements `evaluate.evaluator.EvaluatorHandle`."""
-
-    evaluator: "HashEvaluator"
-    optimism: float
-
-    def submit(self, boards, indices, symmetries=None, ladders=None):  # type: ignore[no-untyped-def]
-        return self.evaluator.submit(boards, indices, symmetries, ladders, optimism=self.optimism)
-
-    def collect(self, ticket):  # type: ignore[no-untyped-def]
-        return self.evaluator.collect(ticket)
-
-
 class HashEvaluator:
     """Implements `evaluate.evaluator.Evaluator`."""
 
@@ -53,10 +37,7 @@ class HashEvaluator:
     def __init__(self, batch_size: int = 1) -> None:
         self.batch_size = batch_size
 
-    def with_options(self, *, optimism: float = 0.0, profile: str = "") -> HashHandle:
-        return HashHandle(self, optimism)
-
-    def submit(self, boards, indices, symmetries=None, ladders=None, *, optimism=0.0):  # type: ignore[no-untyped-def]
+    def submit(self, boards, indices, symmetries=None, ladders=None, **options):  # type: ignore[no-untyped-def]
         first = boards[indices[0]]
         area = int(first["width"]) * int(first["height"])
         opinions = [opinion(int(boards["hash"][i]), int(boards["to_move"][i]), area) for i in indices]

@@ -27,7 +27,7 @@ class RecordingEvaluator(HashEvaluator):
         self.batches: list[tuple[int, int, float]] = []
         self._fails_at, self._where, self._collected = fails_at, where, 0
 
-    def submit(self, boards, indices, symmetries=None, ladders=None, *, optimism=0.0):  # type: ignore[no-untyped-def]
+    def submit(self, boards, indices, symmetries=None, ladders=None, *, optimism=0.0, **options):  # type: ignore[no-untyped-def]
         first = boards[indices[0]]
         self.batches.append((int(first["width"]) * int(first["height"]), len(indices), optimism))
         if self._where == "submit" and len(self.batches) == self._fails_at + 1:

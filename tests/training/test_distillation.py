@@ -327,8 +327,8 @@ def test_a_student_that_equals_its_teacher_has_nothing_to_learn(monkeypatch: pyt
     monkeypatch.setattr(teaching, "KEPT_MASS", 1.0)
     model = Model.from_stored(load_network(TINY))
     game = Game(5, rules=RULESETS["tromp-taylor"], komi=3.5)  # every move is legal: none has a target of 0
-    handle = NetworkEvaluator(TINY, device="cpu", precision="float32").with_options()
-    rows = handle.collect(handle.submit(game.board, np.zeros(1, np.intp), np.zeros(1, np.intp)))
+    evaluator = NetworkEvaluator(TINY, device="cpu", precision="float32")
+    rows = evaluator.collect(evaluator.submit(game.board, np.zeros(1, np.intp), np.zeros(1, np.intp)))
     (judgement,) = teaching.judgements_of(rows, game.area)
     batch = Samples(pack([label_of(game, judgement, 1, "tiny")])).batch(np.zeros(1, np.intp), np.zeros(1))
     with torch.inference_mode():

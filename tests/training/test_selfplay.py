@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 
+from gtp_engine.evaluate.factory import make_evaluator
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.network.config import parse_config
 from gtp_engine.network.katago_file import write_katago_file
@@ -26,7 +27,6 @@ from gtp_engine.training.endings import score_game
 from gtp_engine.training.selfplay import FinishedGame, SelfPlay
 from gtp_engine.training.settings import RunSettings
 from gtp_engine.training.settings_toml import parse_settings
-from gtp_engine.training.workers import evaluator_for
 
 LIMIT = 400  # seconds; the first start may compile the core
 SELFPLAY = [sys.executable, "-m", "gtp_engine", "selfplay", "--network", "none", "--workers", "1", "--seed", "3"]
@@ -43,7 +43,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def play(settings: RunSettings, network: str, games: int, side_by_side: int = 8) -> list[FinishedGame]:
     done: list[FinishedGame] = []
-    make = partial(evaluator_for, network, "cpu", "float32")
+    make = partial(make_evaluator, network, device="cpu", precision="float32", cache_megabytes=0.0)
     selfplay = SelfPlay(settings, make, done.append, games=side_by_side, seed=1)
     while len(done) < games:
         selfplay.step()
@@ -97,7 +97,7 @@ def test_games_agree_with_their_records(network: str, tmp_path: Path) -> None:
 def test_a_number_of_games_is_begun_and_finished(network: str) -> None:
     """The first games to finish would be the short ones."""
     done: list[FinishedGame] = []
-    make = partial(evaluator_for, network, "cpu", "float32")
+    make = partial(make_evaluator, network, device="cpu", precision="float32", cache_megabytes=0.0)
     selfplay = SelfPlay(miniature.settings(), make, done.append, games=4, total=6, seed=1)
     begun: set[int] = set()
     while not selfplay.is_done:
@@ -170,14 +170,14 @@ def test_puct_with_noise(network: str) -> None:
 
 def test_another_network_takes_over_games_under_way(network: str, tmp_path: Path) -> None:
     done: list[FinishedGame] = []
-    make = partial(evaluator_for, network, "cpu", "float32")
+    make = partial(make_evaluator, network, device="cpu", precision="float32", cache_megabytes=0.0)
     selfplay = SelfPlay(miniature.settings(), make, done.append, games=4, seed=1)
     for _ in range(40):
         selfplay.step()
     other = tmp_path / "other.bin.gz"
     write_katago_file(Model(parse_config("b1c16")).initialise(torch.Generator().manual_seed(2)).stored(), other)
     begun = len(done)
-    selfplay.change_network(partial(evaluator_for, str(other), "cpu", "float32"))
+    selfplay.change_network(partial(make_evaluator, str(other), device="cpu", precision="float32", cache_megabytes=0.0))
     while len(done) < begun + 8:
         selfplay.step()
     assert {game.sample.source for game in done[begun:]} == {"other"}

@@ -9,7 +9,6 @@ from ...base.jit import njit
 from ...base.random_numbers import next_random
 from ...game.board import BOARD, MAX_POINTS, copy_board
 from ...game.coords import BLACK, EMPTY, MAX_SIZE
-from ..human_profile import check_profile
 from ..row import (
     LEAD,
     LOSS,
@@ -151,17 +150,15 @@ class RolloutEvaluator:
         self._seeds = np.random.default_rng(seed)
         self._pool = ThreadPoolExecutor(threads - 1, "rollouts") if threads > 1 else None
 
-    def with_options(self, *, optimism: float = 0.0, profile: str = "") -> "RolloutEvaluator":
-        """Returns the evaluator itself: it has no options."""
-        check_profile(self.name, self.takes_profile, profile)
-        return self
-
     def submit(
         self,
         boards: np.ndarray,
         indices: np.ndarray,
         symmetries: np.ndarray | None = None,
         ladders: np.ndarray | None = None,
+        *,
+        optimism: float = 0.0,
+        profile: str = "",
     ) -> _Ticket:
         """Begins the batch on the other threads; this one helps in `collect`."""
         count = len(indices)

@@ -66,7 +66,6 @@ class Teacher:
 
     def __init__(self, evaluator: Evaluator, batch_size: int, torch_threads: int | None = None) -> None:
         self._evaluator, self._batch_size, self._torch_threads = evaluator, batch_size, torch_threads
-        self._handle = evaluator.with_options()
         self._workspace = new_workspace()
         self.evaluated = 0
 
@@ -117,7 +116,7 @@ class Teacher:
             boards[row] = position_of(walk.game, self._workspace)[0]
         symmetries = np.array([walk.random.integers(COUNT) for walk in walks], np.intp)
         self.evaluated += len(walks)
-        return self._handle.submit(boards, np.arange(len(walks)), symmetries)
+        return self._evaluator.submit(boards, np.arange(len(walks)), symmetries)
 
 
 def judgements_of(rows: np.ndarray, area: int) -> Iterator[Judgement]:
