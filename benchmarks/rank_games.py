@@ -26,7 +26,7 @@ from gtp_engine.search.request import SearchRequest
 
 # What makes a player of a rank out of a network: games of another state of these files are not mixed in. The search and
 # the evaluation are left out, since most changes there are about speed: after one that is not, begin a new `work/`.
-PLAYING = tuple(f"play/{name}.py" for name in ("decision", "rank_play", "resigning", "sense", "status", "strength"))
+PLAYING = tuple(f"play/{name}.py" for name in ("blunders", "decision", "rank_play", "resigning", "status", "strength"))
 GNUGO = -1.0  # in place of a strength
 MOVES_PER_POINT = 3
 OPENING_MOVES = 2

@@ -1,4 +1,4 @@
-"""What a player of any rank sees at a glance, so that a move drawn from a policy is never absurd.
+"""The blunders that a player of any rank sees at a glance, so that a move drawn from a policy is never absurd.
 
 The rules and the reader of ladders decide as far as they can; the rest is the network's ownership, for points where
 nothing is at stake any more.
@@ -25,8 +25,8 @@ _NARROW = 4  # rows or columns of a board on which the edge is all there is
 _NEARBY = 2  # rows and columns within which a stone gives a move on the edge a purpose
 
 
-class Sense:
-    """A position as the player to move sees it.
+class Blunders:
+    """The moves that no player makes in a position, as the player to move sees it.
 
     Args:
         game: The position.

@@ -6,8 +6,8 @@ import pytest
 from gtp_engine.game.coords import BLACK, PASS, WHITE, parse_vertex, point_at
 from gtp_engine.game.game import Game
 from gtp_engine.game.points import index_of_point
+from gtp_engine.play.blunders import Blunders
 from gtp_engine.play.rank_play import choose_at
-from gtp_engine.play.sense import Sense
 from gtp_engine.play.strength import Strength
 from gtp_engine.search.report import SearchReport
 
@@ -42,7 +42,9 @@ def report_on(game: Game, likely: dict[str, float], ownership: dict[str, float] 
 
 
 def is_absurd(game: Game, name: str, prior: float = 0.01, ownership: dict[str, float] | float = 0.0) -> bool:
-    return Sense(game, report_on(game, {name: prior}, ownership)).is_absurd(parse_vertex(name, game.width, game.height))
+    return Blunders(game, report_on(game, {name: prior}, ownership)).is_absurd(
+        parse_vertex(name, game.width, game.height)
+    )
 
 
 EYES = """
@@ -72,7 +74,7 @@ def test_an_eye_whose_stones_are_in_atari_may_be_filled() -> None:
         . . . . . . .
         . . . . . . .
     """)
-    assert not Sense(game, report_on(game, {})).is_own_eye(parse_vertex("A7", 7, 7))
+    assert not Blunders(game, report_on(game, {})).is_own_eye(parse_vertex("A7", 7, 7))
 
 
 def test_the_edge_is_played_only_near_stones() -> None:
@@ -215,7 +217,7 @@ LARGE_GROUP = """
 
 def test_an_atari_of_a_large_group_is_answered() -> None:
     game = position(LARGE_GROUP)
-    saving = Sense(game, report_on(game, {})).saving_moves()
+    saving = Blunders(game, report_on(game, {})).saving_moves()
     assert [game.vertex(point) for point in saving] == ["G6"]
     report = report_on(game, {"E2": 0.9})
     for strength in (0.5, 0.9, 1.0):
@@ -239,10 +241,10 @@ def test_a_weak_player_overlooks_an_atari_now_and_then() -> None:
 
 def test_a_lost_or_small_group_is_not_saved() -> None:
     game = position(LARGE_GROUP)
-    lost = Sense(game, report_on(game, {}, ownership=-0.9))
+    lost = Blunders(game, report_on(game, {}, ownership=-0.9))
     assert lost.saving_moves() == []
     small = position(LADDER)
-    assert Sense(small, report_on(small, {})).saving_moves() == []
+    assert Blunders(small, report_on(small, {})).saving_moves() == []
 
 
 def test_a_group_is_saved_by_capturing_if_it_cannot_run() -> None:
@@ -255,7 +257,7 @@ def test_a_group_is_saved_by_capturing_if_it_cannot_run() -> None:
         . . . . . . .
         . . . . . . .
     """)
-    assert [game.vertex(point) for point in Sense(game, report_on(game, {})).saving_moves()] == ["E6"]
+    assert [game.vertex(point) for point in Blunders(game, report_on(game, {})).saving_moves()] == ["E6"]
 
 
 @pytest.mark.parametrize("rules", ["chinese", "tromp-taylor"])
@@ -271,7 +273,7 @@ def test_suicide_saves_no_group(rules: str) -> None:
     """)
     game.set_rules(rules)
     assert game.is_legal(parse_vertex("B1", 7, 7)) == (rules == "tromp-taylor")
-    assert Sense(game, report_on(game, {})).saving_moves() == []
+    assert Blunders(game, report_on(game, {})).saving_moves() == []
 
 
 def test_a_player_passes_if_no_sensible_move_is_left() -> None:
@@ -292,7 +294,7 @@ def test_a_player_passes_if_no_sensible_move_is_left() -> None:
 def test_no_pass_in_the_opening_if_all_likely_moves_are_absurd() -> None:
     game = position(VICTIM)
     report = report_on(game, {"E6": 0.45})
-    assert Sense(game, report).is_absurd(parse_vertex("E6", 9, 9))
+    assert Blunders(game, report).is_absurd(parse_vertex("E6", 9, 9))
     for strength in (0.6, 0.9, 1.0, 2.1):
         for seed in range(5):
             chosen = choose_at(Strength(strength), game, report, np.random.default_rng(seed))
