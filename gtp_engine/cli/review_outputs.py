@@ -76,10 +76,10 @@ class Outputs:
         Returns:
             The error of each file, "" if it was written.
         """
-        from ..analysis.curve import plot_curve
-
         results = self._write(reviews, streams=False)
         if self.pictures:
+            from ..analysis.curve import plot_curve
+
             path = self.pictures[number - 1]
             results[path] = _error_of(partial(plot_curve, reviews[-1], path))
         return results
