@@ -2,6 +2,7 @@
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as conditions
 from hypothesis import strategies as st
 
 from gtp_engine.game.coords import BLACK, WHITE
@@ -36,6 +37,7 @@ MAIN, PERIOD, COUNT = st.floats(0, 360_000), st.floats(0, 3600, exclude_min=True
     | st.builds(TimeSettings, st.sampled_from(("byoyomi", "canadian")), MAIN, PERIOD, COUNT)
     | st.builds(TimeSettings, st.just("fischer"), MAIN, increment=PERIOD)
 )
+@conditions(deadline=None)
 def test_every_time_of_a_game_returns_exactly(settings: TimeSettings) -> None:
     properties = {"TM": [number_text(settings.main).encode()], "OT": [overtime_text(settings).encode()]}
     assert read_time_settings(properties) == (settings if settings.full.seconds else NO_LIMIT)
