@@ -14,6 +14,8 @@ from typing import Any
 
 import click
 
+from gtp_engine.base.fields import Flag, Words
+from gtp_engine.base.settings import meanings, settings_of
 from gtp_engine.cli import COMMANDS as PROGRAM_COMMANDS
 from gtp_engine.cli import main as program
 from gtp_engine.cli.command import Command
@@ -21,7 +23,6 @@ from gtp_engine.cli.configuration import COMMON_SETTINGS, variable
 from gtp_engine.game.rules import RULESETS, Rules
 from gtp_engine.gtp.commands import COMMANDS as GTP_COMMANDS
 from gtp_engine.search.parameters import SearchParameters, default_parameters
-from gtp_engine.training.setting import settings_of
 from gtp_engine.training.settings import RunSettings, SearchSettings
 
 DOCS = Path(__file__).parent
@@ -93,12 +94,19 @@ def search_parameters() -> str:
     """Returns a table of the search parameters, in the order of the class."""
     rollouts, network = SearchParameters(), default_parameters("a network's file")
     _, self_play = SearchSettings().full(cycle=0)
-    meanings = field_meanings(SearchParameters)
     rows = []
-    for item in dataclasses.fields(SearchParameters):
-        name, katago = item.name, item.metadata.get("katago")
+    for name, item in settings_of(SearchParameters).items():
+        katago = item.metadata.get("katago")
         defaults = [code(plain(getattr(parameters, name))) for parameters in (network, rollouts, self_play)]
-        rows.append([code(name), code(katago or ""), *defaults, accepted(item), meanings[name]])
+        rows.append(
+            [
+                code(name),
+                code(katago or ""),
+                *defaults,
+                accepted(SearchParameters, name),
+                meanings(SearchParameters)[name],
+            ]
+        )
     heads = ["parameter", "KataGo's name", "with a network", "without", "in self-play", "accepts", "meaning"]
     return table(heads, rows)
 
@@ -143,8 +151,13 @@ def run_settings() -> str:
     for section in dataclasses.fields(RunSettings):
         values = getattr(defaults, section.name)
         rows = [
-            [code(name), code(plain(getattr(values, name)) or '""'), accepted(item), item.metadata["meaning"]]
-            for name, item in settings_of(values).items()
+            [
+                code(name),
+                code(plain(getattr(values, name)) or '""'),
+                accepted(values, name),
+                meanings(type(values))[name],
+            ]
+            for name in settings_of(values)
         ]
         about = summary(type(values).__doc__)
         parts.append(f"### [{section.name}]\n\n{about}\n\n{table(['setting', 'default', 'accepts', 'meaning'], rows)}")
@@ -188,32 +201,18 @@ GENERATORS: dict[str, Callable[[], str]] = {
 }
 
 
-def field_meanings(kind: type) -> dict[str, str]:
-    """Returns what each field of a dataclass means: its `meaning`, or its entry `name: text` in the docstring."""
-    found = {item.name: item.metadata["meaning"] for item in dataclasses.fields(kind) if "meaning" in item.metadata}
-    names = "|".join(item.name for item in dataclasses.fields(kind))
-    text = " ".join((kind.__doc__ or "").split()).partition(" Raises: ")[0]
-    # Entries stand in one paragraph, so that one may begin after another's full stop or semicolon.
-    entry = re.compile(rf"(?:^|[.;] |Attributes: )((?:{names})(?:, (?:{names}))*)(?: \([^)]*\))?: ")
-    heads = list(entry.finditer(text))
-    ends = [*(head.start() for head in heads[1:]), len(text)]
-    for head, end in zip(heads, ends, strict=False):
-        meaning = text[head.end() : end].strip(" .;")
-        for name in head[1].split(", "):
-            found.setdefault(name, capitalised(meaning) + ".")
-    return found
-
-
-def accepted(item: "dataclasses.Field[Any]") -> str:
+def accepted(section: Any, name: str) -> str:
     """Returns what a setting accepts, by its range or its list of values."""
-    low, high, listed = (item.metadata.get(key) for key in ("low", "high", "accepted"))
-    if listed:
-        return ", ".join(code(value) for value in listed)
+    accepts = settings_of(section)[name].metadata["accepts"]
+    if isinstance(accepts, Words):
+        return ", ".join(code(value) for value in accepts.words)
+    values = getattr(accepts, "values", accepts)
+    low, high = getattr(values, "low", None), getattr(values, "high", None)
     if high is not None and high < UNLIMITED:
         return f"{low:g} to {high:g}"
     if low is not None:
         return f"{low:g} or more"
-    return "`true`, `false`" if item.type in (bool, "bool") else ""
+    return "`true`, `false`" if isinstance(accepts, Flag) else ""
 
 
 def plain(value: object) -> str:
@@ -230,11 +229,6 @@ def plain(value: object) -> str:
 def summary(docstring: str | None) -> str:
     """Returns the first paragraph of a docstring on one line."""
     return " ".join((docstring or "").strip().partition("\n\n")[0].split())
-
-
-def capitalised(text: str) -> str:
-    """Returns the text with its first letter as a capital."""
-    return text[:1].upper() + text[1:]
 
 
 def code(text: str) -> str:

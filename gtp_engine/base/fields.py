@@ -5,11 +5,12 @@ Every check returns the value in its type, or raises a UserError such as
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import inf, nan
 from numbers import Real
+from typing import Any
 
 from .errors import UserError
 
@@ -53,6 +54,66 @@ class Range:
         if self.above:
             return f"{text} above {self.low:g}, up to {self.high:g}"
         return f"{text} from {self.low:g} to {self.high:g}"
+
+    def parse(self, name: str, value: object, *, from_text: bool = True) -> int | float:
+        """Checks a number, as `parse_number` does."""
+        return parse_number(name, value, self, from_text=from_text)
+
+
+@dataclass(frozen=True)
+class Words:
+    """Some words, one at least."""
+
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        *others, last = self.words
+        return f"{', '.join(others)} or {last}" if others else last
+
+    def parse(self, name: str, value: object, *, from_text: bool = True) -> str:
+        """Checks that a text is one of the words; UserError if it is not."""
+        return parse_word(name, value, self.words)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True and false."""
+
+    def __str__(self) -> str:
+        return "true or false"
+
+    def parse(self, name: str, value: object, *, from_text: bool = True) -> bool:
+        """Checks a bool, as `parse_bool` does."""
+        return parse_bool(name, value, from_text=from_text)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text.
+
+    Attributes:
+        check: Returns what a value stands for, in the setting's type; it raises UserError if it is invalid. None if
+            every text is accepted as it is.
+        noun: What the text is, for the help.
+        names: Returns the names that a shell completes; None if there are none.
+        is_path: Whether the text may be the name of a file.
+    """
+
+    check: Callable[[Any], Any] | None = None
+    noun: str = "text"
+    names: Callable[[], Iterable[str]] | None = None
+    is_path: bool = False
+
+    def __str__(self) -> str:
+        return f"a {self.noun} in quotes"
+
+    def parse(self, name: str, value: Any, *, from_text: bool = True) -> Any:
+        """Checks a text; raises UserError if it is none, or an invalid one."""
+        if self.check is not None:
+            return self.check(value)
+        if not isinstance(value, str):
+            raise invalid(name, value, str(self))
+        return value
 
 
 def parse_number(name: str, value: object, accepted: Range, *, from_text: bool = True) -> int | float:
@@ -113,9 +174,9 @@ def parse_word(name: str, value: object, accepted: Iterable[str]) -> str:
         UserError: It is not.
     """
     word = str(value).strip()
-    if word not in accepted:
-        *others, last = accepted
-        raise invalid(name, value, f"{', '.join(others)} or {last}" if others else last)
+    words = Words(tuple(accepted))
+    if word not in words.words:
+        raise invalid(name, value, str(words))
     return word
 
 

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Required, TypedDict, Unpack
 
 from ..base import interrupts
 from ..base.errors import UserError
-from ..base.fields import Range, invalid, parse_number
+from ..base.fields import Range, invalid
+from ..base.settings import setting
 from ..base.system import WAIT_SECONDS
 from ..game.coords import BLACK, is_whole
 from ..game.rules import Rules, as_rules
@@ -40,14 +41,13 @@ class EngineMatchSettings(MatchSettings):
     """
 
     time: tuple[int, int, int] = (0, 0, 0)
-    patience: float = 300.0
+    patience: float = setting(300.0, accepts=Range(0, above=True, noun="number of seconds"))
 
     kind: ClassVar[str] = "engine"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_time(self.time)
-        parse_number("patience", self.patience, Range(0, above=True, noun="number of seconds"), from_text=False)
 
     def conditions(self) -> Conditions:
         """Returns the conditions under which each game is played."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..base import interrupts
-from ..base.fields import Range
+from ..base.settings import setting
 from ..evaluate.choices import AUTO, WITHOUT_NETWORK
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.features import new_workspace, position_of
@@ -82,17 +82,13 @@ class NetworkMatchSettings(MatchSettings):
         precision: Precision of the evaluators, as in `evaluate.choices`.
     """
 
-    concurrency: int = 64
-    visits: int = 100
+    concurrency: int = setting(64, 1)
+    visits: int = setting(100, 1)
     threads: int = 1
     device: str = AUTO
     precision: str = AUTO
 
     kind: ClassVar[str] = "network"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check_numbers(Range(1, whole=True), "visits")
 
     def to_dict(self, commands: dict[str, str]) -> dict[str, Any]:
         return super().to_dict(commands) | {"visits": self.visits}

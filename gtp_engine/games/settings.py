@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ..base.fields import Range, parse_number
+from ..base.settings import check, setting
 from ..game.coords import BLACK, WHITE
 from ..game.game import Game
 from ..game.rules import RULESETS, Rules, default_komi, rules_name
@@ -40,15 +40,15 @@ class MatchSettings:
         UserError: A value is not a number, or out of range.
     """
 
-    games: int
+    games: int = setting(100, 1)
     width: int = 19
     height: int | None = None
     komi: float | None = None
     rules: Rules = RULESETS["chinese"]
     openings: Path | None = None
-    opening_moves: int = 2
-    seed: int = 0
-    concurrency: int = 1
+    opening_moves: int = setting(2, 0)
+    seed: int = setting(0, 0)
+    concurrency: int = setting(1, 1)
     sprt: Sprt | None = None
     folder: Path | None = None
 
@@ -56,13 +56,7 @@ class MatchSettings:
     """What a player of the match is called in messages and in the results."""
 
     def __post_init__(self) -> None:
-        self._check_numbers(Range(1, whole=True), "games", "concurrency")
-        self._check_numbers(Range(0, whole=True), "opening_moves", "seed")
-
-    def _check_numbers(self, accepted: Range, *names: str) -> None:
-        for name in names:
-            number = parse_number(name.replace("_", " "), getattr(self, name), accepted, from_text=False)
-            object.__setattr__(self, name, number)
+        check(self)
 
     def empty_game(self) -> Game:
         """Returns a game on the empty board. Raises ValueError for an impossible board size."""

@@ -6,11 +6,21 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import UserError
-from ..base.fields import Range, invalid, parse_bool, parse_number, parse_word, unknown
+from ..base.fields import Range, Text, invalid, unknown
+from ..base.settings import accepted, check, setting, settings_of
 from ..base.system import available_cpus
-from ..evaluate.choices import AUTO, DEVICES, LARGEST_BOARD, PRECISIONS, WITHOUT_NETWORK, network_on, too_large
-from ..network.library import find_network
-from ..search.parameters import KNOWN_NAMES, SearchParameters, default_parameters, find_parameter, parameter_names
+from ..evaluate.choices import (
+    AUTO,
+    DEVICES,
+    LARGEST_BOARD,
+    PRECISIONS,
+    ROLLOUTS,
+    WITHOUT_NETWORK,
+    network_on,
+    too_large,
+)
+from ..network.library import find_network, list_networks, network_name
+from ..search.parameters import KNOWN_NAMES, PARAMETERS, SearchParameters, default_parameters, find_parameter
 from ..search.request import Limits
 from .ranks import Rank, as_rank
 
@@ -18,28 +28,22 @@ if TYPE_CHECKING:
     from .worker import SearchWorker
 
 DEFAULT_SECONDS = 5.0
-RANK = "rank"  # the name of the parameter
-_NOISE = "analysis_wide_root_noise"
-# Our names and KataGo's of numbers that clients change and that are settings of the engine, not of the search.
-_OWN_NAMES = {
-    "visits": "visits",
-    "maxVisits": "visits",
-    "seconds": "seconds",
-    "maxTime": "seconds",
-    _NOISE: _NOISE,
-    "analysisWideRootNoise": _NOISE,
-}
-# The numbers among the settings, and those that may be None.
-_RANGES = {
-    "threads": Range(1, whole=True),
-    "resign_threshold": Range(0, 1),
-    "resign_moves": Range(1, whole=True),
-    "seed": Range(0, whole=True),
-    "visits": Range(1, whole=True),
-    "seconds": Range(0),
-    _NOISE: Range(0, 5),  # as in KataGo
-}
-_OPTIONAL = ("seed", "visits", "seconds")
+VISITS, SECONDS = Range(1, whole=True), Range(0)
+LIMIT: dict[str, Any] = {"common": True, "together": "limits"}  # one of them replaces both of a place that counts less
+
+
+def _network(value: object) -> str:
+    if not isinstance(value, str | os.PathLike):
+        raise invalid("network", value, "a name or a file")
+    return os.fspath(value)
+
+
+def _networks() -> list[str]:
+    return [AUTO, ROLLOUTS, *sorted({network_name(path) for path in list_networks()})]
+
+
+NETWORK = Text(_network, "name", _networks, is_path=True)
+RANK = Text(as_rank, "rank")
 
 
 @dataclass(frozen=True)
@@ -47,64 +51,49 @@ class EngineSettings:
     """How an engine searches and behaves.
 
     Attributes:
-        network: The evaluator (`evaluate.factory`): a network's file or name, or "none" for rollouts; "auto" for the
-            bundled network for the board's size, or rollouts if there is none.
-        threads: The number of CPU threads.
-        device: The device of a network (`evaluate.network`).
-        precision: The precision of a network (`evaluate.network`).
-        strict: Whether boards too large for the network are refused; otherwise rollouts play on them.
-        seed: The seed of everything random. With it, fixed visits and one thread a game repeats exactly; None for
-            a different one each time.
-        visits: The maximum number of visits for a move; None for no limit. Without visits, seconds and a clock a move
-            takes 5 s.
-        seconds: The maximum time for a move; None for no limit.
-        rank: The rank to play at, such as "12k" (`ranks`); None for full strength.
-        ponder: Whether to search in the opponent's time.
-        resign: Whether to resign a game when the win rate was below `resign_threshold` for `resign_moves` moves in a
-            row.
-        resign_threshold: The win rate below which a position counts as hopeless.
-        resign_moves: The number of hopeless positions in a row at which the engine resigns.
+        network: A network's name or file; auto: the bundled one for the board size; none: random rollouts.
+        rank: Play at a rank: 25k to 5d, such as 12k, or max.
+        visits: Stop each search after N visits.
+        seconds: Stop each search after this many seconds. Without visits, seconds and a clock a move takes 5 s.
+        strict: Fail if the board is too large for the network, instead of using rollouts.
+        seed: Random seed; results are reproducible with limited visits and one thread.
+        threads: CPU threads.
+        device: Device for networks.
+        precision: Numeric precision of networks.
+        ponder: Think on the opponent's time.
+        resign: Resign lost games: once the win rate was below resign_threshold for resign_moves moves in a row.
+        resign_threshold: Win rate below which a position counts as hopeless.
+        resign_moves: Number of hopeless positions in a row at which the engine resigns.
         parameters: Search parameters, by name, that differ from the network's defaults.
-        analysis_wide_root_noise: How much more evenly `Engine.analyze` looks at the root's moves than a move's search
-            does, KataGo's analysisWideRootNoise (`SearchParameters.widened`).
+        analysis_wide_root_noise: How much more evenly an analysis (`Engine.analyze`) looks at the root's moves than a
+            move's search does, KataGo's analysisWideRootNoise (`SearchParameters.widened`).
 
     Raises:
         UserError: The network is not found, or another setting or a parameter is invalid.
     """
 
-    network: str = AUTO
-    threads: int = field(default_factory=available_cpus)
-    device: str = AUTO
-    precision: str = AUTO
-    strict: bool = False
-    seed: int | None = None
-    visits: int | None = None
-    seconds: float | None = None
-    rank: Rank | str | None = None
-    ponder: bool = False
-    resign: bool = True
-    resign_threshold: float = 0.05
-    resign_moves: int = 3
+    network: str = setting(AUTO, accepts=NETWORK, common=True)
+    rank: Rank | str | None = setting(None, accepts=RANK, common=True, is_live=True, shown="full strength")
+    visits: int | None = setting(None, accepts=VISITS, katago="maxVisits", is_live=True, **LIMIT)
+    seconds: float | None = setting(None, accepts=SECONDS, katago="maxTime", is_live=True, **LIMIT)
+    strict: bool = setting(False)
+    seed: int | None = setting(None, accepts=Range(0, whole=True))
+    threads: int = setting(available_cpus, accepts=Range(1, 256, whole=True), common=True, shown="all")
+    device: str = setting(AUTO, accepts=(AUTO, *DEVICES), common=True)
+    precision: str = setting(AUTO, accepts=(AUTO, *PRECISIONS), common=True)
+    ponder: bool = setting(False)
+    resign: bool = setting(True)
+    resign_threshold: float = setting(0.05, 0, 1)
+    resign_moves: int = setting(3, 1)
     parameters: Mapping[str, str | float | bool] = field(default_factory=dict)
-    analysis_wide_root_noise: float = 0.0
+    analysis_wide_root_noise: float = setting(0.0, 0, 5, katago="analysisWideRootNoise", is_live=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.network, str | os.PathLike):
-            raise invalid("network", self.network, "a name or a file")
-        object.__setattr__(self, "network", os.fspath(self.network))
+        check(self)
         if self.network not in (AUTO, *WITHOUT_NETWORK):
             find_network(self.network)
         if not isinstance(self.parameters, Mapping):
             raise invalid("parameters", self.parameters, 'a value for each name, such as {"c_puct": 1.1}')
-        for name, accepted in _RANGES.items():
-            value = getattr(self, name)
-            if value is not None or name not in _OPTIONAL:
-                parse_number(name, value, accepted, from_text=False)
-        for name in ("strict", "ponder", "resign"):
-            parse_bool(name, getattr(self, name), from_text=False)
-        parse_word("device", self.device, (AUTO, *DEVICES))
-        parse_word("precision", self.precision, (AUTO, *PRECISIONS))
-        object.__setattr__(self, "rank", as_rank(self.rank))
         profile = self.search_parameters(self.network).profile
         if profile and self.network in (AUTO, *WITHOUT_NETWORK):
             raise UserError(f"the profile {profile} needs a human-trained --network, such as b18c384nbt-humanv0")
@@ -173,12 +162,13 @@ class EngineSettings:
         seconds = [limit for limit in (self.seconds, budget) if limit is not None]
         return Limits(self.visits, min(seconds, default=None))
 
-    # Settings that clients change by name: those of `_OWN_NAMES`, the rank and the search parameters.
+    # Settings that clients change by name: those declared with `is_live`, and the search parameters.
 
     @staticmethod
     def parameter_names() -> list[str]:
         """Returns the names that `parameter` and `with_parameter` accept: limits, the rank and search parameters."""
-        return ["visits", "seconds", RANK, *parameter_names(), _NOISE]
+        limits = ["visits", "seconds", "rank"]
+        return [*limits, *PARAMETERS, *(name for name in _LIVE if name not in limits)]
 
     def parameter(self, name: str, network: str) -> Any:
         """Returns a parameter by its name or KataGo's, for this network; None for a limit or a rank that is not set.
@@ -186,12 +176,9 @@ class EngineSettings:
         Raises:
             UserError: The name is unknown.
         """
-        _check_parameter(name)
-        if name in _OWN_NAMES:
-            return getattr(self, _OWN_NAMES[name])
-        if name == RANK:
-            return None if self.rank is None else str(self.rank)
-        return getattr(self.search_parameters(network), find_parameter(name))
+        own = _own_name(name)
+        value = getattr(self, own) if own else getattr(self.search_parameters(network), find_parameter(name))
+        return str(value) if isinstance(value, Rank) else value
 
     def with_parameter(self, name: str, value: str | float | bool) -> "EngineSettings":
         """Returns these settings with a parameter changed, by its name or KataGo's.
@@ -199,26 +186,26 @@ class EngineSettings:
         Raises:
             UserError: The name is unknown or the value invalid.
         """
-        _check_parameter(name)
-        if name in _OWN_NAMES:
-            change: dict[str, Any] = {_OWN_NAMES[name]: _own_value(name, value)}
-        elif name == RANK:
-            change = {RANK: value}
-        else:
-            change = {"parameters": {**self.parameters, find_parameter(name): value}}
+        own = _own_name(name)
+        if own is None:
+            return replace(self, parameters={**self.parameters, find_parameter(name): value})
+        item = _LIVE[own]
+        is_unset = item.default is None and str(value).strip().lower() in ("", "none")
+        change: dict[str, Any] = {own: None if is_unset else accepted(item, value, from_text=True)}
         return replace(self, **change)
 
 
-def _check_parameter(name: str) -> None:
-    """Raises UserError if a name is not one of `_OWN_NAMES`, that of the rank or that of a search parameter."""
-    known = (*_OWN_NAMES, RANK, *KNOWN_NAMES)
+_LIVE = {name: item for name, item in settings_of(EngineSettings).items() if item.metadata.get("is_live")}
+_KATAGO_NAMES = {item.metadata["katago"]: name for name, item in _LIVE.items() if "katago" in item.metadata}
+
+
+def _own_name(name: str) -> str | None:
+    """Returns the name of a setting of the engine, given by ours or by KataGo's; None for a search parameter.
+
+    Raises:
+        UserError: The name is unknown.
+    """
+    known = (*_LIVE, *_KATAGO_NAMES, *KNOWN_NAMES)
     if name not in known:
         raise unknown("parameter", name, known, accepted=EngineSettings.parameter_names())
-
-
-def _own_value(name: str, value: str | float | bool) -> int | float | None:
-    """Returns a number from a client's text, in the range of the settings; None for a limit "none" or ""."""
-    setting = _OWN_NAMES[name]
-    if setting in _OPTIONAL and str(value).strip().lower() in ("", "none"):
-        return None
-    return parse_number(name, value, _RANGES[setting])
+    return _KATAGO_NAMES.get(name, name if name in _LIVE else None)

@@ -1,46 +1,26 @@
 """Every number that steers the search, by one name in settings files, `--set` and `kata-set-param`."""
 
-from collections.abc import Callable
-from dataclasses import Field, dataclass, field, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from ..base.errors import UserError
-from ..base.fields import Range, parse_bool, parse_number, parse_word, unknown
+from ..base.fields import Text, unknown
+from ..base.settings import accepted, check, setting, settings_of
 from ..evaluate.choices import WITHOUT_NETWORK
-from ..evaluate.human_profile import profile_name
 
 
-def _parameter(default: Any, katago: str | None = None, *, low: float | None = None, high: float | None = None) -> Any:
-    """Returns a field with KataGo's name of the parameter, if it has one, and the accepted range."""
-    return field(default=default, metadata={"katago": katago, "low": low, "high": high})
+def _profile(text: object) -> str:
+    from ..evaluate.human_profile import profile_name
+
+    return profile_name(str(text))
 
 
-def _choice(default: str, *accepted: str) -> Any:
-    """Returns a field for one of several words."""
-    return field(default=default, metadata={"katago": None, "accepted": accepted})
+def _profiles() -> list[str]:
+    """Returns the profiles that shells complete: ranks, and the stems of the others."""
+    ranks = [f"{kyu}k" for kyu in range(20, 0, -1)] + [f"{dan}d" for dan in range(1, 10)]
+    return [*(f"rank_{rank}" for rank in ranks), "preaz_5k", "proyear_1990"]
 
 
-def _text(default: str, katago: str, check: Callable[[str], str]) -> Any:
-    """Returns a field for a text, which `check` normalizes; it raises ValueError for an invalid one."""
-    return field(default=default, metadata={"katago": katago, "check": check})
-
-
-def _checked(item: "Field[Any]", value: object, *, from_text: bool = False) -> Any:
-    """Returns `value`, or the value that a text contains, in the parameter's type.
-
-    Raises:
-        UserError: The value is of another type or out of range.
-    """
-    name = item.name
-    kind: type = type(item.default)
-    if "check" in item.metadata:
-        return item.metadata["check"](str(value).strip())
-    if kind is str:
-        return parse_word(name, value, item.metadata["accepted"])
-    if kind is bool:
-        return parse_bool(name, value, from_text=from_text)
-    accepted = Range(item.metadata["low"], item.metadata["high"], whole=kind is int)
-    return parse_number(name, value, accepted, from_text=from_text)
+PROFILE = Text(_profile, "profile", _profiles)
 
 
 @dataclass(frozen=True)
@@ -114,46 +94,43 @@ class SearchParameters:
         UserError: A value is of the wrong type or out of range.
     """
 
-    selection: str = _choice("puct", "puct", "uct")
-    c_puct: float = _parameter(1.1, "cpuctExploration", low=1e-6)
-    c_puct_log: float = _parameter(0.0, "cpuctExplorationLog", low=0)
-    c_puct_base: float = _parameter(500.0, "cpuctExplorationBase", low=1)
-    c_puct_spread: float = _parameter(0.0, "cpuctUtilityStdevScale", low=0, high=1)
-    rave: float = _parameter(300.0, low=0)
-    c_uct: float = _parameter(0.6, low=0)
-    fpu_reduction: float = _parameter(0.2, "fpuReductionMax", low=0)
-    root_fpu_reduction: float = _parameter(0.2, "rootFpuReductionMax", low=0)
-    fpu_visited_power: float = _parameter(0.0, "fpuParentWeightByVisitedPolicyPow", low=0)
-    score_utility: float = _parameter(0.1, "staticScoreUtilityFactor", low=0, high=1)
-    dynamic_score_utility: float = _parameter(0.0, "dynamicScoreUtilityFactor", low=0, high=1)
-    better_children: float = _parameter(0.0, "valueWeightExponent", low=0, high=1)
-    noise_pruning: float = _parameter(0.0, "noisePruneUtilityScale", low=0, high=10)
-    value_bias: float = _parameter(0.0, "subtreeValueBiasFactor", low=0, high=1)
-    uncertainty: float = _parameter(0.0, "uncertaintyCoeff", low=0, high=1)
-    virtual_loss: float = _parameter(1.0, "numVirtualLossesPerThread", low=0)
-    batch_size: int = _parameter(0, "nnMaxBatchSize", low=0, high=4096)
-    root_noise: float = _parameter(0.0, "rootDirichletNoiseWeight", low=0, high=1)
-    dirichlet_alpha: float = _parameter(10.83, "rootDirichletNoiseTotalConcentration", low=1e-6)
-    root_policy_temperature: float = _parameter(1.0, "rootPolicyTemperature", low=0.01, high=100)
-    forced_playouts: float = _parameter(0.0, "rootDesiredPerChildVisitsCoeff", low=0, high=100)
-    gumbel_moves: int = _parameter(0, low=0, high=400)
-    gumbel_noise: float = _parameter(0.0, low=0, high=10)
-    temperature: float = _parameter(0.0, "chosenMoveTemperature", low=0)
-    temperature_moves: int = _parameter(30, low=0)
-    choice: str = _choice("lcb", "visits", "lcb")
-    lcb_stdevs: float = _parameter(5.0, "lcbStdevs", low=0)
-    symmetry: str = _choice("none", "none", "random", "average")
-    policy_optimism: float = _parameter(0.0, "policyOptimism", low=0, high=1)
-    root_policy_optimism: float = _parameter(0.0, "rootPolicyOptimism", low=0, high=1)
-    profile: str = _text("", "humanSLProfile", profile_name)
-    reuse_tree: bool = _parameter(True)
-    tree_megabytes: float = _parameter(1000.0, low=0.1, high=1e9)
+    selection: str = setting("puct", accepts=("puct", "uct"))
+    c_puct: float = setting(1.1, 1e-6, katago="cpuctExploration")
+    c_puct_log: float = setting(0.0, 0, katago="cpuctExplorationLog")
+    c_puct_base: float = setting(500.0, 1, katago="cpuctExplorationBase")
+    c_puct_spread: float = setting(0.0, 0, 1, katago="cpuctUtilityStdevScale")
+    rave: float = setting(300.0, 0)
+    c_uct: float = setting(0.6, 0)
+    fpu_reduction: float = setting(0.2, 0, katago="fpuReductionMax")
+    root_fpu_reduction: float = setting(0.2, 0, katago="rootFpuReductionMax")
+    fpu_visited_power: float = setting(0.0, 0, katago="fpuParentWeightByVisitedPolicyPow")
+    score_utility: float = setting(0.1, 0, 1, katago="staticScoreUtilityFactor")
+    dynamic_score_utility: float = setting(0.0, 0, 1, katago="dynamicScoreUtilityFactor")
+    better_children: float = setting(0.0, 0, 1, katago="valueWeightExponent")
+    noise_pruning: float = setting(0.0, 0, 10, katago="noisePruneUtilityScale")
+    value_bias: float = setting(0.0, 0, 1, katago="subtreeValueBiasFactor")
+    uncertainty: float = setting(0.0, 0, 1, katago="uncertaintyCoeff")
+    virtual_loss: float = setting(1.0, 0, katago="numVirtualLossesPerThread")
+    batch_size: int = setting(0, 0, 4096, katago="nnMaxBatchSize")
+    root_noise: float = setting(0.0, 0, 1, katago="rootDirichletNoiseWeight")
+    dirichlet_alpha: float = setting(10.83, 1e-6, katago="rootDirichletNoiseTotalConcentration")
+    root_policy_temperature: float = setting(1.0, 0.01, 100, katago="rootPolicyTemperature")
+    forced_playouts: float = setting(0.0, 0, 100, katago="rootDesiredPerChildVisitsCoeff")
+    gumbel_moves: int = setting(0, 0, 400)
+    gumbel_noise: float = setting(0.0, 0, 10)
+    temperature: float = setting(0.0, 0, katago="chosenMoveTemperature")
+    temperature_moves: int = setting(30, 0)
+    choice: str = setting("lcb", accepts=("visits", "lcb"))
+    lcb_stdevs: float = setting(5.0, 0, katago="lcbStdevs")
+    symmetry: str = setting("none", accepts=("none", "random", "average"))
+    policy_optimism: float = setting(0.0, 0, 1, katago="policyOptimism")
+    root_policy_optimism: float = setting(0.0, 0, 1, katago="rootPolicyOptimism")
+    profile: str = setting("", accepts=PROFILE, katago="humanSLProfile")
+    reuse_tree: bool = setting(True)
+    tree_megabytes: float = setting(1000.0, 0.1, 1e9)
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if value is not item.default:  # most are, and need no check
-                object.__setattr__(self, item.name, _checked(item, value))
+        check(self)
 
     def with_value(self, name: str, value: str | float | bool) -> "SearchParameters":
         """Returns a copy with one parameter changed.
@@ -166,7 +143,7 @@ class SearchParameters:
             UserError: The name is unknown or the value invalid; the message names what is accepted.
         """
         found = find_parameter(name)
-        return replace(self, **{found: _checked(_FIELDS[found], value, from_text=True)})
+        return replace(self, **{found: accepted(PARAMETERS[found], value, from_text=True)})
 
     def widened(self, noise: float) -> "SearchParameters":
         """Returns a copy that looks more evenly at the root's moves, as KataGo does with this wideRootNoise.
@@ -206,20 +183,9 @@ def default_parameters(network: str) -> SearchParameters:
     return SearchParameters() if network in WITHOUT_NETWORK else _FOR_NETWORKS
 
 
-_FIELDS = {item.name: item for item in fields(SearchParameters)}
-_BY_KATAGO_NAME = {item.metadata["katago"]: item.name for item in _FIELDS.values() if item.metadata["katago"]}
-KNOWN_NAMES = (*_FIELDS, *_BY_KATAGO_NAME)  # ours, and KataGo's
-
-
-def parameter_names() -> list[str]:
-    """Returns the names of all parameters."""
-    return list(_FIELDS)
-
-
-def accepted_words(name: str) -> tuple[str, ...]:
-    """Returns the words that a parameter accepts; none for numbers, other texts and unknown names."""
-    words: tuple[str, ...] = _FIELDS[name].metadata.get("accepted", ()) if name in _FIELDS else ()
-    return words
+PARAMETERS = settings_of(SearchParameters)  # the declarations, by name
+_BY_KATAGO_NAME = {item.metadata["katago"]: name for name, item in PARAMETERS.items() if "katago" in item.metadata}
+KNOWN_NAMES = (*PARAMETERS, *_BY_KATAGO_NAME)  # ours, and KataGo's
 
 
 def find_parameter(name: str) -> str:
@@ -228,11 +194,11 @@ def find_parameter(name: str) -> str:
     Raises:
         UserError: The name is unknown; the message has the nearest ones.
     """
-    if name in _FIELDS:
+    if name in PARAMETERS:
         return name
     if name in _BY_KATAGO_NAME:
         return _BY_KATAGO_NAME[name]
-    raise unknown("parameter", name, KNOWN_NAMES, accepted=_FIELDS)
+    raise unknown("parameter", name, KNOWN_NAMES, accepted=PARAMETERS)
 
 
 def parse_setting(parameters: SearchParameters, text: str) -> SearchParameters:

@@ -15,8 +15,8 @@ from ..network.plain import config_from_data, to_data
 from .data.loader import Loader, Samples, loader_threads
 from .ddp import ProcessGroup
 from .errors import RESOURCE_ERRORS
-from .learner import Learner, LearnerSettings
-from .losses import LossWeights
+from .learner import Learner
+from .settings import LearnerSettings, LossWeights
 
 logger = logging.getLogger(__name__)
 

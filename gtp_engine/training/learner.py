@@ -10,7 +10,6 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import torch
@@ -25,13 +24,9 @@ from ..network.model import Model
 from ..network.stored import RawOutputs
 from .data.loader import Tensors, on_device
 from .ddp import ProcessGroup
-from .losses import Loss, LossWeights, Means, accuracies, losses, total
-from .setting import setting
+from .losses import Loss, Means, accuracies, losses, total
+from .settings import LearnerSettings
 
-# Peak learning rates by optimizer, for batches of a few hundred samples, and weight decays with which the weights of
-# both decay equally fast.
-RATES = {"adamw": 2e-3, "sgd": 0.05}
-DECAYS = {"adamw": 0.02, "sgd": 0.0008}
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 STATE = "learner 1"  # version of `Learner.state`
 MEASURED_SAMPLES = 4096  # enough to measure the batch norms of the network that plays
@@ -42,53 +37,6 @@ Measure: TypeAlias = Callable[[RawOutputs[Tensor], Tensors, NetworkConfig], dict
 
 class LossNotFinite(UserError):
     """A loss became NaN or infinite: the network is lost, but the last saved one is not."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LearnerSettings:
-    """How to learn. Most fields are settings of a run (`settings.LearnSettings`), and have their meaning there.
-
-    Attributes:
-        momentum: Momentum of SGD (Nesterov's), or the first beta of AdamW (Loshchilov and Hutter 2019).
-        clip: Maximum norm of the gradient.
-        total: Samples after which the training ends; None if this is not known; the learning rate then never decays.
-        losses: Weights of the losses.
-    """
-
-    batch_size: int = setting(
-        256, "Samples per step. Larger batches are faster on a GPU, and need a higher learning rate.", 2
-    )
-    optimizer: str = setting(
-        "adamw",
-        "Optimizer. It cannot change later. With sgd, set learning_rate to about 0.05 and weight_decay to about "
-        "0.0008.",
-        accepted=tuple(RATES),
-    )
-    learning_rate: float = setting(
-        2e-3, "Peak learning rate. Too high a rate makes losses infinite, too low a one wastes time.", 0
-    )
-    warm_up: int = setting(
-        50_000, "Samples over which the learning rate rises from 0 to its peak at the start of the run.", 0
-    )
-    drop_share: float = 0.5
-    last_rate: float = 0.01
-    weight_decay: float = setting(
-        0.02,
-        "Weight decay per step, as a share of the learning rate, of matrices and convolutions; biases and norms "
-        "have none.",
-        0,
-    )
-    average: int = setting(
-        200_000,
-        "Samples over which the weights of the network that plays are averaged. More are steadier and lag behind; "
-        "0 plays with the latest weights.",
-        0,
-    )
-    precision: str = "float32"
-    momentum: float = 0.9
-    clip: float = 1.0
-    total: int | None = None
-    losses: LossWeights = field(default=LossWeights())
 
 
 def rate_at(settings: LearnerSettings, samples: int) -> float:
@@ -127,7 +75,6 @@ class Learner:
         device: torch.device | None = None,
         group: ProcessGroup | None = None,
     ) -> None:
-        parse_word("optimizer", settings.optimizer, RATES)
         parse_word("precision", settings.precision, PRECISIONS)
         self.settings = settings
         self.device = device or torch.device("cpu")

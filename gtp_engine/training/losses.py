@@ -18,7 +18,6 @@ default weights; that of the value includes the factor 0.6 of KataGo's trainer. 
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -31,36 +30,13 @@ from ..network.outputs import no_result_possible, short_term_errors
 from ..network.stored import RawOutputs
 from .data import rows
 from .data.loader import Tensors
-from .setting import setting
+from .settings import LossWeights
 
 # Points from which a score's error counts linearly instead of quadratically (KataGo's metrics_pytorch.py).
 SCORE_DELTA, STDEV_DELTA, LEAD_DELTA = 12.0, 10.0, 8.0
-_HUBER = "half the squared error up to {:g} points, then linear"
 _OFF = -1e4  # logit of what is impossible; finite, because it is multiplied by a target of 0
 # The mean of |x| of a normal distribution is its standard deviation times sqrt(2 / pi).
 _DEVIATION_OF_MEAN_ERROR = math.sqrt(math.pi / 2)
-
-
-@dataclass(frozen=True)
-class LossWeights:
-    """The loss weights; 0 switches a loss off."""
-
-    policy: float = setting(
-        1.0, "Weight of the policy loss (nats): the moves that the search prefers, or those of the records.", 0
-    )
-    opponent: float = setting(0.15, "Weight of the loss of the opponent's reply (nats), an auxiliary target.", 0)
-    value: float = setting(0.72, "Weight of the value loss (nats): who wins.", 0)
-    score: float = setting(0.015, f"Weight of the loss of the final score: {_HUBER.format(SCORE_DELTA)}.", 0)
-    stdev: float = setting(
-        0.01, f"Weight of the loss of the final score's standard deviation: {_HUBER.format(STDEV_DELTA)}.", 0
-    )
-    lead: float = setting(
-        0.006, f"Weight of the loss of the lead, the score that a search would expect: {_HUBER.format(LEAD_DELTA)}.", 0
-    )
-    ownership: float = setting(
-        1.5, "Weight of the loss of the ownership (nats, a mean over the board): who will own each point.", 0
-    )
-    errors: float = setting(0.1, "Weight of the loss of the short-term errors: how wrong value and score are here.", 0)
 
 
 class Loss(NamedTuple):

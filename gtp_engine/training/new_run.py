@@ -3,19 +3,18 @@
 import logging
 import shutil
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import Field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from ..base.errors import UserError
 from ..base.folders import data_dir
+from ..base.settings import settings_of
 from ..network.library import find_network, load_network, network_name
 from .distillation.labels import FACTS, check_labels, check_some_are_learned, wanted_labels
-from .learner import DECAYS, RATES, LearnerSettings
 from .presets import preset_file
 from .run_folder import RunFolder
-from .setting import settings_of
-from .settings import LearnSettings, RecordSettings, RunSettings
+from .settings import DECAYS, RATES, LearnerSettings, LearnSettings, RecordSettings, RunSettings
 from .settings_toml import read_settings
 
 logger = logging.getLogger(__name__)
@@ -25,9 +24,6 @@ DEFAULT_PRESET = "laptop"
 RECORDS = RunSettings(
     learn=LearnSettings(samples=0, epochs=1, drop_share=LearnerSettings.drop_share, last_rate=LearnerSettings.last_rate)
 )
-# What options may change when a run from records resumes: it may be prolonged and validated more often, and the file of
-# its teacher may have moved (`_check_labels`).
-_CHANGEABLE = ("samples", "validate", "teacher", "positions", "label_sizes", "threads", "device")
 
 
 class RunConflictError(UserError):
@@ -116,9 +112,9 @@ def begin_records(folder: RunFolder, new: RunSettings, given: Mapping[str, Any])
         return
     wanted = with_options(before, given)
     changed = _differences(before, wanted)
-    for name, (old, now) in changed.items():
+    for name, (item, old, now) in changed.items():
         is_other_kind = name == "teacher" and not (old and (folder.labels_of(before) / FACTS).exists())
-        if name not in _CHANGEABLE or is_other_kind:
+        if not item.metadata.get("changeable") or is_other_kind:
             raise RunConflictError(
                 f"{folder.path} contains a run with {name} = {old!r}, not {now!r}: leave the option out, or choose "
                 "another folder"
@@ -150,13 +146,14 @@ def _check_labels(folder: RunFolder, settings: RunSettings) -> None:
         check_some_are_learned(settings, labels)
 
 
-def _differences(old: RunSettings, new: RunSettings) -> dict[str, tuple[Any, Any]]:
-    """Returns the settings in which two runs differ, by name."""
-    found: dict[str, tuple[Any, Any]] = {}
+def _differences(old: RunSettings, new: RunSettings) -> "dict[str, tuple[Field[Any], Any, Any]]":
+    """Returns the settings in which two runs differ, by name: the declaration and both values."""
+    found: dict[str, tuple[Field[Any], Any, Any]] = {}
     for section in fields(RunSettings):
         before, after = getattr(old, section.name), getattr(new, section.name)
-        pairs = {name: (getattr(before, name), getattr(after, name)) for name in settings_of(before)}
-        found |= {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+        for name, item in settings_of(before).items():
+            if getattr(before, name) != getattr(after, name):
+                found[name] = item, getattr(before, name), getattr(after, name)
     return found
 
 

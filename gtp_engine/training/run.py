@@ -25,10 +25,11 @@ from .data.loader import Loader, Samples, Tensors, fixed_batches, loader_threads
 from .ddp import ProcessGroup
 from .event_files import EventFiles
 from .follower import start_followers
-from .learner import MEASURED_SAMPLES, Learner, LearnerSettings, Measure, faster_precision, rate_at
+from .learner import MEASURED_SAMPLES, Learner, Measure, faster_precision, rate_at
 from .limit import Limit, Stopped
 from .observer import Observer
 from .run_folder import RunFolder
+from .settings import LearnerSettings
 from .validation import VALIDATION_SEED
 
 SAVE_SECONDS = 120.0  # between checkpoints: the most training that a kill can cost

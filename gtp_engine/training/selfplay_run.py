@@ -25,7 +25,7 @@ from .data.random_games import random_games
 from .data.samples import join, pack
 from .data.shards import SUFFIX, ShardError, read_shards, write_shard
 from .ddp import ProcessGroup
-from .learner import LearnerSettings, learning_speed, playing_network
+from .learner import learning_speed, playing_network
 from .limit import Limit, Stopped
 from .observer import Observer
 from .pace import PlayingPace, first_estimate, first_length, measured_pace
@@ -33,7 +33,7 @@ from .run import SAVE_SECONDS, Run
 from .run_folder import RunFolder
 from .selfplay import Counts
 from .selfplay_games import play_games
-from .settings import RunSettings
+from .settings import LearnerSettings, RunSettings
 from .storage import GameWriter, ShardFacts, shard_facts
 from .strength import elo_fields, last_rated, play_match
 from .workers import LocalPool, SelfPlayPool

@@ -11,10 +11,9 @@ from typing import Any
 import tomlkit
 
 from ..base.errors import UserError
-from ..base.fields import Range, invalid, parse_number, parse_word, unknown
-from ..search.parameters import SearchParameters
-from .setting import comment_of, settings_of
-from .settings import RunSettings, SearchSettings, parse_size, sections_of
+from ..base.fields import unknown
+from ..base.settings import accepted, comment_of, settings_of
+from .settings import RunSettings, sections_of
 
 VERSION = 1  # of the file
 _COMMENT_WIDTH = 100
@@ -32,7 +31,7 @@ def to_toml(settings: RunSettings) -> str:
             table.add(tomlkit.comment(line))
         for item in settings_of(values, settings.command).values():
             table.add(tomlkit.nl())
-            for line in textwrap.wrap(comment_of(item), _COMMENT_WIDTH):
+            for line in textwrap.wrap(comment_of(values, item.name), _COMMENT_WIDTH):
                 table.add(tomlkit.comment(line))
             table.add(item.name, _toml_value(getattr(values, item.name)))
         document.add(name, table)
@@ -105,61 +104,16 @@ def parse_settings(text: str) -> RunSettings:
 
 def _checked(text: str, section: str, kind: type, table: Mapping[str, Any]) -> dict[str, Any]:
     known = settings_of(kind)
-    default = kind()
     values = {}
     for name, value in table.items():
         where = _line(text, section, name)
         if name not in known:
             raise UserError(f"{where}{unknown('setting', name, known, where=f' in [{section}]')}")
         try:
-            values[name] = _accepted(name, value, getattr(default, name), known[name].metadata)
+            values[name] = accepted(known[name], value)
         except UserError as error:
             raise UserError(f"{where}{error}") from error
     return values
-
-
-def _accepted(name: str, value: Any, default: Any, metadata: Mapping[str, Any]) -> Any:
-    """Returns the value in the type of the default; UserError reports what is expected."""
-    if isinstance(default, dict):
-        if not isinstance(value, dict) or (not value and default):
-            raise invalid(name, value, "a table such as { name = number }")
-        return _accepted_table(name, value, metadata)
-    if isinstance(default, list):
-        if not isinstance(value, list) or (default and not value) or not all(isinstance(item, str) for item in value):
-            raise invalid(name, value, f"a list of texts such as {default or ['a', 'b']!r}")
-        return value
-    if type(default) in (int, float):
-        return _number(name, value, metadata, whole=isinstance(default, int))
-    if type(value) is not type(default):
-        raise invalid(name, value, "true or false" if isinstance(default, bool) else "a text in quotes")
-    return parse_word(name, value, metadata["accepted"]) if metadata.get("accepted") else value
-
-
-def _accepted_table(name: str, value: dict[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
-    if metadata["names"] == "parameters":
-        parameters = SearchParameters()
-        for parameter, number in value.items():
-            parameters = parameters.with_value(parameter, number)
-        SearchSettings(parameters=value)  # refuses those that are settings of self-play
-        return value
-    whole = metadata["names"] == "cycles"
-    for key, number in value.items():
-        if whole and not key.isdecimal():
-            raise invalid(name, key, "the number of a cycle")
-        if not whole:
-            parse_size(key)
-        _number(f"{name} for {key}", number, metadata, whole=whole)
-    if whole and "0" not in value:
-        raise UserError(f"invalid {name}: expected a value for cycle 0")
-    return value
-
-
-def _number(name: str, value: Any, metadata: Mapping[str, Any], *, whole: bool) -> int | float:
-    """Checks a number of TOML, where 1.0 is not a whole number."""
-    accepted = Range(metadata["low"], metadata["high"], whole=whole)
-    if whole and isinstance(value, float):
-        raise invalid(name, value, str(accepted))
-    return parse_number(name, value, accepted, from_text=False)
 
 
 def _line(text: str, section: str, name: str) -> str:

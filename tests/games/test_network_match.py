@@ -146,7 +146,7 @@ def test_a_won_game_is_not_played_to_its_end() -> None:
     [
         ({"games": 0}, "invalid games 0: expected a whole number of 1 or more"),
         ({"visits": 0}, "invalid visits 0: expected a whole number of 1 or more"),
-        ({"opening_moves": -1}, "invalid opening moves -1: expected a whole number of 0 or more"),
+        ({"opening_moves": -1}, "invalid opening_moves -1: expected a whole number of 0 or more"),
         ({"a": "nowhere"}, "no network 'nowhere'"),
     ],
 )

@@ -31,8 +31,9 @@ from gtp_engine.training.distillation.labels import LabelSettings, Task, make_la
 from gtp_engine.training.distillation.teacher import label_of, load_teacher, policy_moves
 from gtp_engine.training.distillation.walks import Judgement, PlayedWalk, drawn_move
 from gtp_engine.training.limit import Limit
-from gtp_engine.training.losses import LossWeights, distances, losses, total
+from gtp_engine.training.losses import distances, losses, total
 from gtp_engine.training.observer import Observer
+from gtp_engine.training.settings import LossWeights
 from gtp_engine.training.validation import is_held
 
 NETWORKS = Path(__file__).parents[1] / "data" / "networks"

@@ -12,8 +12,8 @@ from gtp_engine.network.model import Model
 from gtp_engine.training.data.loader import Loader, Samples, Tensors, drawn_samples, shuffled
 from gtp_engine.training.data.samples import pack
 from gtp_engine.training.follower import _Task
-from gtp_engine.training.learner import Learner, LearnerSettings
-from gtp_engine.training.losses import LossWeights
+from gtp_engine.training.learner import Learner
+from gtp_engine.training.settings import LearnerSettings, LossWeights
 
 
 @pytest.mark.parametrize("total", [1, 2, 3, 17, 64, 1000])

@@ -7,8 +7,9 @@ import json
 from typing import Any
 
 from ...base import VERSION
+from ...base.fields import Words
 from ...base.messages import plural
-from ...search.parameters import accepted_words
+from ...search.parameters import PARAMETERS
 from ..arguments import SYNTAX_ERROR, expect
 from ..protocol import GtpError
 from ..session import COMMANDS, Session, command
@@ -132,8 +133,8 @@ def param(session: Session, arguments: list[str]) -> str | None:
 def _param_line(name: str, value: object) -> str:
     if isinstance(value, bool):
         return f"[bool] {name} {int(value)}"
-    if words := accepted_words(name):
-        return f"[list/{'/'.join(words)}] {name} {value}"
+    if name in PARAMETERS and isinstance(accepts := PARAMETERS[name].metadata["accepts"], Words):
+        return f"[list/{'/'.join(accepts.words)}] {name} {value}"
     return f"[string] {name} {_text(value)}"
 
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from ...base.settings import settings_of
 from ..log_table import log_table
 from ..new_run import RECORDS
-from ..setting import settings_of
 from ..settings import RunSettings, sections_of
 from ..settings_toml import value_text
 

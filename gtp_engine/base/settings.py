@@ -1,0 +1,150 @@
+"""Settings: fields of dataclasses that say once what they mean and which values they accept.
+
+The declaration is all there is about a setting. The checks of the Python API (`check`), the options of the command line
+(`cli.options`), settings files, `--set`, `kata-set-param`, the rules of a run that resumes and docs/reference.md follow
+from it.
+"""
+
+import inspect
+import re
+from dataclasses import Field, field, fields, replace
+from typing import Any, Protocol
+
+from .fields import Flag, Range, Text, Words
+
+_UNLIMITED = 2**31  # a bound that is out of reach
+
+
+class Accepts(Protocol):
+    """The values that a setting accepts; its text completes "expected ..."."""
+
+    def parse(self, name: str, value: Any, *, from_text: bool = True) -> Any:
+        """Returns a value in the setting's type.
+
+        Args:
+            name: The setting's name, for the message.
+            value: The value.
+            from_text: False for values of Python, JSON and TOML, in which a text in quotes is not a number.
+
+        Raises:
+            UserError: The value is not accepted.
+        """
+
+
+def setting(
+    default: Any,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    accepts: Any = None,
+    **more: Any,
+) -> Any:
+    """Returns a dataclass field that is a setting; its meaning stands in the docstring of the class (`meanings`).
+
+    Args:
+        default: The default, or a function that returns it; a dict or list is copied. With None, None is accepted.
+        low: The lowest accepted number; None for no bound.
+        high: The highest accepted number; None for no bound.
+        accepts: What is accepted: an `Accepts`, or the words in a tuple; by default what the default is: numbers within
+            the bounds, true and false, or any text.
+        **more: Further metadata: `katago`, KataGo's name of a search parameter; `command`, the only one whose runs the
+            setting has an effect on; `changeable`, whether a run that resumes may have another value; and those of
+            `cli.options.option`.
+    """
+    if accepts is None:
+        kinds = {bool: Flag(), str: Text(), int: Range(low, high, whole=True), float: Range(low, high)}
+        accepts = kinds[type(default)]
+    elif isinstance(accepts, tuple):
+        accepts = Words(accepts)
+    metadata = {"accepts": accepts, **more}
+    if callable(default):
+        return field(default_factory=default, metadata=metadata)
+    if isinstance(default, dict | list):
+        return field(default_factory=default.copy, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def like(section: Any, name: str, **changes: Any) -> Any:
+    """Returns a field that is declared as one of another class.
+
+    Args:
+        section: The other class.
+        name: The field's name there.
+        **changes: The default, or metadata, that differ.
+    """
+    item = settings_of(section)[name]
+    return field(default=changes.pop("default", item.default), metadata={**item.metadata, **changes})
+
+
+def settings_of(section: Any, command: str | None = None) -> "dict[str, Field[Any]]":
+    """Returns the settings of a section, by their names; other fields are left out.
+
+    Args:
+        section: A dataclass or an instance.
+        command: Only settings that have an effect on the runs of this command, `learn` or `train`; None for all.
+    """
+    found = {item.name: item for item in fields(section) if "accepts" in item.metadata}
+    return {name: item for name, item in found.items() if command in (None, item.metadata.get("command", command))}
+
+
+def accepted(item: "Field[Any]", value: Any, *, from_text: bool = False) -> Any:
+    """Returns a value in a setting's type; None is accepted if it is the default.
+
+    Args:
+        item: The setting.
+        value: The value.
+        from_text: Whether the value may be written as a text.
+
+    Raises:
+        UserError: The value is not accepted.
+    """
+    if value is None and item.default is None:
+        return None
+    return item.metadata["accepts"].parse(item.name, value, from_text=from_text)
+
+
+def check(section: Any) -> None:
+    """Puts the values of a frozen dataclass into the types of its settings, from `__post_init__`.
+
+    Raises:
+        UserError: A value is not accepted.
+    """
+    for name, item in settings_of(section).items():
+        value = getattr(section, name)
+        if value is not item.default:  # most are, and need no check
+            object.__setattr__(section, name, accepted(item, value))
+
+
+def changed(section: Any, **values: Any) -> Any:
+    """Returns a copy with those of the values that are not None."""
+    return replace(section, **{name: value for name, value in values.items() if value is not None})
+
+
+def meanings(section: Any) -> dict[str, str]:
+    """Returns what the fields of a dataclass mean, by their names: the entries below "Attributes:" in the docstrings.
+
+    A meaning has to be understood by itself, because a settings file and the help show it without its neighbours.
+    Without docstrings, with `python -OO`, there are none.
+    """
+    found: dict[str, str] = {}
+    kind = section if isinstance(section, type) else type(section)
+    for base in reversed(kind.__mro__):
+        _, _, entries = inspect.cleandoc(base.__doc__ or "").partition("\nAttributes:\n")
+        text = entries.partition("\n\n")[0]
+        for entry in re.split(r"\n(?=    \w)", "\n" + text)[1:]:
+            names, _, meaning = " ".join(entry.split()).partition(": ")
+            found |= dict.fromkeys(names.split(", "), meaning)
+    return found
+
+
+def comment_of(section: Any, name: str) -> str:
+    """Returns what a settings file says about a setting: its meaning, and which values it accepts."""
+    accepts = settings_of(section)[name].metadata["accepts"]
+    text = ""
+    if isinstance(accepts, Words):
+        text = f" Accepted: {', '.join(accepts.words)}."
+    elif (high := getattr(accepts, "high", None)) is not None and high < _UNLIMITED:
+        text = f" Range: {accepts.low:g} to {high:g}."
+    elif (low := getattr(accepts, "low", None)) is not None:
+        text = f" Range: {low:g} or more."
+    return f"{meanings(section)[name]}{text}"
