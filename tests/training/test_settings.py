@@ -31,8 +31,8 @@ def test_each_comment_stands_alone_with_what_is_accepted(command: str) -> None:
     text = to_toml(settings)
     for section in sections_of(command):
         values = getattr(settings, section)
-        for name, item in settings_of(values, command).items():
-            comment = comment_of(item)
+        for name in settings_of(values, command):
+            comment = comment_of(values, name)
             lines = text[: text.index(f"\n{name} = ", text.index(f"[{section}]"))].split("\n")
             above = [line[2:] for line in lines if line.startswith("# ")]
             assert " ".join(above).endswith(comment), name
