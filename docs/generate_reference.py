@@ -15,18 +15,18 @@ from typing import Any
 import click
 
 from gtp_engine.base.fields import Flag, Words
-from gtp_engine.base.settings import meanings, settings_of
+from gtp_engine.base.settings import UNLIMITED, meanings, settings_of
 from gtp_engine.cli import COMMANDS as PROGRAM_COMMANDS
 from gtp_engine.cli import main as program
 from gtp_engine.cli.command import Command
-from gtp_engine.cli.configuration import COMMON_SETTINGS, variable
+from gtp_engine.cli.defaults import COMMON_SETTINGS
+from gtp_engine.cli.options import variable
 from gtp_engine.game.rules import RULESETS, Rules
 from gtp_engine.gtp.commands import COMMANDS as GTP_COMMANDS
 from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.training.settings import RunSettings, SearchSettings
 
 DOCS = Path(__file__).parent
-UNLIMITED = 2**31  # a bound that nobody reaches
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 # Descriptions of commands whose functions have no docstring, because their names explain them in the code.

@@ -31,6 +31,7 @@ class Range:
         whole: Only whole numbers are accepted.
         above: `low` itself is not accepted.
         noun: What messages call the number, "number of seconds" for example.
+        example: Numbers that are accepted, for messages.
     """
 
     low: float | None = None
@@ -38,6 +39,7 @@ class Range:
     whole: bool = False
     above: bool = False
     noun: str = "number"
+    example: str = ""
 
     def __contains__(self, number: float) -> bool:
         if not -inf < number < inf or (self.whole and number != number // 1):
@@ -46,6 +48,9 @@ class Range:
         return above_low and (self.high is None or number <= self.high)
 
     def __str__(self) -> str:
+        return self._bounds() + (f", such as {self.example}" if self.example else "")
+
+    def _bounds(self) -> str:
         text = f"a whole {self.noun}" if self.whole else f"a {self.noun}"
         if self.low is None:
             return text if self.high is None else f"{text} of {self.high:g} or less"

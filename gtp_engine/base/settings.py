@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from .fields import Flag, Range, Text, Words
 
-_UNLIMITED = 2**31  # a bound that is out of reach
+UNLIMITED = 2**31  # a bound that is out of reach
 
 
 class Accepts(Protocol):
@@ -73,7 +73,9 @@ def like(section: Any, name: str, **changes: Any) -> Any:
         **changes: The default, or metadata, that differ.
     """
     item = settings_of(section)[name]
-    return field(default=changes.pop("default", item.default), metadata={**item.metadata, **changes})
+    about = meanings(section).get(name) or item.metadata.get("help", "")
+    metadata = {**item.metadata, "help": about, **changes}
+    return field(default=metadata.pop("default", item.default), metadata=metadata)
 
 
 def settings_of(section: Any, command: str | None = None) -> "dict[str, Field[Any]]":
@@ -143,7 +145,7 @@ def comment_of(section: Any, name: str) -> str:
     text = ""
     if isinstance(accepts, Words):
         text = f" Accepted: {', '.join(accepts.words)}."
-    elif (high := getattr(accepts, "high", None)) is not None and high < _UNLIMITED:
+    elif (high := getattr(accepts, "high", None)) is not None and high < UNLIMITED:
         text = f" Range: {accepts.low:g} to {high:g}."
     elif (low := getattr(accepts, "low", None)) is not None:
         text = f" Range: {low:g} or more."

@@ -2,42 +2,51 @@
 
 import logging
 from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from ..base.lines import lines_ahead
 from ..base.log import NOTICE
+from ..base.settings import setting
 from ..evaluate.choices import AUTO
-from .command import command, options
-from .engine_settings import engine_settings, network_file
-from .katago_options import KataGoOptions, katago_options
-from .option_types import LARGEST
-from .options import SearchOptions, search_options
+from ..play.settings import EngineSettings
+from .command import command
+from .common_options import LARGEST, network_file, search_options
+from .katago_options import KataGoOptions
 
 if TYPE_CHECKING:
     from ..gtp.output import Output
-    from ..play.settings import EngineSettings
 
 _LINES_AHEAD = 256  # more than are ever answered between two looks at the input
 DEFAULT_VISITS = 500  # as in KataGo's analysis_example.cfg
 FIRST_BOARD = 19  # the board size whose network is loaded before the first query
 
 
-@command(common=("network", "visits", "seconds", "threads"))
-@search_options(visits=str(DEFAULT_VISITS))
-@options(
-    "Protocol",
-    click.option(
-        "--quit-without-waiting",
-        "-quit-without-waiting",
-        is_flag=True,
-        help="Exit at the end of input without finishing pending queries.",
-    ),
+@dataclass(frozen=True)
+class ProtocolOptions:
+    """The options of the conversation.
+
+    Attributes:
+        quit_without_waiting: Exit at the end of input without finishing pending queries.
+    """
+
+    quit_without_waiting: bool = setting(
+        False, is_flag=True, flags=["--quit-without-waiting", "-quit-without-waiting"], heading="Protocol"
+    )
+
+
+@command(
+    common=("network", "visits", "seconds", "threads"),
+    groups={
+        "search": search_options(visits=str(DEFAULT_VISITS)),
+        "protocol": ProtocolOptions,
+        "katago": KataGoOptions,
+    },
 )
-@katago_options
 @click.pass_context
-def analysis(context: click.Context, search: SearchOptions, quit_without_waiting: bool, katago: KataGoOptions) -> None:
+def analysis(context: click.Context, search: EngineSettings, protocol: ProtocolOptions, katago: KataGoOptions) -> None:
     """Speak KataGo's JSON analysis protocol on standard input and output.
 
     Each line is a query. Positions are searched at the same time, and answers are sent as soon as they are ready.
@@ -57,14 +66,13 @@ def analysis(context: click.Context, search: SearchOptions, quit_without_waiting
 
     output = take_standard_output()
     make_blocking(0)
-    settings = engine_settings(katago.apply_to(search))
     try:
-        _converse(settings, katago, output, wait_for_all=not quit_without_waiting)
+        _converse(katago.apply_to(search), katago, output, wait_for_all=not protocol.quit_without_waiting)
     except ClientGoneError:
         context.exit(0)
 
 
-def _converse(settings: "EngineSettings", katago: KataGoOptions, output: "Output", *, wait_for_all: bool) -> None:
+def _converse(settings: EngineSettings, katago: KataGoOptions, output: "Output", *, wait_for_all: bool) -> None:
     """Answers queries from standard input until it ends."""
     from ..analysis.protocol import LONGEST_LINE, Conversation
     from ..analysis.query import Defaults

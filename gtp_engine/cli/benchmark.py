@@ -1,39 +1,46 @@
 """`gtp_engine benchmark`: how fast this machine searches."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import click
 
 from ..base.messages import plural
+from ..base.settings import setting
 from ..base.system import wait_for
 from ..evaluate.choices import AUTO, ROLLOUTS, WITHOUT_NETWORK
-from .command import command, options
-from .option_types import BoardSize
-from .options import SearchOptions, search_options
-
-if TYPE_CHECKING:
-    from ..play.settings import EngineSettings
+from ..play.settings import EngineSettings
+from .command import command
+from .common_options import BOARD_SIZE, search_options
 
 SIZES = ((9, 9), (13, 13), (19, 19))
 NETWORK_SIZES = ((19, 19),)
 SECONDS, NETWORK_SECONDS = 3.0, 2.0
 
 
-@command(common=("network", "board-size", "threads", "seconds"))
-@options(
-    "Game",
-    click.option(
-        "--board-size",
-        "sizes",
-        type=BoardSize(),
+@dataclass(frozen=True)
+class BoardOptions:
+    """The boards.
+
+    Attributes:
+        sizes: N or WIDTHxHEIGHT, 2 to 25 (repeatable).
+    """
+
+    sizes: tuple[tuple[int, int], ...] = setting(
+        (),
+        accepts=BOARD_SIZE,
+        flags=["--board-size"],
         multiple=True,
-        show_default="9, 13 and 19; 19 for a network file",
-        help="N or WIDTHxHEIGHT, 2 to 25 (repeatable).",
-    ),
+        shown="9, 13 and 19; 19 for a network file",
+        heading="Game",
+    )
+
+
+@command(
+    common=("network", "board-size", "threads", "seconds"),
+    groups={"boards": BoardOptions, "search": search_options(seconds="2; 3 without a network")},
 )
-@search_options(seconds="2; 3 without a network")
-def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None:
+def benchmark(boards: BoardOptions, search: EngineSettings) -> None:
     """Measure visits per second, and find the best number of threads and batch size for a network.
 
     Every search starts with an empty tree and runs for 2 s (3 s without a network), or as long as --seconds or
@@ -51,14 +58,10 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
       gtp_engine benchmark --network none --board-size 9 --threads 1 --visits 20000
       gtp_engine benchmark --network uniform  the tree alone
     """
-    from dataclasses import replace
-
-    from .engine_settings import engine_settings
-
-    settings = engine_settings(replace(search, seed=search.seed or 0))
+    settings = replace(search, seed=search.seed or 0)
     is_named = settings.network not in (AUTO, *WITHOUT_NETWORK)
     sizes_of: dict[str, list[tuple[int, int]]] = {}
-    for size in sizes or (NETWORK_SIZES if is_named else SIZES):
+    for size in boards.sizes or (NETWORK_SIZES if is_named else SIZES):
         sizes_of.setdefault(settings.network_on(*size), []).append(size)
     for network, its_sizes in sizes_of.items():
         is_network = network not in WITHOUT_NETWORK
@@ -68,7 +71,7 @@ def benchmark(sizes: tuple[tuple[int, int], ...], search: SearchOptions) -> None
         (_measure_network if is_network else _measure_search)(its_sizes, here)
 
 
-def _measure_search(sizes: Sequence[tuple[int, int]], settings: "EngineSettings") -> None:
+def _measure_search(sizes: Sequence[tuple[int, int]], settings: EngineSettings) -> None:
     """Prints the speed of the search with rollouts or the uniform evaluator, a line per position."""
     from ..play.engine import Engine
     from .machine import cpu
@@ -86,7 +89,7 @@ def _measure_search(sizes: Sequence[tuple[int, int]], settings: "EngineSettings"
             click.echo(f"{f'{width}x{height}':>7} {moves:>7} {visits:>10,.0f} {rollouts:>11}")
 
 
-def _measure_network(sizes: Sequence[tuple[int, int]], settings: "EngineSettings") -> None:
+def _measure_network(sizes: Sequence[tuple[int, int]], settings: EngineSettings) -> None:
     """Prints a table of threads and batch sizes for each board size."""
     from .machine import cpu, gpu
     from .speed import measure, natural_position, recommended

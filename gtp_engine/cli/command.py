@@ -1,15 +1,12 @@
 """Commands as this program shows them: options under headings, the most common ones first, and -q and -v everywhere.
 
-The texts between the options are the headings:
-
-    _OPTIONS = ("Output", click.option("--sgf", help="Write an annotated SGF."))
-    @command(common=("network", "sgf"))
-    @options(*_OPTIONS)
-    def review(**values: Any) -> None: ...
+The options of a command are made from dataclasses of settings, its groups (`options`); further ones are those that
+click's decorators add.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any
 
@@ -17,41 +14,15 @@ import click
 from click.core import ParameterSource
 
 from ..base.log import NOTICE, log_level
-from .configuration import use_configuration
+from .defaults import choose, keep_strongest, use_configuration
 from .error_messages import no_such_option
-from .option_help import description, metavar
+from .options import Group, Value
 
 COMMON = "Common options"
 OTHER = "Other options"
 _NAME_WIDTH = 30  # columns for the names of options; the text of a longer one begins on the next line
-
-
-def options(*entries: str | Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds arguments and options to a function; the help shows them in this order.
-
-    Args:
-        *entries: Decorators such as those of `click.option`, each text between them being the heading of those after
-            it. A decorator may add several options, with headings of their own.
-    """
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        headings = [""]
-        for entry in entries:
-            headings.append(entry if isinstance(entry, str) else headings[-1])
-        for entry, heading in reversed(tuple(zip(entries, headings[1:], strict=True))):
-            if not isinstance(entry, str):
-                function = entry(function)
-                _put_under(heading, function)
-        return function
-
-    return decorate
-
-
-def _put_under(heading: str, function: Callable[..., Any]) -> None:
-    """Puts the options of a function that have no heading yet under this one."""
-    for param in getattr(function, "__click_params__", ()) if heading else ():
-        if not hasattr(param, "heading"):
-            param.heading = heading
+# Names with one hyphen and several letters are accepted for KataGo's sake, and not shown.
+_KATAGO_STYLE = re.compile(r"(?<!-)-\w[\w-]+, ")
 
 
 class Command(click.Command):
@@ -59,6 +30,7 @@ class Command(click.Command):
 
     Args:
         common: The names of the options that the help shows first.
+        groups: Dataclasses of settings, or `Group`s of them, by the names of the arguments that have their values.
         exclusive: Pairs of options that exclude each other, by the names of their parameters.
         is_configurable: Whether to read that file.
     """
@@ -67,6 +39,7 @@ class Command(click.Command):
         self,
         *args: Any,
         common: Sequence[str] = (),
+        groups: Mapping[str, Any] | None = None,
         exclusive: Sequence[tuple[str, str]] = (),
         is_configurable: bool = True,
         **kwargs: Any,
@@ -74,6 +47,9 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         self.common, self.is_configurable = common, is_configurable
         self._exclusive = (*exclusive, ("verbose", "quiet"))
+        made = {name: kind if isinstance(kind, Group) else Group(kind) for name, kind in (groups or {}).items()}
+        self._groups = made
+        self.params += [param for group in made.values() for param in group.parameters()]
         self.params += [
             click.Option(
                 ["-v", "--verbose"],
@@ -84,7 +60,7 @@ class Command(click.Command):
         ]
         for param in self.params:
             if isinstance(param, click.Option) and param.metavar is None:
-                param.metavar = metavar(param)
+                param.metavar = _metavar(param)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Reads the user's configuration, which sets defaults, and then the command line."""
@@ -100,22 +76,17 @@ class Command(click.Command):
             raise
         except click.NoSuchOption as error:
             raise no_such_option(error.option_name, typed, ctx) from error
-        for pair in () if ctx.resilient_parsing else self._exclusive:
-            self._choose(ctx, pair)
+        if not ctx.resilient_parsing:
+            keep_strongest(ctx)
+            for pair in self._exclusive:
+                choose(ctx, pair)
         return rest
-
-    def _choose(self, ctx: click.Context, pair: tuple[str, str]) -> None:
-        """Drops the user's default of one of two options if the other one is on the command line."""
-        if all(ctx.params[name] for name in pair):
-            defaults = [name for name in pair if not is_given(ctx, name)]
-            if len(defaults) != 1:
-                first, second = (next(param.opts[-1] for param in self.params if param.name == name) for name in pair)
-                raise click.UsageError(f"choose {first} or {second}, not both", ctx)
-            ctx.params[defaults[0]] = None
 
     def invoke(self, ctx: click.Context) -> Any:
         verbose, quiet = (ctx.params.pop(name) for name in ("verbose", "quiet"))
         with log_level(logging.INFO if verbose else logging.ERROR if quiet else NOTICE):
+            for name, group in self._groups.items():
+                ctx.params[name] = group.take(ctx.params)
             return super().invoke(ctx)
 
     def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
@@ -127,9 +98,9 @@ class Command(click.Command):
                 continue
             place = next((common.index(name) for name in param.opts if name in common), None)
             if place is not None:
-                found[COMMON][place] = description(param, ctx)
+                found[COMMON][place] = _description(param, ctx)
             else:
-                found.setdefault(getattr(param, "heading", OTHER), []).append(description(param, ctx))
+                found.setdefault(getattr(param, "heading", "") or OTHER, []).append(_description(param, ctx))
         others = found.pop(OTHER, [])  # among them --help
         return {**found, OTHER if found else "Options": others}
 
@@ -146,6 +117,33 @@ def command(**settings: Any) -> Callable[[Callable[..., Any]], Command]:
     return click.command(cls=Command, **settings)
 
 
-def is_given(context: click.Context, option: str) -> bool:
-    """Whether an option is on the command line, and not a default, also one of the user's."""
-    return context.get_parameter_source(option) is ParameterSource.COMMANDLINE
+def _metavar(option: click.Option) -> str | None:
+    """Returns what stands for an option's value in the help: one word for each kind; None for click's own choice."""
+    kind = option.type
+    if option.is_flag:
+        return None
+    if isinstance(kind, Value | click.types.IntParamType | click.types.FloatParamType):
+        return kind.name.upper() if isinstance(kind, Value) else "N"
+    if isinstance(kind, click.Path):
+        return "FILE" if not kind.dir_okay else "PATH" if kind.file_okay else "FOLDER"
+    return "TEXT" if isinstance(kind, click.types.StringParamType) else None
+
+
+def _description(option: click.Option, ctx: click.Context) -> tuple[str, str]:
+    """Returns an option's names, and its text with default, range and environment variable."""
+    extra = option.get_help_extra(ctx)
+    default = extra.get("default")
+    if option.default is False and str(default).startswith("no-"):
+        default = None  # the name of the option says enough
+    if isinstance(option.show_default, str):  # a description of the default, which click puts in parentheses
+        own = (ctx.default_map or {}).get(option.name or "", option.show_default)
+        default = ", ".join(own) if isinstance(own, list) else str(own)
+    facts = [f"default: {default}"] if default else []
+    if (low := getattr(option.type, "min", None)) is not None and (high := getattr(option.type, "max", None)):
+        facts.insert(0, f"{low:g} to {high:g}")
+    if option.envvar:
+        facts.append(f"env: {option.envvar}")
+    record = option.get_help_record(ctx)
+    assert record is not None
+    text = option.help or ""
+    return _KATAGO_STYLE.sub("", record[0]), f"{text}  [{'; '.join(facts)}]" if facts else text

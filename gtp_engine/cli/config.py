@@ -1,5 +1,6 @@
 """`gtp_engine config`: the user's configuration file."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -7,7 +8,8 @@ import click
 from ..base.errors import UserError
 from ..base.folders import configuration_file
 from ..base.messages import printable
-from .command import command, options
+from ..base.settings import setting
+from .command import command
 
 TEMPLATE = """\
 # Your own defaults for all commands of gtp_engine. Remove the "#" before a setting to use it.
@@ -60,12 +62,21 @@ TEMPLATE = """\
 """
 
 
-@command(is_configurable=False)  # it must show a file that is wrong
-@options(
-    click.option("--create", is_flag=True, help="Create the file from the template, if it does not exist yet."),
-    click.option("--template", is_flag=True, help="Print the template: the most common settings with their meanings."),
-)
-def config(create: bool, template: bool) -> None:
+@dataclass(frozen=True)
+class ConfigOptions:
+    """What to do with the file.
+
+    Attributes:
+        create: Create the file from the template, if it does not exist yet.
+        template: Print the template: the most common settings with their meanings.
+    """
+
+    create: bool = setting(False, is_flag=True)
+    template: bool = setting(False, is_flag=True)
+
+
+@command(is_configurable=False, groups={"options": ConfigOptions})  # it must show a file that is wrong
+def config(options: ConfigOptions) -> None:
     """Show or create the configuration file: your own defaults for all commands.
 
     Settings at the top of the file are common to all commands that have them; a table such as [play] has the settings
@@ -81,11 +92,11 @@ def config(create: bool, template: bool) -> None:
     from ..base.files import write_text
 
     path = configuration_file()
-    if template:
+    if options.template:
         click.echo(TEMPLATE, nl=False)
     elif path is None:
         raise UserError("this user has no home folder: set HOME, or GTP_ENGINE_CONFIG to the name of a file")
-    elif create:
+    elif options.create:
         if _exists(path):
             raise UserError(f"{path} already exists: edit it")
         path.parent.mkdir(parents=True, exist_ok=True)

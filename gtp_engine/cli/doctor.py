@@ -8,6 +8,7 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,14 +18,17 @@ import click
 from ..base import VERSION, folders
 from ..base.errors import UserError, answer_text
 from ..base.messages import plural, printable
+from ..base.settings import like, setting
 from ..base.system import available_cpus, wait_for
 from ..evaluate.choices import AUTO, LARGEST_BOARD, ROLLOUTS, WITHOUT_NETWORK
 from ..network.library import default_networks, list_networks, network_name
-from . import shared_options as shared
-from .command import command, options
-from .configuration import COMMON_SETTINGS, variable
-from .engine_settings import network_file
+from ..play.settings import EngineSettings
+from ..search.parameters import PROFILE
+from .command import command
+from .common_options import network_file
+from .defaults import COMMON_SETTINGS
 from .machine import cpu, gpu, network_kernels
+from .options import variable
 
 _NOT_READABLE = "  (not readable)"
 START_LIMIT = 180.0  # seconds; the first start compiles the core
@@ -37,9 +41,20 @@ _REPLACE_SHELL = "" if sys.platform == "win32" else "exec "
 LIBRARIES = ("numpy", "numba", "torch", "click", "sgfmill", "rich", "matplotlib", "tomlkit")
 
 
-@command()
-@options(shared.NETWORK, shared.PROFILE)
-def doctor(network: str, profile: str | None) -> None:
+@dataclass(frozen=True)
+class DoctorOptions:
+    """What is checked.
+
+    Attributes:
+        profile: Human style to imitate, for human-trained networks: rank_5k, rank_1d_3k, preaz_9d, proyear_1990, ...
+    """
+
+    network: str = like(EngineSettings, "network")
+    profile: str | None = setting(None, accepts=PROFILE, metavar="NAME")
+
+
+@command(groups={"options": DoctorOptions})
+def doctor(options: DoctorOptions) -> None:
     """Check the installation and print the lines to enter in GUIs and servers.
 
     The report also names the file with your own defaults, and lists the folder for downloaded networks, the networks
@@ -53,12 +68,12 @@ def doctor(network: str, profile: str | None) -> None:
 
     The exit status is 1 if a check fails.
     """
-    program, arguments = engine_command(), network_options(network, profile or "")
+    program, arguments = engine_command(), network_options(options.network, options.profile or "")
     _section("Program", _program())
     _section("Folders", _folders())
     _section("Networks", _networks())
     click.echo("Self-test")
-    passed = [run_check(name, check) for name, check in checks_of(program, arguments, profile or "")]
+    passed = [run_check(name, check) for name, check in checks_of(program, arguments, options.profile or "")]
     click.echo()
     click.echo("Other programs\n")
     click.echo(client_lines(program, arguments))
@@ -134,8 +149,6 @@ def network_options(network: str, profile: str = "") -> list[str]:
     Raises:
         UserError: The network is not found, or there is a profile but no network for it, which `gtp` refuses too.
     """
-    from ..play.settings import EngineSettings
-
     file = EngineSettings(network_file(network), parameters={"profile": profile}).network
     if file == AUTO:
         return []

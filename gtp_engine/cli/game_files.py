@@ -4,26 +4,26 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..base.errors import UserError, error_text
 from ..base.files import files_with
 from ..base.messages import plural, printable
+from ..base.settings import setting
 
 if TYPE_CHECKING:
     from ..sgf import GameRecord
 
 _MOST_ERRORS = 10  # that are shown of one file
 STANDARD = Path("-")  # standard input or output in place of a file
-RECORDS = click.argument(
-    "files",
-    metavar="FILE...",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, allow_dash=True, path_type=Path),
-)
+
+
+def records() -> Any:
+    """Returns the field of the game records that a command reads."""
+    kind = click.Path(exists=True, allow_dash=True, path_type=Path)
+    return setting((), accepts=kind, argument=True, metavar="FILE...", nargs=-1, required=True)
 
 
 def read_records(files: Sequence[Path]) -> "tuple[list[GameRecord], list[str]]":

@@ -1,45 +1,39 @@
 """`gtp_engine gtp`: the engine for GUIs and servers."""
 
 import sys
+from dataclasses import dataclass
 
-import click
+from ..base.fields import Text
+from ..base.settings import setting
+from ..play.settings import EngineSettings
+from .command import command
+from .common_options import GameOptions, search_options
 
-from .command import command, options
-from .engine_settings import engine_settings
-from .options import GameOptions, SearchOptions, game_options, search_options
+
+@dataclass(frozen=True)
+class ClientOptions:
+    """What the client gets.
+
+    Attributes:
+        live_graphics: Draw on GoGui's board while thinking, through stderr.
+        name: Response to the GTP command `name`.
+        version: Response to the GTP command `version`.
+    """
+
+    live_graphics: bool = setting(False, heading="Client")
+    name: str = setting("gtp_engine", metavar="NAME")
+    version: str | None = setting(None, accepts=Text(), flags=["--version-as"], metavar="VERSION", shown="the version")
 
 
-@command(common=("network", "seconds", "visits", "rank"))
-@game_options
-@search_options(seconds="5", rank=True)
-@options(
-    "Behaviour",
-    click.option("--ponder/--no-ponder", default=False, help="Think on the opponent's time."),
-    click.option("--resign/--no-resign", default=True, help="Resign lost games."),
-    "Client",
-    click.option(
-        "--live-graphics/--no-live-graphics",
-        default=False,
-        help="Draw on GoGui's board while thinking, through stderr.",
-    ),
-    click.option("--name", metavar="NAME", default="gtp_engine", help="Response to the GTP command `name`."),
-    click.option(
-        "--version-as",
-        "version",
-        metavar="VERSION",
-        show_default="the version",
-        help="Response to the GTP command `version`.",
-    ),
+@command(
+    common=("network", "seconds", "visits", "rank"),
+    groups={
+        "game": GameOptions,
+        "search": search_options(["rank", "ponder", "resign"], seconds="5"),
+        "client": ClientOptions,
+    },
 )
-def gtp(
-    game: GameOptions,
-    search: SearchOptions,
-    ponder: bool,
-    resign: bool,
-    live_graphics: bool,
-    name: str,
-    version: str | None,
-) -> None:
+def gtp(game: GameOptions, search: EngineSettings, client: ClientOptions) -> None:
     """Speak GTP on standard input and output.
 
     Commands are answered in order. If `quit` arrives during genmove, the engine answers at once. At the end of
@@ -58,6 +52,6 @@ def gtp(
     from ..gtp.loop import run
     from ..play.engine import Engine
 
-    settings = engine_settings(search, ponder=ponder, resign=resign)
-    engine = Engine(settings, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
-    sys.exit(run(engine, name=name, version=version or VERSION, live_graphics=live_graphics))
+    engine = Engine(search, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
+    version = client.version or VERSION
+    sys.exit(run(engine, name=client.name, version=version, live_graphics=client.live_graphics))

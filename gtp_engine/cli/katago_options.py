@@ -1,96 +1,84 @@
 """The options of KataGo's own command line, with which KaTrain starts what it takes for KataGo."""
 
-import functools
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import click
-from click.core import ParameterSource
-
-from ..base.errors import UserError
-from ..base.fields import Range, parse_number, parse_word
+from ..base.fields import Range, Text, parse_number, parse_word
 from ..base.log import NOTICE
-from .command import is_given, options
-from .name_types import NetworkName
-from .options import SearchOptions
+from ..base.settings import setting
+from ..play.settings import COUNT, NETWORK, EngineSettings
+from ..search.parameters import KNOWN_NAMES
+from .common_options import SECONDS, network_file
 
 if TYPE_CHECKING:
     from ..analysis.query import Defaults
 
 logger = logging.getLogger(__name__)
 
-_OPTIONS = (
-    "KataGo's options",
-    click.option("-model", "--model", type=NetworkName(), metavar="FILE", help="KataGo's name of --network."),
-    click.option(
-        "-human-model",
-        "--human-model",
-        type=NetworkName(),
-        metavar="FILE",
-        help="A second network, which imitates humans: for humanPolicy in answers to queries with a humanSLProfile.",
-    ),
-    click.option("-config", "--config", metavar="FILE", help="Accepted for KaTrain; KataGo's settings are not read."),
-    click.option(
-        "-analysis-threads",
-        "--analysis-threads",
-        metavar="N",
-        help="Accepted for KaTrain; positions are searched together on all --threads.",
-    ),
-    click.option(
-        "-override-config",
-        "--override-config",
-        "overrides",
-        multiple=True,
-        metavar="NAME=VALUE,...",
-        help="Set KataGo's parameters; those without a counterpart are ignored (repeatable).",
-    ),
-)
+_LIMITS = {"maxVisits": ("visits", COUNT), "maxTime": ("seconds", SECONDS)}
+_OF_QUERIES = ("wideRootNoise", "reportAnalysisWinratesAs")  # they hold for queries, not for the search
 
 
 @dataclass(frozen=True)
 class KataGoOptions:
-    """The options as typed.
+    """KataGo's options.
 
     Attributes:
-        model: The network; None as well if --network counts more.
-        overrides: Lists of NAME=VALUE with commas between them.
+        model: KataGo's name of --network.
+        human_model: A second network, which imitates humans: for humanPolicy in answers to queries with a
+            humanSLProfile.
+        config: Accepted for KaTrain; KataGo's settings are not read.
+        analysis_threads: Accepted for KaTrain; positions are searched together on all --threads.
+        overrides: Set KataGo's parameters; those without a counterpart are ignored (repeatable).
     """
 
-    model: str | None
-    human_model: str | None
-    config: str | None
-    analysis_threads: str | None
-    overrides: tuple[str, ...]
+    model: str | None = setting(
+        None,
+        accepts=NETWORK,
+        flags=["-model", "--model"],
+        metavar="FILE",
+        together="network",
+        heading="KataGo's options",
+    )
+    human_model: str | None = setting(None, accepts=NETWORK, flags=["-human-model", "--human-model"], metavar="FILE")
+    config: str | None = setting(None, accepts=Text(), flags=["-config", "--config"], metavar="FILE")
+    analysis_threads: str | None = setting(
+        None, accepts=Text(), flags=["-analysis-threads", "--analysis-threads"], metavar="N"
+    )
+    overrides: tuple[str, ...] = setting(
+        (),
+        accepts=Text(),
+        flags=["-override-config", "--override-config"],
+        multiple=True,
+        metavar="NAME=VALUE,...",
+    )
 
-    def apply_to(self, search: SearchOptions) -> SearchOptions:
-        """Returns the search options with the model and the parameters set; logs what has no effect.
+    def apply_to(self, search: EngineSettings) -> EngineSettings:
+        """Returns the engine's settings with the model and the parameters set; logs what has no effect.
 
         Raises:
-            UserError: A value is invalid.
+            UserError: A value is invalid, or the model is not found.
         """
-        from ..search.parameters import find_parameter
-
         if self.config:
             logger.log(NOTICE, f"KataGo's configuration {self.config} is not read: use --settings and -override-config")
         if self.analysis_threads:
             logger.log(NOTICE, f"-analysis-threads {self.analysis_threads} has no effect: use --threads")
-        changes: dict[str, Any] = {} if self.model is None else {"network": self.model}
-        settings, ignored = search.settings, []
+        if self.model is not None:
+            search = replace(search, network=network_file(self.model))
+        ignored = []
         for name, value in self._values():
-            if name == "maxVisits":
-                changes["visits"] = int(parse_number(name, value, Range(1, whole=True)))
-            elif name == "maxTime":
-                changes["seconds"] = parse_number(name, value, Range(0, above=True, noun="number of seconds"))
-            elif name not in _OF_DEFAULTS:
-                try:
-                    settings += (f"{find_parameter(name)}={value}",)
-                except UserError:
-                    ignored.append(name)
+            if name in _LIMITS:
+                limit, accepts = _LIMITS[name]
+                change: dict[str, Any] = {limit: accepts.parse(name, value)}
+                search = replace(search, **change)
+            elif name in KNOWN_NAMES:
+                search = search.with_parameter(name, value)
+            elif name not in _OF_QUERIES:
+                ignored.append(name)
         if ignored:
             logger.log(NOTICE, f"KataGo's parameters without a counterpart here are ignored: {', '.join(ignored)}")
-        return replace(search, settings=settings, **changes)
+        return search
 
     def adjust(self, defaults: "Defaults") -> "Defaults":
         """Returns the defaults of queries with the parameters of the analysis set."""
@@ -106,26 +94,3 @@ class KataGoOptions:
     def _values(self) -> list[tuple[str, str]]:
         pairs = (item.partition("=") for text in self.overrides for item in text.split(","))
         return [(name.strip(), value.strip()) for name, _, value in pairs if name.strip()]
-
-
-_OF_DEFAULTS = ("wideRootNoise", "reportAnalysisWinratesAs")  # they hold for queries, not for the search
-
-
-def katago_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds KataGo's options; the command gets one argument `katago`."""
-
-    @functools.wraps(function)
-    def wrapper(*args: Any, **given: Any) -> Any:
-        given["model"] = _model(given["model"])
-        katago = KataGoOptions(**{field.name: given.pop(field.name) for field in fields(KataGoOptions)})
-        return function(*args, katago=katago, **given)
-
-    return options(*_OPTIONS)(wrapper)
-
-
-def _model(model: str | None) -> str | None:
-    """Returns the model; None if --network counts more, as a model of the user's files does not replace a typed one."""
-    context = click.get_current_context()
-    above_files = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
-    counts_more = context.get_parameter_source("network") in above_files and not is_given(context, "model")
-    return None if counts_more else model

@@ -1,7 +1,7 @@
 """`gtp_engine match`: two GTP engines, or two networks, play against each other."""
 
 import signal
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,21 +9,109 @@ import click
 
 from ..base import interrupts
 from ..base.errors import UserError
+from ..base.fields import Range, Text
 from ..base.messages import plural
-from .command import command, is_given
-from .engine_settings import search_parameters
-from .match_options import FOR_ENGINES, FOR_NETWORKS, NETWORK_CONCURRENCY, MatchOptions, match_options
+from ..base.settings import like, setting
+from ..play.settings import COUNT, NETWORK, EngineSettings
+from .command import command
+from .common_options import SECONDS, THREADS, GameOptions, parameters
+from .defaults import is_given
+from .options import EXISTING_PATH, FILE, FOLDER
 from .outputs import check_outputs, new_folder
 
 if TYPE_CHECKING:
     from ..games.results import MatchResult
+    from ..search.parameters import SearchParameters
     from .match_display import MatchDisplay
 
 
-@command(common=("network", "games", "board-size", "sgf-dir"))
-@match_options
+NETWORK_VISITS = 100
+NETWORK_CONCURRENCY = 64
+FOR_ENGINES = ("clock", "timeout")  # options that only matches of GTP engines accept
+FOR_NETWORKS = ("set_a", "set_b", "visits", "threads", "device", "precision")
+_RANK_OF_ENGINE = '--rank belongs in an engine\'s command, such as "gtp_engine gtp --rank 5k"'
+
+
+def _check_clock(ctx: click.Context, param: click.Parameter, clock: tuple[int, int, int]) -> tuple[int, int, int]:
+    """The callback of --time: a wrong clock is a bad command line."""
+    if any(clock):
+        from ..games.match import check_time
+
+        try:
+            check_time(clock)
+        except UserError as error:
+            raise click.BadParameter(str(error), ctx, param) from error
+    return clock
+
+
+def _refuse_rank(_: object) -> None:
+    raise UserError(_RANK_OF_ENGINE)
+
+
+@dataclass(frozen=True)
+class MatchOptions(GameOptions):
+    """The players, the games and the machine; None if an option without a default is not given.
+
+    Attributes:
+        engines: The command lines of GTP engines.
+        networks: Network of A, then of B (give the option twice): a name or a file; none: random rollouts.
+        set_a: Set a search parameter of A, with networks (repeatable).
+        set_b: Set a search parameter of B, with networks (repeatable).
+        rank: Refused, with an error that says where it belongs.
+        games: Number of games.
+        openings: SGF file or folder of games whose first moves are the openings.
+        opening_moves: Moves per opening; once the board has no others left, later ones are longer.
+        seed: Random seed of the openings, and of the searches of --network.
+        sprt: Stop as soon as the games decide whether A is ELO1 or only ELO0 stronger (5% errors).
+        clock: Engines: time limits as in GTP's time_settings, enforced; 0 2 1 is 2 s per move. What an engine has to
+            load or compile before its first move counts.
+        timeout: Engines: without a clock, one that does not answer for this many seconds loses.
+        visits: Networks: visits per move.
+        concurrency: Games played at the same time.
+        sgf_dir: Folder for games and results; that of an unfinished match resumes it.
+        json_file: Write the result as JSON; a match that resumes replaces its own.
+        force: Overwrite existing files.
+    """
+
+    engines: tuple[str, ...] = setting((), accepts=Text(), argument=True, nargs=-1, metavar="[ENGINE_A ENGINE_B]")
+    networks: tuple[str, ...] = setting((), accepts=NETWORK, flags=["--network"], multiple=True, heading="Players")
+    set_a: Any = parameters()
+    set_b: Any = parameters()
+    rank: None = setting(None, accepts=Text(_refuse_rank), hidden=True)
+    games: int = setting(100, 1, heading="Match")
+    openings: Path | None = setting(None, accepts=EXISTING_PATH, shown="random moves")
+    opening_moves: int = setting(2, 0)
+    seed: int = setting(0, 0)
+    sprt: tuple[float, float] | None = setting(None, accepts=Range(), nargs=2, metavar="ELO0 ELO1")
+    clock: tuple[int, int, int] = setting(
+        (0, 0, 0),
+        accepts=Range(0, whole=True),
+        flags=["--time"],
+        nargs=3,
+        shown="no clock",
+        metavar="MAIN BYO STONES",
+        callback=_check_clock,
+        heading="Limits",
+    )
+    timeout: float = setting(300.0, accepts=SECONDS, what="time", metavar="SECONDS", shown="300")
+    visits: int = setting(NETWORK_VISITS, 1)
+    concurrency: int | None = setting(
+        None, accepts=COUNT, shown=f"1; {NETWORK_CONCURRENCY} with networks", heading="Machine"
+    )
+    threads: int | None = like(EngineSettings, "threads", default=None, accepts=THREADS)
+    device: str = like(EngineSettings, "device")
+    precision: str = like(EngineSettings, "precision")
+    sgf_dir: Path | None = setting(None, accepts=FOLDER, shown="a new folder", heading="Output")
+    json_file: Path | None = setting(None, accepts=FILE, flags=["--json"])
+    force: bool = setting(False)
+
+
+@command(
+    common=("network", "games", "board-size", "sgf-dir"),
+    groups={"options": MatchOptions},
+)
 @click.pass_context
-def match(context: click.Context, **options: Any) -> None:
+def match(context: click.Context, options: MatchOptions) -> None:
     """Play two GTP engines, given by their command lines, or two networks against each other.
 
     Each opening is played twice, with either side as black. An engine that crashes, stops answering, plays an illegal
@@ -50,11 +138,10 @@ def match(context: click.Context, **options: Any) -> None:
       gtp_engine match --network new.bin.gz --network old.bin.gz --board-size 9 --games 200 --visits 100
       gtp_engine match --network new.bin.gz --network new.bin.gz --set-b value_bias=0 --sprt 0 20 --games 1000
     """
-    chosen = MatchOptions(**options)
-    _check_players(context, chosen)
-    if chosen.json_file:
-        _check_output(chosen.json_file, chosen)
-    _run(chosen)
+    _check_players(context, options)
+    if options.json_file:
+        _check_output(options.json_file, options)
+    _run(options)
 
 
 def _check_players(context: click.Context, options: MatchOptions) -> None:
@@ -123,7 +210,10 @@ def _common(options: MatchOptions) -> dict[str, Any]:
 
     return {
         "games": options.games,
-        **vars(options.game),
+        "width": options.width,
+        "height": options.height,
+        "komi": options.komi,
+        "rules": options.rules,
         "openings": options.openings,
         "opening_moves": options.opening_moves,
         "seed": options.seed,
@@ -155,10 +245,22 @@ def _play_networks(options: MatchOptions, display: "MatchDisplay") -> "MatchResu
         **_common(options),
     )
     player_a, player_b = (
-        NetworkPlayer(network, search_parameters(network, values))
+        NetworkPlayer(network, _search_parameters(network, values))
         for network, values in zip(options.networks, (options.set_a, options.set_b), strict=True)
     )
     return play_networks(player_a, player_b, settings, on_game=display.on_game, on_progress=display.on_progress)
+
+
+def _search_parameters(network: str, given: dict[str, str]) -> "SearchParameters | None":
+    """Returns the network's default parameters with those given; None if there are none."""
+    from ..search.parameters import default_parameters
+
+    if not given:
+        return None
+    parameters = default_parameters(network)
+    for name, value in given.items():
+        parameters = parameters.with_value(name, value)
+    return parameters
 
 
 def _remove_unused(folder: Path) -> None:

@@ -2,28 +2,45 @@
 
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ..base.errors import UserError, error_text
+from ..base.fields import Text
 from ..base.messages import printable
+from ..base.settings import setting
+from ..play.settings import NETWORK
 from .command import command
-from .name_types import NetworkName
-from .outputs import FORCE, check_outputs, output_option, report_written
+from .options import FILE
+from .outputs import check_outputs, report_written
 
 if TYPE_CHECKING:
     from ..network.config import NetworkConfig
     from ..network.schema import BlockDesc
 
 
-@command(common=("enlarge", "out"))
-@click.argument("files", nargs=-1, type=NetworkName(), metavar="[FILE|NAME]...")
-@click.option("--enlarge", metavar="SIZE", help="Write a network of this larger size with the same outputs.")
-@output_option("--out", text="File of the larger network, .bin.gz.")
-@FORCE
-def network(files: tuple[str, ...], enlarge: str | None, out: Path | None, force: bool) -> None:
+@dataclass(frozen=True)
+class NetworkOptions:
+    """Which networks, and what to write.
+
+    Attributes:
+        files: Names or files of networks.
+        enlarge: Write a network of this larger size with the same outputs.
+        out: File of the larger network, .bin.gz.
+        force: Overwrite existing files.
+    """
+
+    files: tuple[str, ...] = setting((), accepts=NETWORK, argument=True, nargs=-1, metavar="[FILE|NAME]...")
+    enlarge: str | None = setting(None, accepts=Text(), metavar="SIZE")
+    out: Path | None = setting(None, accepts=FILE)
+    force: bool = setting(False)
+
+
+@command(common=("enlarge", "out"), groups={"options": NetworkOptions})
+def network(options: NetworkOptions) -> None:
     """Describe network files: version, size, what they predict.
 
     One network is described in detail, with its card if there is one next to it (NAME.md); several are listed in a
@@ -41,12 +58,13 @@ def network(files: tuple[str, ...], enlarge: str | None, out: Path | None, force
 
     The exit status is 1 if a file is not a network.
     """
-    if enlarge or out or force:
+    files, enlarge, out = options.files, options.enlarge, options.out
+    if enlarge or out or options.force:
         if not enlarge or not out or len(files) != 1:
             raise click.UsageError("a larger network needs one FILE, --enlarge and --out")
         if not out.name.endswith(".bin.gz"):
             raise click.UsageError(f"--out {out}: the network is written as .bin.gz; choose such a name")
-        _write_enlarged(files[0], enlarge, out, force)
+        _write_enlarged(files[0], enlarge, out, options.force)
         return
     from ..network.library import find_card, find_network, list_networks, network_folders
 

@@ -11,20 +11,6 @@ from ..base.errors import UserError
 from ..base.files import is_device, standard_stream
 from ..base.messages import printable
 from .game_files import STANDARD, are_read
-from .shared_options import Decorator
-
-FORCE = click.option("--force/--no-force", default=False, help="Overwrite existing files.")
-
-
-def output_option(*names: str, text: str, allow_dash: bool = False) -> Decorator:
-    """Returns an option that names a file to write.
-
-    Args:
-        *names: The option's names.
-        text: What is written.
-        allow_dash: Whether `-` stands for standard output.
-    """
-    return click.option(*names, type=click.Path(dir_okay=False, allow_dash=allow_dash, path_type=Path), help=text)
 
 
 def check_place(file: Path) -> None:

@@ -2,25 +2,44 @@
 
 import logging
 import signal
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
 from ..base import interrupts
 from ..base.errors import UserError
 from ..base.log import LOGGER
-from ..base.system import EXIT_INTERRUPTED
+from ..base.settings import setting
+from ..base.system import EXIT_INTERRUPTED, available_cpus
+from ..play.settings import EngineSettings
+from ..terminal.words import SHOWN_VALUES
 from .command import command
-from .options import GameOptions, SearchOptions
-from .play_options import DEFAULTS, PlayOptions, play_options
+from .common_options import search_options
+from .players_options import DEFAULTS, PlayersOptions
 from .saved_game import close_engine, first_game
 
 
-@command(common=("board-size", "colour", "handicap", "rank"), context_settings={"default_map": DEFAULTS})
-@play_options
+@dataclass(frozen=True)
+class DisplayOptions:
+    """What the terminal shows.
+
+    Attributes:
+        shown: What to show after moves and with hints.
+        redraw: Redraw the board in place if the terminal can, or print each position below the last.
+    """
+
+    shown: str = setting("winrate", accepts=SHOWN_VALUES, flags=["--show"], heading="Display")
+    redraw: bool = setting(True)
+
+
+@command(
+    common=("board-size", "colour", "handicap", "rank"),
+    groups={"players": PlayersOptions, "display": DisplayOptions, "search": search_options(["rank"], seconds="5")},
+    context_settings={"default_map": DEFAULTS},
+)
 @click.pass_context
-def play(context: click.Context, game: GameOptions, search: SearchOptions, **values: Any) -> None:
+def play(context: click.Context, players: PlayersOptions, display: DisplayOptions, search: EngineSettings) -> None:
     """Play a game in the terminal.
 
     Plays on 9x9 by default, where a game takes a few minutes. Type moves such as D4, or pass, undo, hint, analyze,
@@ -48,10 +67,9 @@ def play(context: click.Context, game: GameOptions, search: SearchOptions, **val
     from ..terminal.play import TerminalGame
     from ..terminal.screen import Screen
 
-    options = PlayOptions(**values)
-    folder = options.sgf_dir or games_dir()
-    first = first_game(context, options, game, search, folder)
-    screen = Screen(redraw=options.redraw)
+    folder = players.sgf_dir or games_dir()
+    first = first_game(context, players, search, folder)
+    screen = Screen(redraw=display.redraw)
     status = 1
     interrupts.raise_again()
     try:
@@ -60,8 +78,8 @@ def play(context: click.Context, game: GameOptions, search: SearchOptions, **val
             screen,
             humans=first.humans,
             folder=folder,
-            comments=options.comments,
-            shown=options.shown,
+            comments=players.comments,
+            shown=display.shown,
             saved=first.saved,
             review=lambda path: _review(path, first.search, first.engine.parameters.profile),
         )
@@ -74,7 +92,7 @@ def play(context: click.Context, game: GameOptions, search: SearchOptions, **val
     context.exit(status)
 
 
-def _review(path: Path, search: SearchOptions, profile: str) -> None:
+def _review(path: Path, search: EngineSettings, profile: str) -> None:
     """Reviews a finished game as `gtp_engine review` does. Ctrl-C ends the review, not the game's prompt.
 
     The network is that of the game, unless it imitated humans with this profile and so their mistakes as well.
@@ -88,7 +106,7 @@ def _review(path: Path, search: SearchOptions, profile: str) -> None:
     network = AUTO if profile else search.network
     arguments = ["--network", network, "--device", search.device, "--precision", search.precision]
     arguments += _reporting_options()
-    if search.threads is not None:
+    if search.threads != available_cpus():
         arguments += ["--threads", str(search.threads)]
     on_end = signal.getsignal(signal.SIGTERM)
     try:

@@ -1,6 +1,7 @@
 """`gtp_engine rank`: estimates players' ranks from their moves, as a table or as JSON."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,17 +9,19 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import __version__
-from ..base import interrupts
+from ..base import fields, interrupts
 from ..base.errors import UserError
 from ..base.files import write_text
 from ..base.messages import plural, printable
+from ..base.settings import setting
 from ..base.system import EXIT_INTERRUPTED
 from ..evaluate.choices import AUTO
-from .command import command, options
-from .game_files import RECORDS, STANDARD, read_records, show_errors
-from .name_types import NetworkName
-from .outputs import FORCE, check_outputs, output_option, report_written
-from .shared_options import THREADS
+from ..play.settings import NETWORK
+from .command import command
+from .common_options import THREADS
+from .game_files import STANDARD, read_records, records, show_errors
+from .options import FILE_OR_STANDARD
+from .outputs import check_outputs, report_written
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -30,32 +33,30 @@ _LONGEST = 40  # characters of a name that are shown
 _SILENT = 3  # games, which need no progress bar
 
 
-@command(common=("player", "network", "json"))
-@options(
-    RECORDS,
-    "Estimate",
-    click.option("--player", metavar="WHO", help="Estimate only black, white, or a player by name."),
-    click.option(
-        "--network",
-        type=NetworkName(),
-        default=AUTO,
-        help="The network that judges the moves; auto: the one that ranks were measured with on the board.",
-    ),
-    THREADS,
-    "Output",
-    output_option("--json", text="Write the estimates as JSON.", allow_dash=True),
-    FORCE,
-)
+@dataclass(frozen=True)
+class RankOptions:
+    """Whose ranks are estimated.
+
+    Attributes:
+        files: Game records, and folders of them.
+        player: Estimate only black, white, or a player by name.
+        network: The network that judges the moves; auto: the one that ranks were measured with on the board.
+        threads: CPU threads.
+        json: Write the estimates as JSON.
+        force: Overwrite existing files.
+    """
+
+    files: tuple[Path, ...] = records()
+    player: str | None = setting(None, accepts=fields.Text(), metavar="WHO", heading="Estimate")
+    network: str = setting(AUTO, accepts=NETWORK)
+    threads: int | None = setting(None, accepts=THREADS, shown="all", common=True)
+    json: Path | None = setting(None, accepts=FILE_OR_STANDARD, heading="Output")
+    force: bool = setting(False)
+
+
+@command(common=("player", "network", "json"), groups={"options": RankOptions})
 @click.pass_context
-def rank(
-    context: click.Context,
-    files: tuple[Path, ...],
-    player: str | None,
-    network: str,
-    threads: int | None,
-    json: Path | None,
-    force: bool,
-) -> None:
+def rank(context: click.Context, options: RankOptions) -> None:
     """Estimate players' ranks from their moves.
 
     Each move is judged by a network: how many points it gains or loses, and how likely the network thinks it is. This
@@ -75,30 +76,30 @@ def rank(
     from ..analysis.player_ranks import RankEstimator, choose_games
     from .review_display import show_notice
 
-    if json is not None:
-        check_outputs([json], files, force=force)
-    with RankEstimator(network, threads) as estimator:
-        records, errors = read_records(files)
+    if options.json is not None:
+        check_outputs([options.json], options.files, force=options.force)
+    with RankEstimator(options.network, options.threads) as estimator:
+        found, errors = read_records(options.files)
         games: list[tuple[GameRecord, list[int]]] = []
         try:
-            games = choose_games(records, player)
+            games = choose_games(found, options.player)
         except UserError as error:
             errors.append(str(error))
         interrupts.note()
         done = _add_all(estimator, games, errors)
     stopped = done < len(games)
     players = list(estimator.players.values())
-    if json is not None:
-        _write_json(estimator, json, games=len(games), done=done)
-    if players and json != STANDARD:
+    if options.json is not None:
+        _write_json(estimator, options.json, games=len(games), done=done)
+    if players and options.json != STANDARD:
         _show(players)
     if estimator.left_out and (players or stopped):
         show_notice(_left_out(estimator))
     if not players and not stopped:
         errors += _why_none(estimator, errors)
     show_errors(errors)
-    if json is not None and json != STANDARD:
-        report_written(json)
+    if options.json is not None and options.json != STANDARD:
+        report_written(options.json)
     if stopped:
         click.echo(f"stopped after {done:,} of {plural(len(games), 'game')}", err=True)
     context.exit(EXIT_INTERRUPTED if stopped else 1 if errors else 0)

@@ -1,76 +1,91 @@
 """`gtp_engine review`: finds the mistakes in game records."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ..base.errors import UserError
+from ..base.fields import Text
 from ..base.interrupts import end_on_signals
 from ..base.messages import printable
+from ..base.settings import setting
 from ..base.system import EXIT_INTERRUPTED
-from .command import command, options
-from .engine_settings import engine_settings
-from .game_files import RECORDS, read_records, show_errors
-from .name_types import RulesName
-from .option_types import Komi, MoveRange
-from .options import SearchOptions, search_options
-from .outputs import FORCE, output_option
-from .review_outputs import FORMAT_OPTIONS, FORMATS, Outputs
-from .shared_options import LANGUAGE, Decorator
+from ..game.rules import Rules
+from ..languages.texts import DEFAULT, LANGUAGES
+from ..play.settings import EngineSettings
+from .command import command
+from .common_options import KOMI, RULES, search_options
+from .game_files import read_records, records, show_errors
+from .options import FILE, FILE_OR_STANDARD, parsed
+from .review_outputs import FORMAT_OPTIONS, Outputs
 
 if TYPE_CHECKING:
     from ..analysis.game_review import GameReview
+    from ..analysis.mistakes import Unit
     from ..analysis.reviewer import Reviewer, ReviewStep, ReviewTask
     from ..sgf import GameRecord
 
 # A review that is repeated should show the same mistakes.
 _DEFAULTS = {"seed": 1}
-_OPTIONS: tuple[str | Decorator, ...] = (
-    RECORDS,
-    "Review",
-    click.option("--player", metavar="WHO", help="Judge only the moves of black, of white, or of a player by name."),
-    click.option(
-        "--moves", "numbers", type=MoveRange(), metavar="FROM-TO", help="Review only these moves: 20-80, 20- or 80."
-    ),
-    click.option(
-        "--by", type=click.Choice(("points", "winrate")), default="points", help="Rank mistakes by points or win rate."
-    ),
-    click.option(
-        "--komi", type=Komi(), show_default="the record's; 0 if it has none", help="Override the komi in the record."
-    ),
-    click.option(
-        "--rules", type=RulesName(), show_default="the record's; chinese if it has none", help="Override the rules."
-    ),
-    "Output",
-    click.option(
-        "--all/--no-all",
-        "all_moves",
-        default=False,
-        help="List every move after the summary; comment on all in the SGF.",
-    ),
-    *FORMAT_OPTIONS,
-    click.option("--sgf-out", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), hidden=True),
-    output_option("--plot", text="Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games."),
-    LANGUAGE,
-    FORCE,
+
+
+def _parse_range(text: str) -> tuple[int, int | None]:
+    match = re.fullmatch(r"(\d{1,5})(-(\d{1,5})?)?", text.strip(), re.ASCII)
+    first = int(match[1]) if match else 0
+    last = first if match and match[2] is None else int(match[3]) if match and match[3] else None
+    if first < 1 or (last is not None and last < first):
+        raise UserError(f"invalid range of moves {text!r}: expected 20-80, 20- or 80")
+    return first, last
+
+
+MOVE_RANGE = Text(parsed(_parse_range), "moves")
+
+
+@dataclass(frozen=True)
+class ReviewOptions:
+    """What is reviewed, and what is written about it; None if an option without a default is not given.
+
+    Attributes:
+        files: Game records, and folders of them.
+        player: Judge only the moves of black, of white, or of a player by name.
+        numbers: Review only these moves: 20-80, 20- or 80.
+        by: Rank mistakes by points or win rate.
+        komi: Override the komi in the record.
+        rules: Override the rules.
+        all_moves: List every move after the summary; comment on all in the SGF.
+        sgf_out: The former name of --sgf.
+        plot: Draw the curves (.png, .svg, .pdf, .jpg); NAME-1.png and so on for several games.
+        language: Language of the page (--html): English, Spanish, Chinese or Arabic.
+        force: Overwrite existing files.
+    """
+
+    files: tuple[Path, ...] = records()
+    player: str | None = setting(None, accepts=Text(), metavar="WHO", heading="Review")
+    numbers: tuple[int, int | None] | None = setting(None, accepts=MOVE_RANGE, flags=["--moves"], metavar="FROM-TO")
+    by: "Unit" = setting("points", accepts=("points", "winrate"))
+    komi: float | None = setting(
+        None, accepts=KOMI, what="komi", metavar="KOMI", shown="the record's; 0 if it has none"
+    )
+    rules: Rules | None = setting(None, accepts=RULES, shown="the record's; chinese if it has none")
+    all_moves: bool = setting(False, flags=["--all/--no-all"], heading="Output")
+    sgf_out: Path | None = setting(None, accepts=FILE_OR_STANDARD, hidden=True)
+    plot: Path | None = setting(None, accepts=FILE)
+    language: str = setting(DEFAULT, accepts=tuple(LANGUAGES), common=True)
+    force: bool = setting(False)
+
+
+@command(
+    common=("seconds", "player", "html", "sgf", "all"),
+    params=FORMAT_OPTIONS,
+    groups={"options": ReviewOptions, "search": search_options(seconds="1")},
+    context_settings={"default_map": _DEFAULTS},
 )
-
-
-@command(common=("seconds", "player", "html", "sgf", "all"), context_settings={"default_map": _DEFAULTS})
-@options(*_OPTIONS)
-@search_options(seconds="1")
 @click.pass_context
-def review(
-    context: click.Context,
-    search: SearchOptions,
-    files: tuple[Path, ...],
-    player: str | None,
-    numbers: tuple[int, int | None] | None,
-    sgf_out: Path | None,
-    **values: Any,
-) -> None:
+def review(context: click.Context, options: ReviewOptions, search: EngineSettings, **formats: Path | None) -> None:
     """Find the mistakes in game records.
 
     Each position of the main line is searched for 1 s, or as long as --seconds or --visits allow; those of the moves
@@ -93,54 +108,44 @@ def review(
     """
     from ..analysis.reviewer import Reviewer
 
-    written = {name: path for name in FORMATS if (path := values.pop(name))}
-    if sgf_out is not None:  # the former name of --sgf
-        written.setdefault("sgf", sgf_out)
-    wanted = {name: values.pop(name) for name in ("by", "rules", "komi")}
-    records, errors = read_records(files)
-    tasks = _tasks(records, player, numbers, wanted, errors)
-    outputs = Outputs(written, games=len(tasks), **values)
-    outputs.check(files)
+    written = {name: path for name, path in formats.items() if path}
+    if options.sgf_out is not None:  # the former name of --sgf
+        written.setdefault("sgf", options.sgf_out)
+    found, errors = read_records(options.files)
+    tasks = _tasks(found, options, errors)
+    outputs = Outputs(written, options.plot, options.language, options.force, options.all_moves, len(tasks))
+    outputs.check(options.files)
     stopped = False
     if tasks:
-        settings = engine_settings(search)
-        _show_advice(settings.network, tasks)
-        reviewer = Reviewer(settings)
+        _show_advice(search.network, tasks)
+        reviewer = Reviewer(search)
         end_on_signals(reviewer)
-        _review_all(reviewer, tasks, outputs, errors, player)
+        _review_all(reviewer, tasks, outputs, errors, options.player)
         reviewer.close()
         stopped = reviewer.stopped
     show_errors(errors)
     context.exit(EXIT_INTERRUPTED if stopped else 1 if errors else 0)
 
 
-def _tasks(
-    records: "Sequence[GameRecord]",
-    player: str | None,
-    numbers: tuple[int, int | None] | None,
-    wanted: dict[str, Any],
-    errors: list[str],
-) -> "list[ReviewTask]":
+def _tasks(records: "Sequence[GameRecord]", options: ReviewOptions, errors: list[str]) -> "list[ReviewTask]":
     """Returns what to review; the errors of games that cannot be reviewed are added to `errors`.
 
     Args:
         records: The games.
-        player: The player to judge, a colour or a name; None for both.
-        numbers: The first and the last move to review; None as the last for the end of the game.
-        wanted: The other fields of the tasks.
+        options: What is wanted.
         errors: Gets the errors.
     """
     from ..analysis.player_names import may_be_part, player_colour
     from ..analysis.reviewer import ReviewTask
 
-    tasks = []
+    tasks, player = [], options.player
     parts = player is not None and may_be_part(records, player)
     for record in records:
         try:
-            moves = _numbers_of(record, numbers)
-            record.to_game(0, rules=wanted["rules"])  # an unplayable position is reported before the engine starts
+            moves = _numbers_of(record, options.numbers)
+            record.to_game(0, rules=options.rules)  # an unplayable position is reported before the engine starts
             colour = None if player is None else player_colour(record, player, parts=parts)
-            tasks.append(ReviewTask(record, moves, colour, **wanted))
+            tasks.append(ReviewTask(record, moves, colour, by=options.by, komi=options.komi, rules=options.rules))
         except UserError as error:
             errors.append(str(error))
     return tasks

@@ -10,7 +10,8 @@ import click
 
 from ..base.errors import error_text
 from .game_files import STANDARD
-from .outputs import check_outputs, is_stream, output_option, report_written
+from .options import FILE_OR_STANDARD, Option
+from .outputs import check_outputs, is_stream, report_written
 
 if TYPE_CHECKING:
     from ..analysis.game_review import GameReview
@@ -160,4 +161,6 @@ FORMATS = {
     "json": Format("Write all facts of the review as JSON.", _to_json),
     "csv": Format("Write a table of the moves as CSV.", _to_csv),
 }
-FORMAT_OPTIONS = tuple(output_option(f"--{name}", text=made.help, allow_dash=True) for name, made in FORMATS.items())
+FORMAT_OPTIONS = [
+    Option([f"--{name}"], type=FILE_OR_STANDARD, help=made.help, heading="Output") for name, made in FORMATS.items()
+]

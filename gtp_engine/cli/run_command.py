@@ -1,14 +1,16 @@
 """What `gtp_engine learn` and `train` have in common: a run works in its folder, is shown, and stops at a signal."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ..base.interrupts import end_on_signals
-from .command import options
+from ..base.settings import setting
+from .options import EXISTING_FOLDER, FILE
 
 if TYPE_CHECKING:
     from ..training.ddp import ProcessGroup
@@ -18,37 +20,36 @@ if TYPE_CHECKING:
     from ..training.run_folder import RunFolder
 
 RESUME = "run the same command to resume"
-_REPORT_OPTIONS = (
-    click.option(
-        "--report",
-        metavar="FILE",
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="Write a report of the run so far to this HTML file and exit; the run may be under way.",
-    ),
-    click.option(
-        "--compare",
-        multiple=True,
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        metavar="RUN",
-        help="With --report: add another run, of `learn` or `train`, to the same report (repeatable).",
-    ),
-)
 
 
-def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds --report and --compare to a command."""
-    return options("Output", *_REPORT_OPTIONS)(function)
+@dataclass(frozen=True)
+class ReportOptions:
+    """A report instead of the run.
+
+    Attributes:
+        file: Write a report of the run so far to this HTML file and exit; the run may be under way.
+        compare: With --report: add another run, of `learn` or `train`, to the same report (repeatable).
+    """
+
+    file: Path | None = setting(None, accepts=FILE, flags=["--report"], metavar="FILE", heading="Output")
+    compare: tuple[Path, ...] = setting((), accepts=EXISTING_FOLDER, multiple=True, metavar="RUN")
+
+    def check(self) -> None:
+        """Raises UsageError if the options contradict each other."""
+        if self.compare and not self.file:
+            raise click.UsageError("--compare needs --report")
 
 
-def write_report_of(folder: "RunFolder", file: Path, compare: Sequence[Path]) -> None:
-    """Writes a report of a run and of those that it is compared with."""
+def write_report_of(folder: "RunFolder", options: ReportOptions) -> None:
+    """Writes a report of a run and of those that it is compared with, if one is wanted."""
     from ..training.report.page import write_report
     from ..training.run_folder import RunFolder
     from .outputs import check_place, report_written
 
-    check_place(file)
-    write_report([folder, *map(RunFolder, compare)], file)
-    report_written(file, is_page=True)
+    assert options.file is not None
+    check_place(options.file)
+    write_report([folder, *map(RunFolder, options.compare)], options.file)
+    report_written(options.file, is_page=True)
 
 
 def in_process_group(work: "Callable[[ProcessGroup], None]") -> None:

@@ -11,10 +11,10 @@ import click
 
 from ..base.errors import UserError
 from ..play.new_game import initial_game, parse_humans
-from .command import is_given
-from .engine_settings import engine_settings, network_file
-from .options import GameOptions, SearchOptions
-from .play_options import PlayersOptions
+from ..play.settings import EngineSettings
+from .common_options import network_file
+from .defaults import is_given
+from .players_options import PlayersOptions
 
 if TYPE_CHECKING:
     from ..game.game import Game
@@ -39,14 +39,13 @@ class FirstGame:
     engine: "Engine"
     humans: frozenset[int]
     saved: "SavedGame | None"
-    search: SearchOptions
+    search: EngineSettings
 
 
 def first_game(
     context: click.Context,
     options: PlayersOptions,
-    game: GameOptions,
-    search: SearchOptions,
+    search: EngineSettings,
     folder: Path,
     *,
     shows_finished: bool = False,
@@ -55,8 +54,7 @@ def first_game(
 
     Args:
         context: The command's context, which knows which options are given.
-        options: Who plays, and which saved game.
-        game: The board and the rules of a new game.
+        options: Who plays, the board and the rules of a new game, and which saved game.
         search: How the engine searches.
         folder: The folder of saved games.
         shows_finished: Whether a saved game may be a finished one, which people then play on for both sides.
@@ -65,7 +63,7 @@ def first_game(
         click.UsageError: Options contradict each other.
         UserError: There is no such saved game, it cannot be continued, or a value is invalid.
     """
-    saved = saved_game(context, options, game, folder, shows_finished=shows_finished)
+    saved = saved_game(context, options, folder, shows_finished=shows_finished)
     humans = parse_humans(options.colour, search.seed)
     if saved is not None:
         search = _with_opponent(context, search, saved)
@@ -73,16 +71,17 @@ def first_game(
         return FirstGame(_engine(search, saved.game, saved.game), humans, saved, search)
     if not options.handicap:
         # No Game yet: on the first start the engine compiles the board on a thread of its own.
-        return FirstGame(_engine(search, game), humans, None, search)
-    begun = initial_game(game.width, game.height, handicap=options.handicap, komi=game.komi, rules=game.rules)
+        return FirstGame(_engine(search, options), humans, None, search)
+    width, height = options.board_size
+    begun = initial_game(width, height, handicap=options.handicap, komi=options.komi, rules=options.rules)
     return FirstGame(_engine(search, begun, begun), humans, None, search)
 
 
-def _engine(search: SearchOptions, game: "GameOptions | Game", begun: "Game | None" = None) -> "Engine":
+def _engine(search: EngineSettings, game: "PlayersOptions | Game", begun: "Game | None" = None) -> "Engine":
     """Returns an engine with this board, komi and rules, and with a game that has begun, if any."""
     from ..play.engine import Engine
 
-    engine = Engine(engine_settings(search), width=game.width, height=game.height, rules=game.rules, komi=game.komi)
+    engine = Engine(search, width=game.width, height=game.height, rules=game.rules, komi=game.komi)
     if begun is not None:
         engine.load(begun)
     return engine
@@ -103,7 +102,6 @@ def close_engine(engine: "Engine", status: int) -> None:
 def saved_game(
     context: click.Context,
     options: PlayersOptions,
-    game: GameOptions,
     folder: Path,
     *,
     shows_finished: bool = False,
@@ -112,8 +110,7 @@ def saved_game(
 
     Args:
         context: The command's context, which knows which options are given.
-        options: Who plays, and which saved game.
-        game: The options about the board and the rules.
+        options: Who plays, the board and the rules, and which saved game.
         folder: The folder of saved games.
         shows_finished: Whether it may be a finished game, or somebody else's: people then play on for both sides.
 
@@ -128,13 +125,13 @@ def saved_game(
         return None
     from ..play.loading import open_game
 
-    rules = game.rules if is_given(context, "rules") else None
-    komi = game.komi if is_given(context, "komi") else None
+    rules = options.rules if is_given(context, "rules") else None
+    komi = options.komi if is_given(context, "komi") else None
     saved = _shown_record(path, rules, komi) if shows_finished and options.move is None else None
     saved = saved or open_game(path, move=options.move, rules=rules, komi=komi)
     size = (saved.game.width, saved.game.height)
-    if is_given(context, "board_size") and size != (game.width, game.height):
-        wanted = f"{game.width}x{game.height}"
+    if is_given(context, "board_size") and size != options.board_size:
+        wanted = f"{options.width}x{options.height}"
         raise UserError(f"{path}: the game is on {size[0]}x{size[1]}, not on {wanted}; leave out --board-size")
     return saved
 
@@ -171,8 +168,8 @@ def _shown_record(path: Path, rules: "Rules | None", komi: float | None) -> "Sav
     return None if saved.is_own else replace(saved, humans=frozenset((BLACK, WHITE)))
 
 
-def _with_opponent(context: click.Context, search: SearchOptions, saved: "SavedGame") -> SearchOptions:
-    """Returns the options with the saved game's rank, limits and network, unless the command line has others."""
+def _with_opponent(context: click.Context, search: EngineSettings, saved: "SavedGame") -> EngineSettings:
+    """Returns the settings with the saved game's rank, limits and network, unless the command line has others."""
     from ..evaluate.choices import AUTO, ROLLOUTS
     from ..network.library import default_network, network_name
 
@@ -190,7 +187,7 @@ def _with_opponent(context: click.Context, search: SearchOptions, saved: "SavedG
         return replace(search, network=AUTO)
     network = opponent.network or ROLLOUTS
     try:
-        network_file(network)
+        network = network_file(network)
     except UserError as error:
         logger.warning(f"{error}; the saved game continues with --network {search.network}")
         return search

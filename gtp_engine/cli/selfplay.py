@@ -2,28 +2,79 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..base.errors import UserError
+from ..base.fields import Range, Text
 from ..base.interrupts import end_on_signals
+from ..base.settings import like, setting
 from ..evaluate.choices import network_on
+from ..game.rules import RULESETS
+from ..play.settings import COUNT, EngineSettings
 from .command import command
-from .engine_settings import network_file
+from .common_options import BOARD_SIZE, KOMI, network_file, parameters
+from .options import ANY_PATH, EXISTING_FILE
 from .outputs import new_folder
-from .selfplay_options import SelfPlayOptions, selfplay_options
+from .players_options import PlayersOptions
 
 if TYPE_CHECKING:
     from ..training.settings import RunSettings
 
+RULES_NAME = Text(None, "rules", lambda: RULESETS)
 _TERMINAL_SECONDS, _LINE_SECONDS = 1.0, 30.0  # between two reports of progress
 
 
-@command(common=("games", "network", "board-size", "visits"))
-@selfplay_options
-def selfplay(**options: Any) -> None:
+@dataclass(frozen=True)
+class SelfPlayOptions:
+    """The games, the search, the machine and what is written; None or empty if an option is not given.
+
+    Attributes:
+        games: Number of games.
+        sizes: N or WIDTHxHEIGHT (repeatable).
+        komi: The same komi in all games.
+        rules: Ruleset; repeat the option to draw one at random for each game.
+        visits: Visits of a full search.
+        seed: Random seed; with one worker the games are reproducible.
+        parameters: Set a search parameter (repeatable).
+        settings: A settings file as for `train`.
+        workers: Processes that play.
+        concurrency: Games at a time in a process.
+        sgf_dir: Folder in which the run makes its own folder.
+        shards: Folder for the samples.
+        comments: Save each move's win rate, score and main line as a comment.
+    """
+
+    games: int = setting(100, 1, heading="Games")
+    sizes: tuple[tuple[int, int], ...] = setting(
+        (), accepts=BOARD_SIZE, flags=["--board-size"], multiple=True, shown="9"
+    )
+    komi: float | None = setting(None, accepts=KOMI, what="komi", metavar="KOMI", shown="varied around 7")
+    rules: tuple[str, ...] = setting(
+        (), accepts=RULES_NAME, multiple=True, metavar="RULES", shown="tromp-taylor and chinese"
+    )
+    network: str = like(EngineSettings, "network", heading="Search")
+    visits: int | None = setting(None, accepts=COUNT, shown="32")
+    seed: int | None = setting(None, accepts=Range(0, whole=True))
+    parameters: Any = parameters(flags=["--set"])
+    settings: Path | None = setting(None, accepts=EXISTING_FILE)
+    workers: int | None = setting(None, accepts=COUNT, shown="one per CPU", heading="Machine")
+    concurrency: int | None = setting(None, accepts=COUNT, shown="32")
+    device: str | None = like(EngineSettings, "device", default=None)
+    precision: str | None = like(EngineSettings, "precision", default=None)
+    sgf_dir: Path | None = like(PlayersOptions, "sgf_dir", heading="Output")
+    shards: Path | None = setting(None, accepts=ANY_PATH, metavar="FOLDER", shown="that of the games")
+    comments: bool = setting(False)
+
+
+@command(
+    common=("games", "network", "board-size", "visits"),
+    groups={"options": SelfPlayOptions},
+)
+def selfplay(options: SelfPlayOptions) -> None:
     """Play the engine against itself and save the games as SGF and as training samples.
 
     Many games are played at the same time. Openings, komi and rules vary, the searches use noise, and the moves that a
@@ -42,16 +93,15 @@ def selfplay(**options: Any) -> None:
     from ..training.errors import RESOURCE_ERRORS
     from ..training.selfplay_games import SelfPlayGames
 
-    chosen = SelfPlayOptions(**options)
-    settings = _settings(chosen)
-    network = _network(chosen.network, settings)
+    settings = _settings(options)
+    network = _network(options.network, settings)
     compile_ahead()  # Ctrl-C ends it at once, and would leave the folder
-    folder = new_folder(chosen.sgf_dir or games_dir(), "selfplay")
-    run = SelfPlayGames(settings, network, chosen.games, folder, chosen.shards or folder)
+    folder = new_folder(options.sgf_dir or games_dir(), "selfplay")
+    run = SelfPlayGames(settings, network, options.games, folder, options.shards or folder)
     try:
         end_on_signals(run.limit)
         with _progress() as (show, interval):
-            run.play(chosen.seed, show, interval)
+            run.play(options.seed, show, interval)
         if run.limit.stopped:
             raise KeyboardInterrupt
     except KeyboardInterrupt:
@@ -68,7 +118,6 @@ def selfplay(**options: Any) -> None:
 
 def _settings(options: SelfPlayOptions) -> "RunSettings":
     """Returns the file's settings, or the defaults, with the options applied; BadParameter for a wrong --set."""
-    from ..search.parameters import split_setting
     from ..training.new_run import given_settings
     from ..training.settings import RunSettings
 
@@ -83,7 +132,7 @@ def _settings(options: SelfPlayOptions) -> "RunSettings":
     if options.visits:
         search = replace(search, visits={"0": options.visits})
     try:
-        search = replace(search, parameters=search.parameters | dict(map(split_setting, options.parameters)))
+        search = replace(search, parameters=search.parameters | options.parameters)
     except UserError as error:
         raise click.BadParameter(f"{error} of a file for --settings", param_hint="'--set'") from error
     typed = {name: getattr(options, name) for name in ("workers", "concurrency", "device", "precision")}

@@ -1,16 +1,21 @@
 """`gtp_engine train`: trains a network on its own games."""
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ..base.fields import Text
+from ..base.settings import setting
+from ..play.settings import NETWORK
 from ..training.presets import NAMES
-from .command import command, is_given
-from .name_types import NetworkName
-from .option_types import Number
-from .run_command import carry_out, in_process_group, report_options, write_report_of
+from .command import command
+from .common_options import MINUTES
+from .defaults import is_given
+from .options import EXISTING_FILE, FOLDER
+from .run_command import ReportOptions, carry_out, in_process_group, write_report_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,35 +26,34 @@ if TYPE_CHECKING:
     from ..training.workers import SelfPlayPool
 
 
-@command(common=("preset", "minutes", "from", "report"), exclusive=(("preset", "settings_file"),))
-@click.argument("run", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--preset", type=click.Choice(NAMES), show_default="laptop", help="Settings of a new run.")
-@click.option(
-    "--settings",
-    "settings_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Settings of a new run: a TOML file instead of a preset.",
+@dataclass(frozen=True)
+class TrainOptions:
+    """The run; None if an option is not given.
+
+    Attributes:
+        run: The run's folder.
+        preset: Settings of a new run.
+        settings_file: Settings of a new run: a TOML file instead of a preset.
+        start: Start a new run from this network: a file or a name.
+        minutes: Stop after N minutes, with a measurement.
+        cluster: Play on a Ray cluster: auto (the one this machine belongs to), host:port, or local (this machine only).
+    """
+
+    run: Path = setting(None, accepts=FOLDER, argument=True)
+    preset: str | None = setting(None, accepts=NAMES, shown="laptop")
+    settings_file: Path | None = setting(None, accepts=EXISTING_FILE, flags=["--settings"])
+    start: str | None = setting(None, accepts=NETWORK, flags=["--from"])
+    minutes: float | None = setting(None, accepts=MINUTES, metavar="N")
+    cluster: str | None = setting(None, accepts=Text(), metavar="ADDRESS")
+
+
+@command(
+    common=("preset", "minutes", "from", "report"),
+    exclusive=(("preset", "settings_file"),),
+    groups={"options": TrainOptions, "report": ReportOptions},
 )
-@click.option("--from", "start", type=NetworkName(), help="Start a new run from this network: a file or a name.")
-@click.option("--minutes", type=Number(0, min_open=True), metavar="N", help="Stop after N minutes, with a measurement.")
-@click.option(
-    "--cluster",
-    metavar="ADDRESS",
-    help="Play on a Ray cluster: auto (the one this machine belongs to), host:port, or local (this machine only).",
-)
-@report_options
 @click.pass_context
-def train(
-    context: click.Context,
-    run: Path,
-    preset: str | None,
-    settings_file: Path | None,
-    start: str | None,
-    minutes: float | None,
-    cluster: str | None,
-    report: Path | None,
-    compare: tuple[Path, ...],
-) -> None:
+def train(context: click.Context, options: TrainOptions, report: ReportOptions) -> None:
     """Train a network on its own games, in the folder RUN.
 
     Each cycle plays games, trains on the most recent ones and saves a network. The folder contains everything: the
@@ -72,17 +76,17 @@ def train(
     from ..training.new_run import given_settings
     from ..training.run_folder import RunFolder
 
-    folder = RunFolder(run)
-    if compare and not report:
-        raise click.UsageError("--compare needs --report")
-    if report:
-        write_report_of(folder, report, compare)
+    folder, preset, start = RunFolder(options.run), options.preset, options.start
+    report.check()
+    if report.file:
+        write_report_of(folder, report)
         return
     if folder.exists:  # the user's defaults are for new runs
         preset, start = (
             value if is_given(context, name) else None for name, value in (("preset", preset), ("start", start))
         )
-    in_process_group(partial(_train, folder, given_settings(preset, settings_file), start, minutes, cluster))
+    settings = given_settings(preset, options.settings_file)
+    in_process_group(partial(_train, folder, settings, start, options.minutes, options.cluster))
 
 
 def _train(

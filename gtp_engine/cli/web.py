@@ -3,47 +3,53 @@
 import signal
 import threading
 import webbrowser
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from ..base import interrupts
+from ..base.fields import Range, Text
+from ..base.settings import setting
 from ..base.system import EXIT_INTERRUPTED
-from .command import command, options
-from .option_types import WholeNumber
-from .options import GameOptions, SearchOptions, search_options
-from .play_options import DEFAULTS, GAME_ENTRIES, PlayersOptions
+from ..play.settings import EngineSettings
+from .command import command
+from .common_options import search_options
+from .players_options import DEFAULTS, PlayersOptions
 from .saved_game import close_engine, first_game
 
 if TYPE_CHECKING:
     from ..web.server import Server
 
 
-@command(common=("board-size", "colour", "handicap", "rank"), context_settings={"default_map": DEFAULTS})
-@options(
-    *GAME_ENTRIES,
-    "Server",
-    click.option(
-        "--port", type=WholeNumber(0, 65535), show_default="8019, or the next free one", help="Port; 0: any free one."
-    ),
-    click.option(
-        "--host",
-        metavar="ADDRESS",
-        help="Let other computers open the page at this address of this computer; auto: its address in the network.",
-    ),
-    click.option("--browser/--no-browser", default=True, help="Open the page in the browser."),
-    search_options(seconds="5", rank=True),
+@dataclass(frozen=True)
+class ServerOptions:
+    """Where the page is.
+
+    Attributes:
+        port: Port; 0: any free one.
+        host: Let other computers open the page at this address of this computer; auto: its address in the network.
+        browser: Open the page in the browser.
+    """
+
+    port: int | None = setting(
+        None, accepts=Range(0, 65535, whole=True), shown="8019, or the next free one", heading="Server"
+    )
+    host: str | None = setting(None, accepts=Text(), metavar="ADDRESS")
+    browser: bool = setting(True)
+
+
+@command(
+    common=("board-size", "colour", "handicap", "rank"),
+    groups={
+        "players": PlayersOptions,
+        "server_options": ServerOptions,
+        "search": search_options(["rank"], seconds="5"),
+    },
+    context_settings={"default_map": DEFAULTS},
 )
 @click.pass_context
-def web(
-    context: click.Context,
-    game: GameOptions,
-    search: SearchOptions,
-    port: int | None,
-    host: str | None,
-    browser: bool,
-    **values: Any,
-) -> None:
+def web(context: click.Context, players: PlayersOptions, server_options: ServerOptions, search: EngineSettings) -> None:
     """Play in the browser.
 
     Opens a page with the board; click a point to play there. The page can begin other games. The game is saved as SGF
@@ -70,11 +76,10 @@ def web(
     from ..play.played_game import PlayedGame
     from ..web.server import Server, own_address
 
-    players = PlayersOptions(**values)
     folder = players.sgf_dir or games_dir()
-    server = Server(port, own_address(host) if host else None)
+    server = Server(server_options.port, own_address(server_options.host) if server_options.host else None)
     server.guard.on_admitted = lambda: _show_network(server)
-    first = first_game(context, players, game, search, folder, shows_finished=True)
+    first = first_game(context, players, search, folder, shows_finished=True)
     wait_for(first.engine.board_ready)
     interrupts.note(server.stop)
     signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
@@ -88,7 +93,7 @@ def web(
             as_record=first.saved is not None and not first.saved.is_own and len(first.humans) == 2,
             has_clock=True,
         )
-        server.run(played, lambda: _show(server, browser))
+        server.run(played, lambda: _show(server, server_options.browser))
     finally:
         close_engine(first.engine, EXIT_INTERRUPTED)
     interrupts.check()

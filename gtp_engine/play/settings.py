@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.errors import UserError
 from ..base.fields import Range, Text, invalid, unknown
-from ..base.settings import accepted, check, setting, settings_of
+from ..base.settings import check, setting, settings_of
 from ..base.system import available_cpus
 from ..evaluate.choices import (
     AUTO,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .worker import SearchWorker
 
 DEFAULT_SECONDS = 5.0
-VISITS, SECONDS = Range(1, whole=True), Range(0)
+COUNT, SECONDS = Range(1, whole=True), Range(0)
 LIMIT: dict[str, Any] = {"common": True, "together": "limits"}  # one of them replaces both of a place that counts less
 
 
@@ -48,20 +48,20 @@ RANK = Text(as_rank, "rank")
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """How an engine searches and behaves.
+    """How an engine searches and behaves. Without visits, seconds and a clock a move takes 5 s.
 
     Attributes:
         network: A network's name or file; auto: the bundled one for the board size; none: random rollouts.
         rank: Play at a rank: 25k to 5d, such as 12k, or max.
         visits: Stop each search after N visits.
-        seconds: Stop each search after this many seconds. Without visits, seconds and a clock a move takes 5 s.
+        seconds: Stop each search after this many seconds.
         strict: Fail if the board is too large for the network, instead of using rollouts.
         seed: Random seed; results are reproducible with limited visits and one thread.
         threads: CPU threads.
         device: Device for networks.
         precision: Numeric precision of networks.
         ponder: Think on the opponent's time.
-        resign: Resign lost games: once the win rate was below resign_threshold for resign_moves moves in a row.
+        resign: Resign lost games.
         resign_threshold: Win rate below which a position counts as hopeless.
         resign_moves: Number of hopeless positions in a row at which the engine resigns.
         parameters: Search parameters, by name, that differ from the network's defaults.
@@ -72,13 +72,13 @@ class EngineSettings:
         UserError: The network is not found, or another setting or a parameter is invalid.
     """
 
-    network: str = setting(AUTO, accepts=NETWORK, common=True)
+    network: str = setting(AUTO, accepts=NETWORK, common=True, together="network")
     rank: Rank | str | None = setting(None, accepts=RANK, common=True, is_live=True, shown="full strength")
-    visits: int | None = setting(None, accepts=VISITS, katago="maxVisits", is_live=True, **LIMIT)
+    visits: int | None = setting(None, accepts=COUNT, katago="maxVisits", is_live=True, **LIMIT)
     seconds: float | None = setting(None, accepts=SECONDS, katago="maxTime", is_live=True, **LIMIT)
     strict: bool = setting(False)
     seed: int | None = setting(None, accepts=Range(0, whole=True))
-    threads: int = setting(available_cpus, accepts=Range(1, 256, whole=True), common=True, shown="all")
+    threads: int = setting(available_cpus, accepts=COUNT, common=True, shown="all")
     device: str = setting(AUTO, accepts=(AUTO, *DEVICES), common=True)
     precision: str = setting(AUTO, accepts=(AUTO, *PRECISIONS), common=True)
     ponder: bool = setting(False)
@@ -191,7 +191,7 @@ class EngineSettings:
             return replace(self, parameters={**self.parameters, find_parameter(name): value})
         item = _LIVE[own]
         is_unset = item.default is None and str(value).strip().lower() in ("", "none")
-        change: dict[str, Any] = {own: None if is_unset else accepted(item, value, from_text=True)}
+        change: dict[str, Any] = {own: None if is_unset else item.metadata["accepts"].parse(name, value)}
         return replace(self, **change)
 
 

@@ -14,16 +14,15 @@ from ..network.library import find_network, load_network, network_name
 from .distillation.labels import FACTS, check_labels, check_some_are_learned, wanted_labels
 from .presets import preset_file
 from .run_folder import RunFolder
-from .settings import DECAYS, RATES, LearnerSettings, LearnSettings, RecordSettings, RunSettings
+from .settings import DECAYS, OF_RECORDS, RATES, RecordSettings, RunSettings
 from .settings_toml import read_settings
 
 logger = logging.getLogger(__name__)
 
 DEFAULT_PRESET = "laptop"
-# What options of `learn` change: each sample once, and a longer decay than with self-play.
-RECORDS = RunSettings(
-    learn=LearnSettings(samples=0, epochs=1, drop_share=LearnerSettings.drop_share, last_rate=LearnerSettings.last_rate)
-)
+
+
+RECORDS = RunSettings(learn=OF_RECORDS)  # what options of `learn` change
 
 
 class RunConflictError(UserError):

@@ -566,6 +566,12 @@ class RunSettings:
         return self.records.seed if self.records.has_source else self.cycle.seed
 
 
+# How `learn` learns records unless its options say otherwise: each sample once, and a longer decay than with self-play.
+OF_RECORDS = LearnSettings(
+    samples=0, epochs=1, drop_share=LearnerSettings.drop_share, last_rate=LearnerSettings.last_rate
+)
+
+
 def sections_of(command: str) -> "dict[str, Field[Any]]":
     """Returns the sections in the settings of a command's runs, by their names."""
     others = _SELF_PLAY_ONLY if command == "learn" else ("records",)

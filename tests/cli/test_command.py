@@ -1,16 +1,20 @@
 """What every command has: options under headings, defaults, -v and -q."""
 
 import logging
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
+from gtp_engine.base.fields import Range, Text
 from gtp_engine.base.log import NOTICE
+from gtp_engine.base.settings import setting
 from gtp_engine.cli import COMMANDS, main
-from gtp_engine.cli.command import COMMON, Command, command, options
-from gtp_engine.cli.configuration import COMMON_SETTINGS, variable
+from gtp_engine.cli.command import COMMON, Command, command
+from gtp_engine.cli.defaults import COMMON_SETTINGS
+from gtp_engine.cli.options import FILE, variable
 
 logger = logging.getLogger("gtp_engine.test")
 
@@ -23,24 +27,37 @@ def all_commands() -> dict[str, Command]:
 
 
 def test_options_are_under_their_headings_the_common_ones_first() -> None:
-    @command(common=("size", "name"))
-    @options(
-        click.option("--plain", help="Plain."),
-        "Output",
-        click.option("--name", default="x", help="Name."),
-        click.option("--file", type=click.Path(dir_okay=False), show_default="none", help="File."),
-        click.option("--hidden", hidden=True),
-        "Machine",
-        click.option("--size", type=click.IntRange(1, 9), envvar="SIZE", help="Size."),
-        click.option("-model", "--model", help="Model."),
-    )
-    def example(**values: Any) -> None:
+    @dataclass(frozen=True)
+    class Example:
+        """An example.
+
+        Attributes:
+            plain: Plain.
+            name: Name.
+            file: File.
+            hidden: Hidden.
+            size: Size.
+            model: Model.
+        """
+
+        plain: str | None = setting(None, accepts=Text())
+        name: str = setting("x", heading="Output")
+        file: Path | None = setting(None, accepts=FILE, shown="none")
+        hidden: str | None = setting(None, accepts=Text(), hidden=True)
+        size: int | None = setting(None, accepts=Range(1, 9, whole=True), common=True, heading="Machine")
+        model: str | None = setting(None, accepts=Text(), flags=["-model", "--model"])
+
+    @command(common=("size", "name"), groups={"example": Example})
+    def example(example: Example) -> None:
         """An example."""
 
     context = click.Context(example, show_default=True, help_option_names=["-h", "--help"])
     sections = example.sections(context)
     assert list(sections) == [COMMON, "Output", "Machine", "Other options"]
-    assert sections[COMMON] == [("--size N", "Size.  [1 to 9; env: SIZE]"), ("--name TEXT", "Name.  [default: x]")]
+    assert sections[COMMON] == [
+        ("--size N", "Size.  [1 to 9; env: GTP_ENGINE_SIZE]"),
+        ("--name TEXT", "Name.  [default: x]"),
+    ]
     assert sections["Output"] == [("--file FILE", "File.  [default: none]")]
     assert sections["Machine"] == [("--model TEXT", "Model.")]
     assert [names for names, _ in sections["Other options"]] == [

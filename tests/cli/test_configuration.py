@@ -15,16 +15,15 @@ from click.testing import CliRunner, Result
 from gtp_engine.base.folders import configuration_file
 from gtp_engine.cli import COMMANDS, main
 from gtp_engine.cli.command import command
+from gtp_engine.cli.common_options import GameOptions, search_options
 from gtp_engine.cli.config import TEMPLATE
-from gtp_engine.cli.configuration import use_configuration
-from gtp_engine.cli.engine_settings import engine_settings
-from gtp_engine.cli.katago_options import KataGoOptions, katago_options
-from gtp_engine.cli.options import GameOptions, SearchOptions, game_options, search_options
-from gtp_engine.cli.play_options import PlayOptions, play_options
+from gtp_engine.cli.defaults import settings_of, use_configuration
+from gtp_engine.cli.katago_options import KataGoOptions
+from gtp_engine.cli.players_options import PlayersOptions
 from gtp_engine.cli.saved_game import saved_game
-from gtp_engine.cli.settings_file import settings_of
-from gtp_engine.network.library import bundled_folder, list_networks
+from gtp_engine.network.library import bundled_folder, list_networks, network_name
 from gtp_engine.play.ranks import Rank
+from gtp_engine.play.settings import EngineSettings
 from gtp_engine.training.run_folder import RunFolder
 from gtp_engine.training.settings import RunSettings
 from gtp_engine.training.settings_toml import to_toml
@@ -38,17 +37,17 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def parse(*arguments: str) -> tuple[GameOptions, SearchOptions]:
+def parse(*arguments: str) -> tuple[GameOptions, EngineSettings]:
     seen: list[Any] = []
 
-    @command(name="gtp", context_settings={"default_map": {"board_size": "9"}})
-    @game_options
-    @search_options(seconds="5", rank=True)
-    def parser(game: GameOptions, search: SearchOptions) -> None:
+    groups = {"game": GameOptions, "search": search_options(["rank"], seconds="5")}
+
+    @command(name="gtp", groups=groups, context_settings={"default_map": {"board_size": "9"}})
+    def parser(game: GameOptions, search: EngineSettings) -> None:
         seen.extend((game, search))
 
     result = CliRunner().invoke(parser, arguments)
-    assert not result.exit_code, result.output
+    assert not result.exit_code, result.output or result.exception
     return seen[0], seen[1]
 
 
@@ -93,7 +92,7 @@ def test_a_settings_file_overrides_the_configuration(file: Path, tmp_path: Path)
     settings.write_text('rank = "4k"\n[search]\nc_puct = 1.7\n')
     game, search = parse("--settings", str(settings))
     assert (game.width, search.rank) == (13, Rank(-3))
-    parameters = engine_settings(search).search_parameters("none")
+    parameters = search.search_parameters("none")
     assert (parameters.c_puct, parameters.c_uct) == (1.7, 0.6)
 
 
@@ -103,8 +102,6 @@ def test_a_settings_file_overrides_the_configuration(file: Path, tmp_path: Path)
         ("visits = ", "Invalid value (at "),
         ("vists = 1", "unknown setting 'vists': did you mean 'visits'?"),
         ("komi = 1", "unknown setting 'komi': expected network, rank, visits, "),
-        ("level = 3", "levels have been replaced by ranks: use one from 25k to 5d, such as --rank 12k"),
-        ("[gtp]\nlevel = 3", "[gtp] levels have been replaced by ranks: use one from 25k to 5d"),
         ("visits = -1", "visits: invalid number '-1': expected a whole number of 1 or more"),
         ("[paly]", "unknown setting 'paly': did you mean 'play'?"),
         ("gtp = 1", "'gtp' is not a table; write [gtp]"),
@@ -139,7 +136,7 @@ def test_a_table_of_the_command_rank_is_not_ignored(file: Path, tmp_path: Path) 
 
 def test_help_is_shown_although_the_file_cannot_be_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.touch()
-    monkeypatch.setattr("gtp_engine.cli.configuration.read_table", Mock(side_effect=PermissionError("no access")))
+    monkeypatch.setattr("gtp_engine.cli.defaults.read_table", Mock(side_effect=PermissionError("no access")))
     assert run("gtp", "--help").exit_code == 0
     assert run("gtp").stderr == "Error: no access\n"
 
@@ -268,7 +265,7 @@ def test_the_command_line_switches_off_the_handicap(file: Path) -> None:
 
 def test_values_may_be_dates_and_lists(file: Path) -> None:
     file.write_text("[learn]\nsince = 2015-03-31\n[match]\nsprt = [0, 10]\ntime = [0, 2, 1]\n")
-    assert "[default: 2015-03-31]" in run("learn", "--help").stdout
+    assert "[default: 2015-03-31]" in " ".join(run("learn", "--help").stdout.split())
     page = " ".join(run("match", "--help").stdout.split())
     assert "[default: 0, 10]" in page and "[default: 0, 2, 1]" in page
     file.write_text("[match]\nsprt = 10\n")
@@ -277,6 +274,7 @@ def test_values_may_be_dates_and_lists(file: Path) -> None:
 
 def test_names_of_files_may_begin_with_the_home_folder(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(file.parent))
+    (file.parent / "mine.bin.gz").touch()
     file.write_text('network = "~/mine.bin.gz"\n')
     assert parse()[1].network == str(file.parent / "mine.bin.gz")
 
@@ -288,11 +286,13 @@ def test_names_of_files_start_from_the_folder_of_the_file(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    (file.parent / "mine.bin.gz").touch()
+    (file.parent / "nets").mkdir()
+    for known in ("mine.bin.gz", "nets/mine.bin.gz", "../other.bin.gz"):
+        (file.parent / known).touch()
     for name, found in {
         "nets/mine.bin.gz": file.parent / "nets" / "mine.bin.gz",
         "mine.bin.gz": file.parent / "mine.bin.gz",
-        "b6c64-9x9": "b6c64-9x9",
+        "b6c64-19x19": bundled_folder() / "b6c64-19x19.bin.gz",
         "none": "none",
         str(tmp_path / "other.bin.gz"): tmp_path / "other.bin.gz",
     }.items():
@@ -301,24 +301,27 @@ def test_names_of_files_start_from_the_folder_of_the_file(
         file.write_text(f'[gtp]\nnetwork = "{name}"\n')
         assert parse()[1].network == str(found)
     settings = tmp_path / "settings.toml"
-    settings.write_text('network = "nets/mine.bin.gz"\n')
-    assert parse("--settings", "../settings.toml")[1].network == str(elsewhere / ".." / "nets" / "mine.bin.gz")
+    settings.write_text('network = "folder/nets/mine.bin.gz"\n')
+    assert parse("--settings", "../settings.toml")[1].network == str(
+        elsewhere / ".." / "folder" / "nets" / "mine.bin.gz"
+    )
 
 
 def test_a_typed_network_counts_more_than_a_configured_model(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
+    monkeypatch.setenv("GTP_ENGINE_NETWORKS", str(tmp_path))
+    for name in ("common", "configured", "typed", "variable"):
+        (tmp_path / f"{name}.bin.gz").touch()
 
-    @command(name="analysis")
-    @search_options()
-    @katago_options
-    def parser(search: SearchOptions, katago: KataGoOptions) -> None:
-        seen.append(katago.apply_to(search).network)
+    @command(name="analysis", groups={"search": search_options(), "katago": KataGoOptions})
+    def parser(search: EngineSettings, katago: KataGoOptions) -> None:
+        seen.append(network_name(Path(katago.apply_to(search).network)))
 
     def network(*arguments: str) -> str:
         result = CliRunner().invoke(parser, arguments)
-        assert not result.exit_code, result.output
+        assert not result.exit_code, result.output or result.exception
         return seen[-1]
 
     settings = tmp_path / "settings.toml"
@@ -339,10 +342,8 @@ def test_files_of_katagos_options_start_from_the_folder_of_the_file(
     monkeypatch.chdir(tmp_path)
     seen: list[KataGoOptions] = []
 
-    @command(name="analysis")
-    @search_options()
-    @katago_options
-    def parser(search: SearchOptions, katago: KataGoOptions) -> None:
+    @command(name="analysis", groups={"search": search_options(), "katago": KataGoOptions})
+    def parser(search: EngineSettings, katago: KataGoOptions) -> None:
         seen.append(katago)
 
     file.write_text('[analysis]\nmodel = "nets/m.bin.gz"\nhuman_model = "nets/h.bin.gz"\n')
@@ -359,11 +360,11 @@ def test_a_default_to_resume_gives_way_to_the_command_line(file: Path, tmp_path:
     file.write_text('[play]\nresume = true\nsgf_dir = "../games"\n')
     seen: list[Path | None] = []
 
-    @command(name="play")
-    @play_options
+    @command(name="play", groups={"players": PlayersOptions})
     @click.pass_context
-    def parser(context: click.Context, game: GameOptions, search: SearchOptions, **values: Any) -> None:
-        saved = saved_game(context, PlayOptions(**values), game, values["sgf_dir"])
+    def parser(context: click.Context, players: PlayersOptions) -> None:
+        assert players.sgf_dir is not None
+        saved = saved_game(context, players, players.sgf_dir)
         seen.append(saved and saved.path.resolve())
 
     def path_with(*arguments: str) -> Path | None:

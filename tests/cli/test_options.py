@@ -10,8 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from gtp_engine.cli.command import command
-from gtp_engine.cli.engine_settings import engine_settings
-from gtp_engine.cli.options import GameOptions, SearchOptions, game_options, search_options
+from gtp_engine.cli.common_options import GameOptions, search_options
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.play.ranks import Rank
 from gtp_engine.play.settings import EngineSettings
@@ -19,26 +18,23 @@ from gtp_engine.play.settings import EngineSettings
 TINY = str(Path(__file__).resolve().parents[1] / "data" / "networks" / "tiny.bin.gz")
 
 
-def parse(*arguments: str) -> tuple[GameOptions, SearchOptions]:
+def parse(*arguments: str) -> tuple[GameOptions, EngineSettings]:
     seen: list[Any] = []
 
-    @command()
-    @game_options
-    @search_options(rank=True)
-    def parser(game: GameOptions, search: SearchOptions) -> None:
+    @command(groups={"game": GameOptions, "search": search_options(["rank"])})
+    def parser(game: GameOptions, search: EngineSettings) -> None:
         seen.extend((game, search))
 
     result = CliRunner().invoke(parser, arguments)
     if result.exit_code:
-        raise ValueError(result.output)
+        raise ValueError(result.output or str(result.exception))
     return seen[0], seen[1]
 
 
 def test_defaults() -> None:
     game, search = parse()
-    assert game == GameOptions(19, 19, None, RULESETS["chinese"])
-    assert search == SearchOptions("auto", None, None, None, None, "auto", "auto", False, None, ())
-    assert engine_settings(search) == EngineSettings()
+    assert game == GameOptions((19, 19), None, RULESETS["chinese"])
+    assert search == EngineSettings()
 
 
 @pytest.mark.parametrize(("text", "size"), [("9", (9, 9)), ("13x9", (13, 9)), ("2X25", (2, 25)), ("5:7", (5, 7))])
@@ -77,7 +73,7 @@ def test_settings_file_sets_defaults_of_options_and_parameters(tmp_path: Path) -
     assert (game.width, game.height) == (9, 7)
     assert search.visits == 50
     assert search.rank == Rank(3)
-    parameters = engine_settings(search).search_parameters("none")
+    parameters = search.search_parameters("none")
     assert parameters.c_puct == 2
     assert parameters.reuse_tree is False
 
@@ -107,31 +103,29 @@ def test_bad_settings_file(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_engine_settings_use_every_option() -> None:
-    _, search = parse("--visits", "10", "--seconds", "2.5", "--rank", "4k", "--threads", "1", "--seed", "7")
-    settings = engine_settings(search, ponder=True)
+    _, settings = parse("--visits", "10", "--seconds", "2.5", "--rank", "4k", "--threads", "1", "--seed", "7")
     assert (settings.visits, settings.seconds, settings.rank) == (10, 2.5, Rank(-3))
-    assert (settings.threads, settings.seed, settings.ponder, settings.network) == (1, 7, True, "auto")
+    assert (settings.threads, settings.seed, settings.network) == (1, 7, "auto")
 
 
 def test_the_profile_is_a_parameter_of_the_search() -> None:
-    _, search = parse("--network", TINY, "--profile", " rank_5k ", "--strict")
-    settings = engine_settings(search)
+    _, settings = parse("--network", TINY, "--profile", " rank_5k ", "--strict")
     assert (settings.search_parameters(TINY).profile, settings.strict) == ("rank_5k", True)
     _, search = parse("--network", TINY, "--profile", "rank_5k", "--set", "humanSLProfile=proyear_1985")
-    assert engine_settings(search).search_parameters(TINY).profile == "proyear_1985"
+    assert search.search_parameters(TINY).profile == "proyear_1985"
 
 
 def test_profiles_are_checked_at_once() -> None:
     with pytest.raises(ValueError, match="unknown profile 'rank_5': expected rank_20k to rank_9d"):
         parse("--profile", "rank_5")
     with pytest.raises(ValueError, match="the profile rank_5k needs a human-trained --network"):
-        engine_settings(parse("--profile", "rank_5k")[1])
+        parse("--profile", "rank_5k")
 
 
 def test_a_network_is_found_without_torch() -> None:
     code = (
         "import sys\n"
-        "from gtp_engine.cli.engine_settings import network_file\n"
+        "from gtp_engine.cli.common_options import network_file\n"
         "print(network_file('tests/data/networks/tiny.bin.gz'), network_file('none'), network_file('auto'))\n"
         "print([module for module in ('torch', 'numba') if module in sys.modules])"
     )

@@ -18,7 +18,7 @@ from making import random_game
 from random_networks import random_model
 
 from gtp_engine.cli import main
-from gtp_engine.cli.learn_options import given_settings
+from gtp_engine.cli.learn import LearnOptions
 from gtp_engine.network.katago_file import write_katago_file
 from gtp_engine.network.library import load_network
 from gtp_engine.network.model import Model
@@ -134,7 +134,7 @@ def test_fewer_samples_than_are_learned_are_refused(games: Path, tmp_path: Path)
 
 def test_paths_are_kept_as_absolute_ones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    given = given_settings({"games": (Path("a.zip"), tmp_path / "b"), "labels": Path("labels"), "rank": None})
+    given = LearnOptions(games=(Path("a.zip"), tmp_path / "b"), labels=Path("labels")).given()
     assert given == {"games": [str(tmp_path / "a.zip"), str(tmp_path / "b")], "labels": str(tmp_path / "labels")}
 
 
