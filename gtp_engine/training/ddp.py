@@ -34,7 +34,7 @@ _CONTROL_TIMEOUT = datetime.timedelta(days=365)
 _TIMEOUT = datetime.timedelta(minutes=10)  # until all processes are connected, and for each collective operation
 _RENDEZVOUS_VARIABLES = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _LOST = "another training process was lost; its own output names the reason"
-_END, _STEP = -1, 0  # control messages; a positive number is the length of the data that follow
+_END, _STEP = 0, -1  # control messages; a positive number is the length of the data that follow
 
 
 class ProcessGroup:
@@ -134,14 +134,13 @@ class ProcessGroup:
         return max(1, threads // self._local_count)
 
     def broadcast(self, content: object) -> None:
-        """Sends tensors and plain data from rank 0 to the other processes, which get them from `receive`."""
-        if self.count == 1:
-            return
-        file = io.BytesIO()
-        torch.save(content, file)
-        data = torch.frombuffer(file.getbuffer(), dtype=torch.uint8)
-        self._broadcast(torch.tensor([len(data)]))
-        self._broadcast(data)
+        """Sends an object from rank 0 to the other processes, which get it from `receive`."""
+        if self.count > 1:
+            file = io.BytesIO()
+            torch.save(content, file)
+            data = torch.frombuffer(file.getbuffer(), dtype=torch.uint8)
+            self._broadcast(torch.tensor([len(data)]))
+            self._broadcast(data)
 
     @contextlib.contextmanager
     def step(self) -> Iterator[None]:
@@ -162,14 +161,13 @@ class ProcessGroup:
         self._is_in_step = False
 
     def receive(self) -> Iterator[Any]:
-        """Yields what rank 0 broadcasts until it ends, and None for each step. This runs no code from the data."""
-        number = torch.empty(1, dtype=torch.int64)
-        while self._broadcast(number).item() != _END:
-            if number.item() == _STEP:
+        """Yields what rank 0 broadcasts until it ends, with tensors on the CPU, and None for each step."""
+        while size := self._broadcast(torch.empty(1, dtype=torch.int64)).item():
+            if size == _STEP:
                 yield None
             else:
-                data = self._broadcast(torch.empty(int(number.item()), dtype=torch.uint8))
-                yield torch.load(io.BytesIO(data.numpy().tobytes()), map_location="cpu", weights_only=True)
+                data = self._broadcast(torch.empty(int(size), dtype=torch.uint8))
+                yield torch.load(io.BytesIO(data.numpy().tobytes()), map_location="cpu", weights_only=False)
 
     def _broadcast(self, tensor: Tensor) -> Tensor:
         try:

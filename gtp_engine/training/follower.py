@@ -1,8 +1,7 @@
 """The training processes of rank 1 and above (`ddp`): they train on their parts of the batches of rank 0."""
 
 import logging
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -11,12 +10,11 @@ from ..base.errors import error_text
 from ..base.system import configure_torch
 from ..network.config import NetworkConfig
 from ..network.model import Model
-from ..network.plain import config_from_data, to_data
 from .data.loader import Loader, Samples, loader_threads
 from .ddp import ProcessGroup
 from .errors import RESOURCE_ERRORS
 from .learner import Learner
-from .settings import LearnerSettings, LossWeights
+from .settings import LearnerSettings
 
 logger = logging.getLogger(__name__)
 
@@ -35,28 +33,6 @@ class _Task:
     drawn: int
     threads: int
 
-    def to_data(self) -> dict[str, Any]:
-        """Returns the task as tensors and plain data."""
-        settings = {item.name: getattr(self.settings, item.name) for item in fields(LearnerSettings)}
-        changed = {
-            "config": to_data(self.config),
-            "settings": settings | {"losses": asdict(self.settings.losses)},
-            "samples": self.samples.to_data(),
-        }
-        return vars(self) | changed
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> "_Task":
-        """The inverse of `to_data`."""
-        settings = dict(data["settings"])
-        settings["losses"] = LossWeights(**settings["losses"])
-        changed = {
-            "config": config_from_data(data["config"]),
-            "settings": LearnerSettings(**settings),
-            "samples": Samples.from_data(data["samples"]),
-        }
-        return cls(**{**data, **changed})
-
 
 def start_followers(group: ProcessGroup, learner: Learner, loader: Loader) -> None:
     """Makes the other processes train `learner` on the batches of `loader`; to be called by rank 0."""
@@ -64,7 +40,7 @@ def start_followers(group: ProcessGroup, learner: Learner, loader: Loader) -> No
         device, settings, threads = learner.device.type, learner.settings, torch.get_num_threads()
         draws = loader.batch_size, loader.seed, loader.drawn
         config, state = learner.model.config, learner.state()
-        group.broadcast(_Task(device, config, settings, state, loader.samples, *draws, threads).to_data())
+        group.broadcast(_Task(device, config, settings, state, loader.samples, *draws, threads))
 
 
 def run_follower(group: ProcessGroup) -> bool:
@@ -76,11 +52,11 @@ def run_follower(group: ProcessGroup) -> bool:
     learner: Learner | None = None
     loader: Loader | None = None
     try:
-        for data in group.receive():
-            if data:
+        for task in group.receive():
+            if task:
                 if loader:
                     loader.close()
-                learner, loader = _begin(group, _Task.from_data(data), learner)
+                learner, loader = _begin(group, task, learner)
             elif learner and loader:
                 learner.step(next(loader))
     except RESOURCE_ERRORS as error:

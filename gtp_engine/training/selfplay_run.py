@@ -20,7 +20,7 @@ from ..network.katago_file import write_katago_file
 from ..network.library import network_name
 from ..network.model import Model
 from ..play.worker import compile_ahead
-from .data.loader import Samples, drawn_samples
+from .data.loader import Samples, draws
 from .data.random_games import random_games
 from .data.samples import join, pack
 from .data.shards import SUFFIX, ShardError, read_shards, write_shard
@@ -231,7 +231,7 @@ class SelfPlayRun(Run):
             return self._rate
         games = list(random_games(self.settings.games, _TRIAL_GAMES, self.settings.cycle.seed))
         samples = Samples(pack(games), suicide_areas=self.learner.model.config.suicide_areas)
-        batch = samples.batch(*drawn_samples(0, self.settings.learn.batch_size, len(samples), 0))
+        batch = samples.batch(*next(draws(len(samples), self.settings.learn.batch_size, seed=0)))
         configure_torch(self._group.thread_share(self._threads))
         return self._group.count * learning_speed(self.learner.model, self.learner.settings, self._device, batch)
 

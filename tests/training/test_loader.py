@@ -1,41 +1,33 @@
 """The order of samples: each once an epoch, the same for the same seed, wherever it is taken up."""
 
-import io
+import pickle
+from itertools import islice
 
 import numpy as np
 import pytest
 import torch
 from making import random_game, sample_game
 
-from gtp_engine.network.config import parse_config
-from gtp_engine.network.model import Model
-from gtp_engine.training.data.loader import Loader, Samples, Tensors, drawn_samples, shuffled
+from gtp_engine.training.data.loader import Loader, Samples, Tensors, draws, fixed_batches
 from gtp_engine.training.data.samples import pack
-from gtp_engine.training.follower import _Task
-from gtp_engine.training.learner import Learner
-from gtp_engine.training.settings import LearnerSettings, LossWeights
 
 
-@pytest.mark.parametrize("total", [1, 2, 3, 17, 64, 1000])
-def test_an_epoch_has_each_sample_once(total: int) -> None:
-    places = np.arange(total, dtype=np.uint64)
-    orders = [shuffled(places, total, seed) for seed in range(3)]
-    for order in orders:
-        assert sorted(order.tolist()) == list(range(total))
+@pytest.mark.parametrize("total", [1, 2, 17, 100])
+def test_each_epoch_has_each_sample_once_in_an_order_of_its_own(total: int) -> None:
+    numbers, symmetries = (np.concatenate(parts) for parts in zip(*islice(draws(total, 7, seed=5), total), strict=True))
+    epochs = numbers.reshape(7, total)
+    assert np.all(np.sort(epochs) == np.arange(total))
     if total > 10:
-        assert not np.array_equal(orders[0], orders[1])
-        assert abs(np.corrcoef(places.astype(float), orders[0])[0, 1]) < 0.8
+        assert len({epoch.tobytes() for epoch in epochs}) == 7
+        assert set(symmetries.tolist()) == set(range(8))
 
 
-def test_draws_go_on_from_epoch_to_epoch() -> None:
-    numbers, symmetries = drawn_samples(0, 300, 100, seed=5)
-    for epoch in range(3):
-        assert sorted(numbers[100 * epoch : 100 * epoch + 100].tolist()) == list(range(100))
-    assert not np.array_equal(numbers[:100], numbers[100:200])
-    assert set(symmetries.tolist()) == set(range(8))
-    later = drawn_samples(130, 20, 100, seed=5)
-    np.testing.assert_array_equal(later[0], numbers[130:150])
-    np.testing.assert_array_equal(later[1], symmetries[130:150])
+def test_draws_go_on_where_others_were_and_depend_on_the_seed() -> None:
+    first = list(islice(draws(100, 16, seed=5), 20))
+    for before in (3, 9):
+        later = islice(draws(100, 16, seed=5, drawn=16 * before), 5)
+        np.testing.assert_array_equal(list(later), first[before : before + 5])
+    assert not np.array_equal(next(draws(100, 16, seed=6))[0], first[0][0])
 
 
 def same(a: Tensors, b: Tensors) -> bool:
@@ -53,21 +45,12 @@ def test_a_loader_goes_on_where_another_was() -> None:
     second.close()
 
 
-def test_a_task_of_training_processes_travels_as_tensors_and_plain_data() -> None:
+def test_samples_travel_to_another_process() -> None:
     games = [sample_game(random_game(seed, 5 + seed, moves=20), weights=np.ones(20)) for seed in range(3)]
     samples = Samples(pack(games), searched_share=0.25)
-    model = Model(parse_config("b1c8")).initialise()
-    learner = Learner(model, LearnerSettings(losses=LossWeights(value=0.5)))
-    task = _Task("cpu", model.config, learner.settings, learner.state(), samples, 8, 1, 16, 2)
-    file = io.BytesIO()
-    torch.save(task.to_data(), file)
-    file.seek(0)
-    there = _Task.from_data(torch.load(file, weights_only=True))
-    assert (there.config, there.settings, there.drawn) == (task.config, task.settings, 16)
-    numbers, symmetries = drawn_samples(0, 30, len(samples), 1)
-    assert same(there.samples.batch(numbers, symmetries), samples.batch(numbers, symmetries))
-    assert there.samples.games.sources == samples.games.sources
-    learner.load_state(there.state)
+    there = pickle.loads(pickle.dumps(samples))
+    assert all(same(*pair) for pair in zip(*(fixed_batches(each, 30, 1) for each in (there, samples)), strict=True))
+    assert there.games.sources == samples.games.sources
 
 
 def test_no_samples_are_an_error() -> None:

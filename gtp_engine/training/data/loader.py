@@ -1,4 +1,4 @@
-"""Training batches, in an order that follows from a seed and a count, without storing a permutation.
+"""Training batches, in an order that follows from a seed.
 
 A batch is drawn from all games. Its boards are in tensors of the size of the largest board; if all boards have that
 size, no masks are needed (`Batch.full_board`). Different sizes share a batch, because batch norms must see the same
@@ -7,8 +7,9 @@ than they play with.
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeAlias
 
@@ -19,10 +20,8 @@ from torch import Tensor
 from ...base.errors import UserError
 from ...game.symmetry import COUNT
 from .rows import Batch, ReplayWorkspace, new_batch, new_workspace, write_rows
-from .samples import COLUMNS, GameSet, game_set
+from .samples import GameSet
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_ROUNDS = 4  # of the Feistel network (Luby and Rackoff 1988)
 _AHEAD = 2  # batches that are ready, in addition to one in progress per thread
 _FIXED_BATCH = 256
 
@@ -80,25 +79,8 @@ class Samples:
     def __len__(self) -> int:
         return len(self.positions)
 
-    def to_data(self) -> dict[str, Any]:
-        """Returns the samples for another process, as tensors of bytes and plain data."""
-        columns = {
-            name: torch.from_numpy(column.reshape(-1).view(np.uint8).copy())
-            for name, column in self.games.columns().items()
-            if len(column)
-        }
-        shares = {"searched_share": self._searched_share, "suicide_areas": self._suicide_areas}
-        return {"sources": list(self.games.sources), "columns": columns, **shares}
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> "Samples":
-        """The inverse of `to_data`."""
-        columns = {
-            name: tensor.numpy().view(COLUMNS[name].dtype).reshape(-1, *COLUMNS[name].shape)
-            for name, tensor in data["columns"].items()
-        }
-        games = game_set(data["sources"], **columns)
-        return cls(games, searched_share=data["searched_share"], suicide_areas=data["suicide_areas"])
+    def __reduce__(self) -> Any:
+        return partial(Samples, searched_share=self._searched_share, suicide_areas=self._suicide_areas), (self.games,)
 
     def batch(self, numbers: np.ndarray, symmetries: np.ndarray, *, pinned: bool = False) -> Tensors:
         """Returns a batch.
@@ -150,10 +132,10 @@ class Loader:
             raise UserError("there are no samples to learn from")
         self._first, self._parts = part
         assert batch_size % self._parts == 0  # `ProcessGroup.check_batch` has checked it
-        self.samples, self.batch_size, self.seed, self.drawn, self.pinned = samples, batch_size, seed, drawn, pinned
+        self.samples, self.batch_size, self.seed, self.drawn, self._pinned = samples, batch_size, seed, drawn, pinned
         self._pool = ThreadPoolExecutor(threads, "loader")
         self._waiting: deque[Future[Tensors]] = deque()
-        self._requested = drawn
+        self._draws = draws(len(samples), batch_size, seed, drawn)
         self._ahead = threads + _AHEAD
 
     def __iter__(self) -> Iterator[Tensors]:
@@ -161,20 +143,37 @@ class Loader:
 
     def __next__(self) -> Tensors:
         while len(self._waiting) < self._ahead:
-            self._waiting.append(self._pool.submit(self._batch, self._requested))
-            self._requested += self.batch_size
+            numbers, symmetries = (drawn[self._first :: self._parts] for drawn in next(self._draws))
+            self._waiting.append(self._pool.submit(self.samples.batch, numbers, symmetries, pinned=self._pinned))
         batch = self._waiting.popleft().result()
         self.drawn += self.batch_size
         return batch
 
-    def _batch(self, first: int) -> Tensors:
-        numbers, symmetries = drawn_samples(first, self.batch_size, len(self.samples), self.seed)
-        mine = slice(self._first, None, self._parts)
-        return self.samples.batch(numbers[mine], symmetries[mine], pinned=self.pinned)
-
     def close(self) -> None:
         """Stops the threads."""
         self._pool.shutdown(cancel_futures=True)
+
+
+def draws(total: int, size: int, seed: int, drawn: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yields the numbers and the symmetries of the samples of one batch after another: each epoch has another order.
+
+    Args:
+        total: Number of samples.
+        size: Samples per batch.
+        seed: Random seed.
+        drawn: Samples drawn before.
+    """
+    epoch, place = divmod(drawn, total)
+    numbers, symmetries = np.zeros(0, np.uint32), np.zeros(0, np.uint8)
+    while True:
+        while len(numbers) < size:
+            random = np.random.default_rng((seed, epoch))
+            order = random.permutation(np.arange(total, dtype=np.uint32))
+            numbers = np.concatenate((numbers, order[place:]))
+            symmetries = np.concatenate((symmetries, random.integers(COUNT, size=total, dtype=np.uint8)[place:]))
+            epoch, place = epoch + 1, 0
+        yield numbers[:size], symmetries[:size]
+        numbers, symmetries = numbers[size:], symmetries[size:]
 
 
 def fixed_batches(samples: Samples, most: int, seed: int) -> Iterator[Tensors]:
@@ -185,8 +184,9 @@ def fixed_batches(samples: Samples, most: int, seed: int) -> Iterator[Tensors]:
         most: Maximum number of samples to use.
         seed: Determines the choice.
     """
-    count = min(most, len(samples))
-    numbers, symmetries = drawn_samples(0, count, len(samples), seed)
+    random, count = np.random.default_rng(seed), min(most, len(samples))
+    numbers = random.choice(len(samples), count, replace=False)
+    symmetries = random.integers(COUNT, size=count)
     for first in range(0, count, _FIXED_BATCH):
         chosen = slice(first, first + _FIXED_BATCH)
         yield samples.batch(numbers[chosen], symmetries[chosen])
@@ -195,50 +195,3 @@ def fixed_batches(samples: Samples, most: int, seed: int) -> Iterator[Tensors]:
 def loader_threads(threads: int) -> int:
     """Returns how many threads a loader needs, given those of the learner: it does about a tenth of their work."""
     return -(-threads // 8)
-
-
-def drawn_samples(first: int, count: int, total: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the numbers and the symmetries of consecutive draws.
-
-    Args:
-        first: Number of the first draw.
-        count: Number of draws.
-        total: Number of samples.
-        seed: Random seed.
-    """
-    draws = np.arange(first, first + count, dtype=np.uint64)
-    epochs, places = draws // np.uint64(total), draws % np.uint64(total)
-    numbers = np.empty(count, np.int64)
-    for epoch in np.unique(epochs):
-        here = epochs == epoch
-        numbers[here] = shuffled(places[here], total, seed + int(epoch))
-    symmetries = _mixed(draws ^ _mixed(np.array([seed], np.uint64))) >> np.uint64(32)
-    return numbers, (symmetries % np.uint64(COUNT)).astype(np.int64)
-
-
-def shuffled(places: np.ndarray, total: int, seed: int) -> np.ndarray:
-    """Applies the permutation of 0..total - 1 that the seed determines to `places` (uint64); returns int64.
-
-    A Feistel network permutes 4^k numbers; results beyond `total` go through it again until they are below (Black and
-    Rogaway 2002, "Ciphers with arbitrary finite domains").
-    """
-    half = max(1, ((total - 1).bit_length() + 1) // 2)
-    bits, mask = np.uint64(half), np.uint64((1 << half) - 1)
-    keys = _mixed(np.arange(_ROUNDS, dtype=np.uint64) + _mixed(np.array([seed], np.uint64)))
-    result = places.astype(np.uint64)
-    outside = np.ones(len(result), np.bool_)
-    while outside.any():
-        left, right = result[outside] >> bits, result[outside] & mask
-        for key in keys:
-            left, right = right, left ^ (_mixed(right ^ key) & mask)
-        result[outside] = left << bits | right
-        outside = result >= total
-    return result.astype(np.int64)
-
-
-def _mixed(x: np.ndarray) -> np.ndarray:
-    """Returns a hash of each number (uint64): that of splitmix64, as in `base.random_numbers.next_random`."""
-    x = x + _GOLDEN
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
