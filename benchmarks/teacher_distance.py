@@ -18,13 +18,13 @@ from gtp_engine.network.library import find_network, load_network
 from gtp_engine.network.model import Model
 from gtp_engine.network.stored import RawOutputs
 from gtp_engine.training.data import rows
-from gtp_engine.training.data.loader import Samples, Tensors, fixed_batches
+from gtp_engine.training.data.game_records import is_held
+from gtp_engine.training.data.loader import VALIDATION_SEED, Samples, Tensors, fixed_batches
 from gtp_engine.training.data.samples import GameSet
 from gtp_engine.training.distillation.labels import read_labels
 from gtp_engine.training.learner import Learner
 from gtp_engine.training.losses import Loss, distances
 from gtp_engine.training.settings import LearnerSettings
-from gtp_engine.training.validation import VALIDATION_SEED, is_held
 
 COLUMNS = ("off_policy", "off_winrate", "off_lead", "slope", "off_ownership")
 

@@ -202,7 +202,7 @@ def _label(settings: "RunSettings", limit: "Limit") -> None:
     """Fills the folder of labels, without training a network."""
     from ..base.errors import error_text
     from ..training.distillation.labels import fill_labels
-    from ..training.errors import RESOURCE_ERRORS
+    from ..training.limit import RESOURCE_ERRORS
     from .run_display import RunDisplay
 
     folder = Path(settings.records.labels)

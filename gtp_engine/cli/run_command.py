@@ -80,8 +80,8 @@ def carry_out(
         ClickException: An error ended the run; what is saved is kept.
     """
     from ..base.errors import error_text
-    from ..training.errors import RESOURCE_ERRORS
     from ..training.learner import LossNotFinite
+    from ..training.limit import RESOURCE_ERRORS
     from ..training.summary import summary
     from .run_display import RunDisplay
 

@@ -23,7 +23,7 @@ from typing import Any
 from ..base.errors import EXPECTED, UserError, error_text
 from ..base.system import available_cpus, configure_process
 from ..evaluate.choices import ROLLOUTS
-from .errors import RESOURCE_ERRORS, ProcessLostError
+from .limit import RESOURCE_ERRORS, ProcessLostError
 from .selfplay import Counts, FinishedGame
 from .settings import RunSettings
 from .workers import SelfPlayPool, SelfPlayWorker

@@ -26,7 +26,7 @@ from torch.nn.parallel import DistributedDataParallel
 from ..base.errors import UserError, error_text
 from ..base.log import NOTICE
 from ..network.layers import BatchNorm
-from .errors import ProcessLostError
+from .limit import ProcessLostError
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from ..network.config import NetworkConfig
 from ..network.model import Model
 from .data.loader import Loader, Samples, loader_threads
 from .ddp import ProcessGroup
-from .errors import RESOURCE_ERRORS
 from .learner import Learner
+from .limit import RESOURCE_ERRORS
 from .settings import LearnerSettings
 
 logger = logging.getLogger(__name__)

@@ -1,8 +1,21 @@
-"""How work is stopped: by a time limit, or by a signal."""
+"""How work ends early: by a time limit, a signal, or an error that is no bug."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+import torch
+
+from ..base.errors import UserError
+
+
+class ProcessLostError(UserError):
+    """A process that the run needs has ended: a self-play worker, the cluster, or another training process."""
+
+
+# A run may meet these at any time; each is reported in one line, and everything saved before is kept. Other errors of
+# torch are bugs.
+RESOURCE_ERRORS = (ProcessLostError, torch.OutOfMemoryError, MemoryError)
 
 
 class Stopped(Exception):

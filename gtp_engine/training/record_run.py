@@ -10,6 +10,7 @@ from ..base.messages import plural
 from ..network.katago_file import write_katago_file
 from ..network.library import load_network, network_name
 from ..network.model import Model
+from .data.game_records import is_held
 from .data.loader import Samples
 from .data.samples import GameSet
 from .data.sgf_dataset import has_other_filters, read_sgf_dataset
@@ -19,7 +20,6 @@ from .limit import Stopped
 from .losses import distances
 from .observer import reading_progress
 from .run import Run
-from .validation import is_held
 
 # Seconds between two validations, whatever the settings say: slow machines need hours for `validate` samples.
 _VALIDATION_SECONDS = 120.0

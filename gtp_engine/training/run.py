@@ -21,7 +21,7 @@ from ..evaluate.runner import find_device
 from ..network.config import parse_config
 from ..network.library import load_network
 from ..network.model import Model
-from .data.loader import Loader, Samples, Tensors, fixed_batches, loader_threads
+from .data.loader import VALIDATION_SEED, Loader, Samples, Tensors, fixed_batches, loader_threads
 from .ddp import ProcessGroup
 from .event_files import EventFiles
 from .follower import start_followers
@@ -30,7 +30,6 @@ from .limit import Limit, Stopped
 from .observer import Observer
 from .run_folder import RunFolder
 from .settings import LearnerSettings
-from .validation import VALIDATION_SEED
 
 SAVE_SECONDS = 120.0  # between checkpoints: the most training that a kill can cost
 _REPORT_SECONDS = 1.0  # between two reports of progress

@@ -23,7 +23,7 @@ from ..base.errors import EXPECTED
 from ..base.system import available_cpus, configure_process
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.factory import make_evaluator
-from .errors import RESOURCE_ERRORS, ProcessLostError
+from .limit import RESOURCE_ERRORS, ProcessLostError
 from .selfplay import Counts, FinishedGame, SelfPlay
 from .settings import RunSettings
 

@@ -20,7 +20,7 @@ from gtp_engine.game.rules import RULESETS
 from gtp_engine.network.library import load_network
 from gtp_engine.network.model import Model, ModelOutputs
 from gtp_engine.network.stored import RawOutputs
-from gtp_engine.training.data.game_records import Filters
+from gtp_engine.training.data.game_records import Filters, is_held
 from gtp_engine.training.data.loader import Samples
 from gtp_engine.training.data.samples import INDEX_BITS, WHITE_BIT, GameSet, join, pack, rule_codes
 from gtp_engine.training.data.shards import read_shard, shard_files
@@ -34,7 +34,6 @@ from gtp_engine.training.limit import Limit
 from gtp_engine.training.losses import distances, losses, total
 from gtp_engine.training.observer import Observer
 from gtp_engine.training.settings import LossWeights
-from gtp_engine.training.validation import is_held
 
 NETWORKS = Path(__file__).parents[1] / "data" / "networks"
 TINY = NETWORKS / "tiny.bin.gz"

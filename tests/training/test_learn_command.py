@@ -28,9 +28,8 @@ from gtp_engine.training import run as learning_run
 from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.data.sgf_dataset import find_source_files, read_sgf_dataset
 from gtp_engine.training.data.shards import read_notes
-from gtp_engine.training.errors import ProcessLostError
 from gtp_engine.training.learner import LossNotFinite
-from gtp_engine.training.limit import Limit, Stopped
+from gtp_engine.training.limit import Limit, ProcessLostError, Stopped
 from gtp_engine.training.new_run import begin_records, settings_from_options
 from gtp_engine.training.observer import Observer
 from gtp_engine.training.record_run import RecordRun

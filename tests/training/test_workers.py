@@ -8,7 +8,7 @@ import pytest
 from making import random_game, sample_game
 
 from gtp_engine.training import workers as selfplay_workers
-from gtp_engine.training.errors import ProcessLostError
+from gtp_engine.training.limit import ProcessLostError
 from gtp_engine.training.selfplay import Counts, FinishedGame
 from gtp_engine.training.settings import GameSettings, MachineSettings, RunSettings
 from gtp_engine.training.workers import LocalPool

@@ -22,6 +22,7 @@ from .samples import DRAW, INDEX_BITS, MOST_MOVES, UNKNOWN, SampleGame, pack_mov
 
 LARGEST_BOARD = 19  # KataGo's networks do not support larger ones
 HASHED_MOVES = 100  # of a game, to identify it
+VALIDATION_SHARE = 20  # one game in 20 is held back for validation
 _LOWEST_PROFESSIONAL = 100
 _YEAR = re.compile("[0-9]{4}")  # with which a date begins, in SGF
 _RANK = re.compile(r"\s*(\d{1,2})\s*(k|d|p|kyu|dan|段|级|級)?", re.IGNORECASE)
@@ -143,6 +144,11 @@ def read_record(record: GameRecord, source: str = "") -> SampleGame:
         number=game_number(width, height, packed_setup, packed, moves[0].colour),
         source=source,
     )
+
+
+def is_held(numbers: np.ndarray) -> np.ndarray:
+    """Returns bool [games]: whether games are held back for validation, by their numbers (uint64), in every run."""
+    return (numbers & np.uint64(0xFFFFFFFF)) % np.uint64(VALIDATION_SHARE) == 0
 
 
 def _parse_result(text: str) -> tuple[int, float]:

@@ -24,6 +24,7 @@ from .samples import GameSet
 
 _AHEAD = 2  # batches that are ready, in addition to one in progress per thread
 _FIXED_BATCH = 256
+VALIDATION_SEED = 1  # of the choice of positions in a validation, the same in every run
 
 
 Tensors: TypeAlias = Batch[Tensor]

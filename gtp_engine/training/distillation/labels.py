@@ -7,8 +7,8 @@ The folder contains
 - `19x19-00012.shard`: the labels of a task, numbered for each board size; existing ones are kept
 - `.19x19-00012.lock`: locked by the process that works on the task (`files.claim`).
 
-One task in VALIDATION_SHARE uses games that are held back for validation (`validation.is_held`). The records may change
-while the folder grows: what the shards of a board size contain is not labelled again.
+One task in VALIDATION_SHARE uses games that are held back for validation (`game_records.is_held`). The records may
+change while the folder grows: what the shards of a board size contain is not labelled again.
 """
 
 import hashlib
@@ -30,14 +30,13 @@ from ...base.files import claim, folder_lock, write_text
 from ...base.messages import plural
 from ...base.system import available_cpus
 from ...network.library import network_name
-from ..data.game_records import Filters
+from ..data.game_records import VALIDATION_SHARE, Filters, is_held
 from ..data.samples import GameSet, join, pack
 from ..data.sgf_dataset import read_sgf_dataset
 from ..data.shards import SUFFIX, ShardError, read_notes, read_shard, read_shards, shard_files, write_shard
 from ..limit import Limit, Stopped
 from ..observer import Observer, reading_progress
 from ..settings import RunSettings, parse_size
-from ..validation import VALIDATION_SHARE, is_held
 from .teacher import Teacher, load_teacher
 from .walks import PlayedWalk, RecordWalk, Walk
 

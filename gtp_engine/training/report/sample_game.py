@@ -10,10 +10,10 @@ from ...base.files import files_with
 from ...game.coords import BLACK, PASS, WHITE, point_of_index
 from ...game.game import Game
 from ...sgf import GameRecord, read_sgf_games
+from ..data.game_records import is_held
 from ..data.samples import INDEX_BITS, WHITE_BIT, GameSet
 from ..data.shards import read_shard, shard_files
 from ..run_folder import RunFolder
-from ..validation import is_held
 
 _BOARDS = 3  # that show a third of the game each
 _NUMBERED = 99  # larger numbers do not fit on a stone
