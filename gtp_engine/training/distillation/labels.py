@@ -17,16 +17,16 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...base.errors import UserError
-from ...base.files import claim, folder_lock, write_text
+from ...base.files import claim, write_text
 from ...base.messages import plural
 from ...base.system import available_cpus
 from ...network.library import network_name
@@ -88,8 +88,8 @@ class LabelSettings:
 
     def to_data(self) -> dict[str, Any]:
         """Returns the settings as plain data, in the form that JSON restores."""
-        data: dict[str, Any] = json.loads(json.dumps({"format": FORMAT} | asdict(self)))
-        return data
+        teacher = {"format": FORMAT, "teacher": self.teacher, "checksum": self.checksum}
+        return {**teacher, "sources": list(self.sources), **self.filters.to_data(), "seed": self.seed}
 
 
 @dataclass(frozen=True)
@@ -228,25 +228,16 @@ def check_labels(folder: Path, settings: LabelSettings) -> None:
         _refuse_other_shards(folder)
         return
     try:
-        before = json.loads(path.read_text())
-    except ValueError as error:
+        before = dict(json.loads(path.read_text()))
+    except (ValueError, TypeError) as error:
         raise UserError(f"{path}: damaged ({error}); choose another folder") from error
-    if isinstance(before, dict) and before.get("checksum") == data["checksum"]:
+    if before.get("checksum") == data["checksum"]:
         del data["teacher"]  # the same file under another name
-    old, new = _flat(before), _flat(data)
-    for name, now in new.items():
-        if old.get(name) != now:
+    for name, now in data.items():
+        if before.get(name) != now:
             raise UserError(
-                f"{folder} contains labels with {name} = {old.get(name)!r}, not {now!r}; choose another folder"
+                f"{folder} contains labels with {name} = {before.get(name)!r}, not {now!r}; choose another folder"
             )
-
-
-def _flat(facts: object) -> dict[str, Any]:
-    """Returns the facts of labels with those of their filters beside the others; none if they are damaged."""
-    if not isinstance(facts, dict):
-        return {}
-    filters = facts.get("filters")
-    return {**facts, **filters, "filters": None} if isinstance(filters, dict) else facts
 
 
 def _refuse_other_shards(folder: Path) -> None:
@@ -284,37 +275,33 @@ def make_labels(
         UserError: The folder contains other labels, or the records contain no games.
     """
     check_labels(folder, settings)
-    known: dict[str, np.ndarray] = {}
-    missing = _missing(folder, tasks, known, observer.skipped)
-    if not missing:
+    if not _missing(folder, tasks, observer.skipped):
         observer.progress("labels", len(tasks), len(tasks))
         limit.restart()  # else many labels would leave a short piece no time to learn
         return True
-    games = _read_games(settings, folder, observer, limit.is_stopped)
-    if games is None:
+    try:
+        games = _read_games(settings, folder, observer, limit)
+    except Stopped:
         return False
-    by_size = {(task.width, task.height): _of_size(games, task, settings.seed) for task in tasks}
     teacher = make_teacher()
     try:
         open_labels(folder, settings)  # only now: without games or a usable teacher it stays as it was
         limit.restart()  # else a short piece would only read, and label nothing
-        while missing and not limit.is_over():
+        while missing := [task for task in tasks if not shard_of(folder, task).exists()]:
+            made = 0
             for task in missing:
-                records = by_size[task.width, task.height]
-                made = _claim_and_make(settings, folder, task, records, known, teacher, limit.is_stopped)
-                missing = [task for task in missing if not shard_of(folder, task).exists()]
-                if made:
-                    finished = len(tasks) - len(missing)
+                if description := _claim_and_make(settings, folder, task, games, teacher, limit.is_stopped):
+                    made += 1
+                    finished = sum(shard_of(folder, task).exists() for task in tasks)
                     observer.progress("labels", finished, len(tasks))
-                    observer.message(f"{made}; {finished} of {len(tasks)} shards")
-                    break  # other processes may have made the next ones
-                if limit.is_over():
-                    break
-            else:
+                    observer.message(f"{description}; {finished} of {len(tasks)} shards")
+                if limit.is_over():  # only now, so that each piece makes one
+                    return all(shard_of(folder, task).exists() for task in tasks)
+            if not made:
                 time.sleep(WAIT_SECONDS)  # other processes work on all of them
     finally:
         teacher.close()
-    return not missing
+    return True
 
 
 def shard_of(folder: Path, task: Task) -> Path:
@@ -322,22 +309,13 @@ def shard_of(folder: Path, task: Task) -> Path:
     return folder / f"{task.name}{SUFFIX}"
 
 
-def _missing(
-    folder: Path, tasks: Sequence[Task], known: dict[str, np.ndarray], on_error: Callable[[str], None]
-) -> list[Task]:
-    """Returns the tasks without a shard; damaged shards are reported and removed.
-
-    Args:
-        folder: The folder of labels.
-        tasks: The tasks whose shards are wanted.
-        known: Receives the numbers of the games in each shard, by its name.
-        on_error: Called with a message for each damaged shard.
-    """
+def _missing(folder: Path, tasks: Sequence[Task], on_error: Callable[[str], None]) -> list[Task]:
+    """Returns the tasks without a shard; damaged shards are reported and removed."""
     missing = []
     for task in tasks:
         path = shard_of(folder, task)
         try:
-            known[path.name] = _numbers_in(path)
+            _numbers_in(path)
         except FileNotFoundError:
             missing.append(task)
         except ShardError as error:
@@ -349,97 +327,54 @@ def _missing(
 
 def _numbers_in(path: Path) -> np.ndarray:
     """Returns the numbers of the games in a shard, uint64; raises the same errors as `read_shard`."""
+    return _numbers_since(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _numbers_since(path: Path, modified: int) -> np.ndarray:
     return np.unique(read_shard(path).games["number"])
 
 
-def _labelled(folder: Path, task: Task, known: dict[str, np.ndarray]) -> np.ndarray:
-    """Returns the numbers of the games in the other shards of a task's board size, uint64.
-
-    Args:
-        folder: The folder of labels.
-        task: The task.
-        known: The numbers of the games in the shards that were read before, by their names; the others are added.
-    """
-    size = f"{task.width}x{task.height}-"
-    for path in shard_files(folder):
-        if path.name.startswith(size) and path.name not in known:
-            with suppress(FileNotFoundError, ShardError):  # it is made again when it is needed
-                known[path.name] = _numbers_in(path)
-    own = shard_of(folder, task).name
-    found = [numbers for name, numbers in known.items() if name.startswith(size) and name != own]
-    return np.concatenate([np.zeros(0, np.uint64), *found])
-
-
-def _read_games(
-    settings: LabelSettings, folder: Path, observer: Observer, is_stopped: Callable[[], bool]
-) -> GameSet | None:
-    """Returns the games of the records, None if it was stopped. The first process makes their shards, others wait."""
+def _read_games(settings: LabelSettings, folder: Path, observer: Observer, limit: Limit) -> GameSet:
+    """Returns the games of the records; raises Stopped if it was stopped."""
     if not settings.sources:
         return pack([])
-    sources, games = [Path(source) for source in settings.sources], folder / GAMES
-    games.mkdir(parents=True, exist_ok=True)
-
-    while not is_stopped():
-        with ExitStack() as stack:
-            try:
-                stack.enter_context(folder_lock(games))
-            except ValueError:
-                time.sleep(WAIT_SECONDS)
-                continue
-            with suppress(Stopped):
-                return read_sgf_dataset(
-                    sources,
-                    games,
-                    settings.filters,
-                    on_error=observer.skipped,
-                    on_progress=reading_progress(observer, is_stopped),
-                    with_ownership=False,
-                ).games
-    return None
+    return read_sgf_dataset(
+        [Path(source) for source in settings.sources],
+        folder / GAMES,
+        settings.filters,
+        on_error=observer.skipped,
+        on_progress=reading_progress(observer, limit.is_stopped),
+        with_ownership=False,
+    ).games
 
 
-@dataclass(frozen=True)
-class _Records:
-    """The games of one board size, shuffled.
+def _games_of(task: Task, folder: Path, games: GameSet, seed: int) -> np.ndarray:
+    """Returns the indices of a task's games; none if all are used by other tasks.
 
-    Attributes:
-        games: Games of all sizes.
-        learned: Indices of those of this size to learn from.
-        held: Indices of those of this size that are held back for validation.
+    The games of a board size are in an order that other games do not change. Those in other shards are left out: the
+    task had other games if the records were others then.
     """
-
-    games: GameSet
-    learned: np.ndarray
-    held: np.ndarray
-
-    def of_task(self, task: Task, labelled: np.ndarray) -> np.ndarray:
-        """Returns the indices of a task's games; none if all are used by other tasks.
-
-        Args:
-            task: The task.
-            labelled: Numbers of games in other shards; the task had other games if the records were others then.
-        """
-        count = TASK_POSITIONS // LABELS_PER_RECORD
-        places = self.held if task.is_held else self.learned
-        places = places[task.place * count : (task.place + 1) * count]
-        return places[~np.isin(self.games.games["number"][places], labelled)]
-
-
-def _of_size(games: GameSet, task: Task, seed: int) -> _Records:
-    """Returns the games of a board size in the order of the shards, which other games do not change."""
-    places = np.flatnonzero((games.games["width"] == task.width) & (games.games["height"] == task.height))
+    records, numbers = games.games, games.games["number"]
+    is_of_size = (records["width"] == task.width) & (records["height"] == task.height)
+    places = np.flatnonzero(is_of_size & (is_held(numbers) == task.is_held))
     mask = np.random.default_rng((seed, task.width, task.height)).integers(2**64, dtype=np.uint64)
-    places = places[np.argsort(games.games["number"][places] ^ mask)]  # the numbers are hashes
-    held = is_held(games.games["number"][places])
-    return _Records(games, places[~held], places[held])
+    places = places[np.argsort(numbers[places] ^ mask)]  # the numbers are hashes
+    count = TASK_POSITIONS // LABELS_PER_RECORD
+    places = places[task.place * count : (task.place + 1) * count]
+    labelled = [np.zeros(0, np.uint64)]
+    for other in _tasks_in(folder):
+        if other != task and (other.width, other.height) == (task.width, task.height):
+            with suppress(FileNotFoundError, ShardError):  # it is made again when it is needed
+                labelled.append(_numbers_in(shard_of(folder, other)))
+    return places[~np.isin(numbers[places], np.concatenate(labelled))]
 
 
 def _claim_and_make(
     settings: LabelSettings,
     folder: Path,
     task: Task,
-    records: _Records,
-    known: dict[str, np.ndarray],
+    games: GameSet,
     teacher: Teacher,
     is_stopped: Callable[[], bool],
 ) -> str | None:
@@ -453,7 +388,7 @@ def _claim_and_make(
         if not is_mine:
             return None
         start, before = time.perf_counter(), teacher.evaluated
-        walks = _walks(task, records, records.of_task(task, _labelled(folder, task, known)), settings.seed)
+        walks = _walks(task, games, _games_of(task, folder, games, settings.seed), settings.seed)
         labels = teacher.label(walks, is_stopped)
         if labels is None:
             return None
@@ -463,11 +398,10 @@ def _claim_and_make(
     return f"{task.name}: {plural(len(labels), 'label')}, {evaluated / seconds:.1f} positions/s"
 
 
-def _walks(task: Task, records: _Records, places: np.ndarray, seed: int) -> Iterator[Walk]:
+def _walks(task: Task, games: GameSet, places: np.ndarray, seed: int) -> Iterator[Walk]:
     """Yields walks along the records at `places`; if there are none, through games that the teacher plays."""
-    for place in places:
-        number = int(records.games.games["number"][place])
-        yield RecordWalk(records.games, int(place), np.random.default_rng((seed, number)))
+    for place in places.tolist():
+        yield RecordWalk(games, place, np.random.default_rng((seed, int(games.games["number"][place]))))
     if len(places):
         return
     random = np.random.default_rng((seed, task.width, task.height, task.number))
