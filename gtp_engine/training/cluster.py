@@ -1,10 +1,9 @@
 """Self-play on a Ray cluster: one worker for each of its CPUs, as a Ray actor.
 
-A worker plays for about a second per call and returns the games that it has finished since the last call. No call is
-repeated and each result is used once, so that every game counts once, whichever worker is lost: the games that a lost
-worker had not returned yet are lost with it, and another worker with its own seed replaces it. The network's bytes go
-through Ray's object store, because other machines do not have the folder of the run; the program itself must be
-installed there.
+No call is repeated and each result is used once, so that every game counts once, whichever worker is lost: the games
+that a lost worker had not returned yet are lost with it, and another worker with its own seed replaces it. The
+network's bytes go through Ray's object store, because other machines do not have the folder of the run; the program
+itself must be installed there.
 """
 
 import contextlib
@@ -18,15 +17,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..base.errors import EXPECTED, UserError, error_text
+from ..base.errors import UserError, error_text
 from ..base.system import available_cpus, configure_process
 from ..evaluate.choices import ROLLOUTS
-from .limit import RESOURCE_ERRORS, ProcessLostError
+from .limit import ProcessLostError
 from .selfplay import Counts, FinishedGame
 from .settings import RunSettings
-from .workers import SelfPlayPool, SelfPlayWorker
+from .workers import Played, SelfPlayPool, SelfPlayWorker, worker_error
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +35,6 @@ except ImportError as error:
     raise UserError("a cluster needs Ray: pip install -c constraints.txt '.[cluster]' in the checkout") from error
 
 LOCAL = "local"
-_CALL_SECONDS = 1.0  # how long a worker plays per call
 _REFRESH_SECONDS = 5.0  # between two checks of which machines the cluster has
 _PATIENCE_SECONDS = 10.0  # for a result that is due, and for a connection
 _STORE_BYTES = 256 << 20  # one network at a time, and the games of about a second of each worker
@@ -81,8 +79,7 @@ def _check_reachable(address: str) -> None:
     socket.create_connection((host, int(port)), _PATIENCE_SECONDS).close()
 
 
-@dataclass(frozen=True)
-class _Order:
+class _Order(NamedTuple):
     """What to play with.
 
     Attributes:
@@ -102,23 +99,11 @@ class _RayWorker:
 
     def __init__(self, settings: RunSettings, seed: tuple[int, ...]) -> None:
         configure_process()
-        self._finished: list[FinishedGame] = []
-        self._worker = SelfPlayWorker(settings, seed, self._finished.append)
+        self._worker = SelfPlayWorker(settings, seed)
         self._folder = tempfile.TemporaryDirectory(prefix="gtp_engine-")
-        self._order: _Order | None = None
 
-    def play(self, order: _Order) -> tuple[list[FinishedGame], Counts]:
-        """Plays for about a second; returns the games finished since the last call and the work done so far."""
-        if order != self._order:
-            self._begin(order)
-        end = time.monotonic() + _CALL_SECONDS
-        while time.monotonic() < end:
-            self._worker.step()
-        finished = self._finished.copy()
-        self._finished.clear()
-        return finished, self._worker.counts
-
-    def _begin(self, order: _Order) -> None:
+    def play(self, order: _Order) -> Played:
+        """Plays for a moment."""
         network = order.network
         if order.content:
             path = Path(self._folder.name, network)
@@ -127,8 +112,7 @@ class _RayWorker:
                     old.unlink()
                 path.write_bytes(ray.get(order.content[0]))
             network = str(path)
-        self._worker.begin(network, order.cycle)
-        self._order = order
+        return self._worker.play(network, order.cycle)
 
     def end(self) -> None:
         """Removes the worker's files."""
@@ -212,7 +196,7 @@ class ClusterPool(SelfPlayPool):
             try:
                 games, member.counts = ray.get(task)
             except ray.exceptions.RayTaskError as error:
-                raise _call_error(error.cause) from error
+                raise worker_error(error.cause, "cluster") from error
             except ray.exceptions.RayError as error:
                 self._replace(member, error)
                 continue
@@ -281,10 +265,3 @@ class ClusterPool(SelfPlayPool):
             with contextlib.suppress(Exception):
                 ray.kill(member.actor)
         self._members, self._tasks = [], {}
-
-
-def _call_error(error: Exception) -> Exception:
-    """Returns the error to raise for one that ended a call."""
-    if isinstance(error, (*EXPECTED, *RESOURCE_ERRORS)):
-        return error
-    return RuntimeError(f"cluster worker failed: {error!r}")

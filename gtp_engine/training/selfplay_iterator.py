@@ -1,20 +1,17 @@
 """Self-play for Python programs: an iterator over finished games."""
 
 import os
-from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from ..base.fields import Range, invalid, parse_number
 from ..evaluate.choices import AUTO, ROLLOUTS, network_on
-from ..evaluate.evaluator import Evaluator
-from ..evaluate.factory import make_evaluator
 from ..game.coords import check_board_size
 from ..game.rules import Rules, as_rules, check_komi
 from ..network.library import find_network
 from ..sgf import GameRecord, read_sgf
-from .selfplay import FinishedGame, SelfPlay
 from .settings import CycleSettings, GameSettings, MachineSettings, RunSettings, SearchSettings, parse_size
+from .workers import SelfPlayWorker
 
 
 def selfplay(
@@ -86,28 +83,19 @@ def _game_settings(size: str, rules: Rules | str | None, komi: float | None) -> 
 
 def _play(settings: RunSettings, network: str, games: int | None, seed: int) -> Iterator[GameRecord]:
     """Yields the games; they are played on a thread of its own, so that torch's settings elsewhere stay as they are."""
-    finished: deque[FinishedGame] = deque()
-
-    def make() -> Evaluator:
-        machine = settings.machine
-        return make_evaluator(
-            network, seed=seed, device=machine.device, precision=machine.precision, cache_megabytes=0.0
-        )
-
-    concurrency = settings.machine.concurrency
-    player = SelfPlay(settings, make, finished.append, games=concurrency, total=games, seed=seed)
+    worker = SelfPlayWorker(settings, (seed,), games)
     yielded = 0
     with ThreadPoolExecutor(1, "selfplay") as thread:
         try:
             while games is None or yielded < games:
-                while not finished:
-                    thread.submit(player.step).result()
-                yielded += 1
-                yield read_sgf(finished.popleft().sgf.encode())
+                finished, _ = thread.submit(worker.play, network, 0).result()
+                for game in finished:
+                    yielded += 1
+                    yield read_sgf(game.sgf.encode())
         finally:
             try:
-                closed = thread.submit(player.close)
+                closed = thread.submit(worker.close)
             except RuntimeError:  # the program ends, and threads take no more work
-                player.close()
+                worker.close()
             else:
                 closed.result()

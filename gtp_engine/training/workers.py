@@ -1,7 +1,8 @@
 """Self-play in several processes, so that the Python part of the searches runs in parallel.
 
-Each process has its own games and its own evaluator. The processes only play; finished games come to the main process,
-so that one process writes all files. They end by themselves when the main process is gone, even if it was killed.
+Each process has its own games and its own evaluator, and plays for a moment per call; finished games come to the main
+process, so that one process writes all files. The processes end by themselves when the main process is gone, even if it
+was killed.
 """
 
 import contextlib
@@ -10,12 +11,12 @@ import multiprocessing
 import signal
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -29,28 +30,13 @@ from .settings import RunSettings
 
 logger = logging.getLogger(__name__)
 
-_REPORT_SECONDS = 1.0
+_CALL_SECONDS = 0.5  # how long a worker plays per call
 _PATIENCE_SECONDS = 10.0  # for a process to end, and for the last games of all
 # A terminal, torchrun and systemd send them to all processes; the main process decides what they do to the others.
 TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-
-@dataclass(frozen=True)
-class _Play:
-    """Asks a worker to play with this network."""
-
-    network: str
-    cycle: int
-
-
-@dataclass(frozen=True)
-class _Failure:
-    """Reports the error that ended a worker."""
-
-    error: Exception
-
-
-_PAUSE, _PAUSED, _END = "pause", "paused", "end"
+Played: TypeAlias = tuple[list[FinishedGame], Counts]
+"""The result of a call: the games that were finished since the last one, and all the work done so far."""
 
 
 class SelfPlayPool(ABC):
@@ -113,6 +99,25 @@ class SelfPlayPool(ABC):
         """Ends the workers; their games in progress are lost."""
 
 
+@dataclass(eq=False)
+class _Member:
+    """A worker as the main process knows it.
+
+    Attributes:
+        process: Its process.
+        pipe: The way to it.
+        left: Number of games that it still has to play; None for no end.
+        counts: The work it had done at its last result.
+        is_playing: Whether a call is under way.
+    """
+
+    process: Any
+    pipe: Connection
+    left: int | None
+    counts: Counts = field(default=Counts())
+    is_playing: bool = False
+
+
 class LocalPool(SelfPlayPool):
     """A pool of processes on this machine.
 
@@ -125,98 +130,93 @@ class LocalPool(SelfPlayPool):
     def __init__(self, settings: RunSettings, seed: int, total: int | None = None) -> None:
         super().__init__(settings, seed)
         self._total = total
-        self._context = multiprocessing.get_context("spawn")
-        self._processes: list[Any] = []
-        self._pipes: list[Connection] = []
-        self._counts: list[Counts] = []
+        self._members: list[_Member] = []
+        self._order: tuple[str, int] | None = None  # network and cycle
 
     @property
     def counts(self) -> Counts:
-        return sum(self._counts, Counts())
+        return sum((member.counts for member in self._members), Counts())
 
     def play(self, network: str, cycle: int) -> None:
-        if not self._processes:
-            self._start()
-        self._send(_Play(network, cycle))
+        self._order = network, cycle
+        if not self._members:
+            count = self.settings.machine.workers or available_cpus()
+            self._members = [self._start(number, count) for number in range(count)]
+        for member in self._members:
+            self._call(member)
 
-    def _start(self) -> None:
-        count = self.settings.machine.workers or available_cpus()
-        for number in range(count):
-            pipe, other_end = self._context.Pipe()
-            share = None if self._total is None else (self._total + number) // count
-            arguments = (other_end, self.settings, (self._seed, number), share)
-            process = self._context.Process(target=_run_worker, args=arguments, name=f"selfplay-{number}", daemon=True)
-            with signals_blocked():
-                process.start()
-            other_end.close()
-            self._processes.append(process)
-            self._pipes.append(pipe)
-            self._counts.append(Counts())
+    def _start(self, number: int, count: int) -> _Member:
+        """Starts one of `count` workers."""
+        context = multiprocessing.get_context("spawn")
+        pipe, other_end = context.Pipe()
+        share = None if self._total is None else (self._total + number) // count
+        arguments = (other_end, self.settings, (self._seed, number), share)
+        process = context.Process(target=_run_worker, args=arguments, name=f"selfplay-{number}", daemon=True)
+        with signals_blocked():
+            process.start()
+        other_end.close()
+        return _Member(process, pipe, share)
 
-    def _send(self, message: object) -> None:
-        for pipe in self._pipes:
+    def _call(self, member: _Member) -> None:
+        if self._order and member.left != 0:
             try:
-                pipe.send(message)
+                member.pipe.send(self._order)
             except OSError as error:
-                raise self._loss(pipe) from error
+                raise self._loss(member) from error
+            member.is_playing = True
 
     def collect(self, seconds: float) -> Iterator[FinishedGame]:
-        for pipe in wait(self._pipes, seconds):
-            message = self._receive(pipe)
-            if isinstance(message, FinishedGame):
-                yield message
+        ready = wait([member.pipe for member in self._members], seconds)
+        for member in self._members:
+            if member.pipe in ready:
+                yield from self._result(member)
 
     def pause(self) -> Iterator[FinishedGame]:
-        self._send(_PAUSE)
-        for pipe in self._pipes:
-            while (message := self._receive(pipe)) != _PAUSED:
-                if isinstance(message, FinishedGame):
-                    yield message
+        self._order = None
+        for member in self._members:
+            if member.is_playing:
+                yield from self._result(member)
 
     def stop(self) -> Iterator[FinishedGame]:
-        for pipe in self._pipes:
-            with contextlib.suppress(OSError):
-                pipe.send(_PAUSE)
+        self._order = None
         end = time.monotonic() + _PATIENCE_SECONDS
-        for pipe in self._pipes:
-            with contextlib.suppress(EOFError, OSError):
-                while pipe.poll(max(0.0, end - time.monotonic())) and (message := pipe.recv()) != _PAUSED:
-                    if isinstance(message, FinishedGame):
-                        yield message
+        for member in self._members:
+            with contextlib.suppress(Exception):
+                if member.is_playing and member.pipe.poll(max(0.0, end - time.monotonic())):
+                    yield from self._result(member)
 
-    def _receive(self, pipe: Any) -> object:
-        """Returns the next message of a worker."""
+    def _result(self, member: _Member) -> list[FinishedGame]:
+        """Returns the games of a call, and calls the worker again at once."""
         try:
-            message = pipe.recv()
+            result: Played | Exception = member.pipe.recv()
         except (EOFError, OSError) as error:
-            raise self._loss(pipe) from error
-        if isinstance(message, _Failure):
-            raise message.error
-        if isinstance(message, Counts):
-            self._counts[self._pipes.index(pipe)] = message
-        return message
+            raise self._loss(member) from error
+        if isinstance(result, Exception):
+            raise result
+        games, member.counts = result
+        member.is_playing = False
+        if member.left is not None:
+            member.left -= len(games)
+        self._call(member)
+        return games
 
-    def _loss(self, pipe: Any) -> Exception:
-        """Returns the error that ended the worker at that pipe, or one that says how its process ended."""
+    def _loss(self, member: _Member) -> Exception:
+        """Returns the error that ended a worker, or one that says how its process ended."""
         with contextlib.suppress(EOFError, OSError):
-            while pipe.poll():
-                message = pipe.recv()
-                if isinstance(message, _Failure):
-                    return message.error
-        process = self._processes[self._pipes.index(pipe)]
-        process.join(_PATIENCE_SECONDS)
-        return ProcessLostError(f"self-play worker lost: {_exit_text(process.exitcode)}")
+            while member.pipe.poll():
+                if isinstance(message := member.pipe.recv(), Exception):
+                    return message
+        member.process.join(_PATIENCE_SECONDS)
+        return ProcessLostError(f"self-play worker lost: {_exit_text(member.process.exitcode)}")
 
     def close(self) -> None:
-        for pipe in self._pipes:
-            with contextlib.suppress(OSError):
-                pipe.send(_END)
-            pipe.close()
-        for process in self._processes:
-            process.join(_PATIENCE_SECONDS)
-            if process.is_alive():
-                process.kill()
-        self._processes, self._pipes, self._counts = [], [], []
+        for member in self._members:
+            member.pipe.close()
+        for member in self._members:
+            member.process.join(_PATIENCE_SECONDS)
+            if member.process.is_alive():
+                member.process.kill()
+        self._members = []
 
 
 def _exit_text(status: int | None) -> str:
@@ -245,94 +245,52 @@ def signals_blocked() -> Iterator[None]:
 
 
 def _run_worker(pipe: Connection, settings: RunSettings, seed: tuple[int, ...], total: int | None) -> None:
-    """The main function of a worker's process."""
+    """The main function of a worker's process: it answers each call with what it has played, or with an error."""
     for number in TERMINATION_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     configure_process()
+    worker = SelfPlayWorker(settings, seed, total)
     try:
-        _PipeLoop(pipe, settings, seed, total).run()
+        while True:
+            pipe.send(worker.play(*pipe.recv()))
     except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass  # the main process is gone
+        pass  # the pool is closed, or the main process is gone
     except Exception as error:
         try:
-            pipe.send(_Failure(error if isinstance(error, (*EXPECTED, *RESOURCE_ERRORS)) else _as_text(error)))
+            pipe.send(worker_error(error, "self-play"))
         except OSError:
-            logger.error(str(_as_text(error)))
+            logger.error(str(worker_error(error, "self-play")))
 
 
-def _as_text(error: Exception) -> RuntimeError:
-    """Returns an error that can be pickled, whatever the given one holds."""
-    return RuntimeError(f"self-play worker failed: {error!r}")
-
-
-class _PipeLoop:
-    """A worker that is controlled through a pipe."""
-
-    def __init__(self, pipe: Connection, settings: RunSettings, seed: tuple[int, ...], total: int | None) -> None:
-        self._pipe = pipe
-        self._worker = SelfPlayWorker(settings, seed, pipe.send, total)
-        self._reported = 0.0
-
-    def run(self) -> None:
-        """Handles messages until the one that ends the worker."""
-        message: object = self._pipe.recv()
-        while message != _END:
-            if isinstance(message, _Play):
-                self._worker.begin(message.network, message.cycle)
-                self._play()
-            message = self._pipe.recv()
-
-    def _play(self) -> None:
-        """Plays until a message arrives or the main process is gone, which makes the pipe ready too."""
-        while not self._pipe.poll(_REPORT_SECONDS if self._worker.is_done else 0.0):
-            self._worker.step()
-            now = time.monotonic()
-            if now - self._reported >= _REPORT_SECONDS:
-                self._reported = now
-                self._pipe.send(self._worker.counts)
-        self._pipe.send(self._worker.counts)
-        self._pipe.send(_PAUSED)
+def worker_error(error: Exception, kind: str) -> Exception:
+    """Returns the error to raise for one that ended a worker; it can be pickled, whatever an unexpected one holds."""
+    if isinstance(error, (*EXPECTED, *RESOURCE_ERRORS)):
+        return error
+    return RuntimeError(f"{kind} worker failed: {error!r}")
 
 
 class SelfPlayWorker:
-    """The self-play of one process: `begin`, then `step` while it plays; each `begin` resumes the games.
+    """The self-play of one process.
 
     Args:
         settings: The settings of the run.
         seed: Seed of the games.
-        on_game: Called with each finished game.
         total: The number of games to play; None for no end.
     """
 
-    def __init__(
-        self,
-        settings: RunSettings,
-        seed: tuple[int, ...],
-        on_game: Callable[[FinishedGame], None],
-        total: int | None = None,
-    ) -> None:
-        self._settings, self._seed, self._on_game, self._total = settings, seed, on_game, total
+    def __init__(self, settings: RunSettings, seed: tuple[int, ...], total: int | None = None) -> None:
+        self._settings, self._seed, self._total = settings, seed, total
         self._selfplay: SelfPlay | None = None
         self._network = ""
+        self._finished: list[FinishedGame] = []
 
-    @property
-    def counts(self) -> Counts:
-        """The work done since the worker began."""
-        return self._selfplay.counts if self._selfplay else Counts()
-
-    @property
-    def is_done(self) -> bool:
-        """Whether all games have been played."""
-        return self._selfplay is not None and self._selfplay.is_done
-
-    def begin(self, network: str, cycle: int) -> None:
-        """Begins or resumes the games, with this network and the settings of that cycle."""
-        make = partial(self._evaluator, network)
+    def play(self, network: str, cycle: int) -> Played:
+        """Begins or resumes the games, with this network and the settings of that cycle, and plays for a moment."""
         if self._selfplay is None:
             self._selfplay = SelfPlay(
                 self._settings,
-                make,
-                self._on_game,
+                partial(self._evaluator, network),
+                self._finished.append,
                 games=self._settings.machine.concurrency,
                 total=self._total,
                 seed=self._seed,
@@ -341,13 +299,19 @@ class SelfPlayWorker:
         else:
             self._selfplay.begin_cycle(cycle)
             if network != self._network:
-                self._selfplay.change_network(make)
+                self._selfplay.change_network(partial(self._evaluator, network))
         self._network = network
+        end = time.monotonic() + _CALL_SECONDS
+        while time.monotonic() < end and not self._selfplay.is_done:
+            self._selfplay.step()
+        finished = self._finished.copy()
+        self._finished.clear()
+        return finished, self._selfplay.counts
 
-    def step(self) -> None:
-        """Submits or collects a batch of each board size."""
-        assert self._selfplay is not None
-        self._selfplay.step()
+    def close(self) -> None:
+        """Frees the evaluators' memory."""
+        if self._selfplay:
+            self._selfplay.close()
 
     def _evaluator(self, network: str) -> Evaluator:
         seed, machine = int(np.random.default_rng(self._seed).integers(2**62)), self._settings.machine

@@ -3,6 +3,7 @@
 import os
 import signal
 from multiprocessing import Pipe
+from unittest.mock import Mock
 
 import pytest
 from making import random_game, sample_game
@@ -11,7 +12,7 @@ from gtp_engine.training import workers as selfplay_workers
 from gtp_engine.training.limit import ProcessLostError
 from gtp_engine.training.selfplay import Counts, FinishedGame
 from gtp_engine.training.settings import GameSettings, MachineSettings, RunSettings
-from gtp_engine.training.workers import LocalPool
+from gtp_engine.training.workers import LocalPool, _Member
 
 SETTINGS = RunSettings(games=GameSettings(sizes={"5": 1.0}), machine=MachineSettings(workers=1, concurrency=2))
 
@@ -26,7 +27,7 @@ SETTINGS = RunSettings(games=GameSettings(sizes={"5": 1.0}), machine=MachineSett
 def test_the_end_of_a_lost_process_is_reported(number: signal.Signals, how: str) -> None:
     with LocalPool(SETTINGS, seed=1) as workers:
         workers.play("none", 1)
-        os.kill(workers._processes[0].pid, number)
+        os.kill(workers._members[0].process.pid, number)
         with pytest.raises(ProcessLostError, match=f"self-play worker lost: {how}$"):
             while True:
                 list(workers.collect(60.0))
@@ -38,14 +39,13 @@ def test_a_stop_keeps_finished_games_although_workers_are_lost_or_do_not_answer(
     monkeypatch.setattr(selfplay_workers, "_PATIENCE_SECONDS", 0.1)
     workers = LocalPool(SETTINGS, seed=1)
     pipes, ends = zip(*(Pipe() for _ in range(3)), strict=True)
-    workers._pipes += pipes
-    lost, busy, waiting = ends
-    for number, end in enumerate(ends):
-        sample = sample_game(random_game(number, 5, moves=10), number)
-        end.send(FinishedGame(sample, "(;SZ[5])", is_decided=False, is_checked=False, is_upset=False))
+    workers._members = [_Member(Mock(exitcode=1), pipe, None, is_playing=True) for pipe in pipes]
+    lost, _, playing = ends
+    sample = sample_game(random_game(1, 5, moves=10), 1)
+    game = FinishedGame(sample, "(;SZ[5])", is_decided=False, is_checked=False, is_upset=False)
     lost.close()
-    waiting.send(Counts())
-    waiting.send("paused")
-    assert [game.sample.number for game in workers.stop()] == [0, 1, 2]
-    assert busy.recv() == waiting.recv() == "pause"
+    playing.send(([game], Counts()))
+    assert [game.sample.number for game in workers.stop()] == [1]
     workers.close()
+    with pytest.raises(EOFError):  # it is not called again, and ends
+        playing.recv()
