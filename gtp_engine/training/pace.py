@@ -9,7 +9,7 @@ from .settings import RunSettings
 
 _RECENT = 5  # cycles whose durations are averaged; matches are played in some of them only
 # Moves of a game per point of the board, before any game has ended: those of networks that have learned nothing yet.
-_FIRST_MOVES_PER_POINT = 1.3
+FIRST_MOVES_PER_POINT = 1.3
 
 
 def duration_text(seconds: float) -> str:
@@ -41,12 +41,8 @@ def first_estimate(settings: RunSettings, playing: "PlayingPace", counts: Counts
         "matches": games * playing.length * match.visits / evaluations_per_s,
     }
     shares = ", ".join(f"{name} {duration_text(seconds)}" for name, seconds in parts.items() if seconds)
-    total = sum(
-        parts["self-play"] * _visits(settings, number) / _visits(settings, 1)
-        + _learned(settings, number, samples) / rate
-        + parts["matches"]
-        for number in range(1, cycle.cycles + 1)
-    )
+    per_visit = parts["self-play"] / _visits(settings, 1)
+    total = _seconds(settings, range(1, cycle.cycles + 1), per_visit, samples, rate) + cycle.cycles * parts["matches"]
     first = duration_text(sum(parts.values()))
     return f"first estimate: the first cycle takes about {first} here ({shares}), {_all(cycle.cycles, total)}"
 
@@ -63,11 +59,14 @@ def measured_pace(lines: Sequence[Mapping[str, Any]], settings: RunSettings) -> 
     samples, rate = known[-1].get("samples_in_all", 0) / done, known[-1].get("rate") or math.inf
     learning = sum(_learned(settings, line["cycle"], samples) / rate for line in known)
     others = max(0.0, seconds - learning)  # self-play and matches
-    visits = sum(_visits(settings, line["cycle"]) for line in known)
-    total = sum(
-        others * _visits(settings, number) / visits + _learned(settings, number, samples) / rate for number in left
-    )
+    per_visit = others / sum(_visits(settings, line["cycle"]) for line in known)
+    total = _seconds(settings, left, per_visit, samples, rate)
     return f"a cycle takes about {duration_text(mean)} here, {_all(len(left), total)}"
+
+
+def _seconds(settings: RunSettings, cycles: range, per_visit: float, samples: float, rate: float) -> float:
+    """Returns the seconds of some cycles, given those of self-play for each visit of a move."""
+    return sum(per_visit * _visits(settings, number) + _learned(settings, number, samples) / rate for number in cycles)
 
 
 def _learned(settings: RunSettings, cycle: int, samples: float) -> float:
@@ -84,11 +83,6 @@ def _visits(settings: RunSettings, cycle: int) -> float:
 
 def _all(cycles: int, seconds: float) -> str:
     return f"{'the last one' if cycles == 1 else f'the {cycles} to come'} about {duration_text(seconds)}"
-
-
-def first_length(area: float) -> float:
-    """Returns the expected number of moves of a game before any has ended, for boards with this many points."""
-    return _FIRST_MOVES_PER_POINT * area
 
 
 class PlayingPace:

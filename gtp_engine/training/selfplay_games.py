@@ -10,7 +10,7 @@ from ..base.system import WAIT_SECONDS, available_cpus
 from .limit import Limit
 from .selfplay import Counts
 from .settings import RunSettings
-from .storage import GameWriter
+from .storage import GameWriter, total
 from .workers import LocalPool, SelfPlayPool
 
 _CYCLE = 0  # in the notes of the shards: these games do not belong to a training run
@@ -75,7 +75,7 @@ class SelfPlayGames:
     @property
     def saved(self) -> int:
         """The number of games that are written."""
-        return self._sum("games")
+        return total(self._writer.written).games
 
     def play(self, seed: int | None, on_progress: Callable[[str], None], interval: float) -> None:
         """Plays until all games are finished or the limit stops it, and writes what is finished.
@@ -110,17 +110,14 @@ class SelfPlayGames:
 
     def summary(self) -> str:
         """Returns one line about the games: their number, results, early decisions, and folder."""
-        if not self.saved:
+        saved = total(self._writer.written)
+        if not saved.games:
             return "no game was saved" if self._writer.games else "no game was finished"
-        checked = self._sum("checked")
-        decisions = f"; {plural(checked, 'early decision')} checked, {self._sum('upsets')} wrong" if checked else ""
-        return f"{plural(self.saved, 'game')}{self._results()}{decisions}; in {self._folder}"
+        checks = f"; {plural(saved.checked, 'early decision')} checked, {saved.upsets} wrong" if saved.checked else ""
+        return f"{plural(saved.games, 'game')}{self._results()}{checks}; in {self._folder}"
 
     def _results(self) -> str:
-        if not self.saved:
+        saved = total(self._writer.written)
+        if not saved.games:
             return ""
-        black, length = self._sum("black") / self.saved, self._sum("moves") / self.saved
-        return f"; black wins {black:.0%}, {length:.0f} moves per game"
-
-    def _sum(self, name: str) -> int:
-        return sum(getattr(facts, name) for facts in self._writer.written)
+        return f"; black wins {saved.black / saved.games:.0%}, {saved.moves / saved.games:.0f} moves per game"

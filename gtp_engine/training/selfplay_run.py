@@ -8,7 +8,7 @@ network.
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,13 +28,13 @@ from .ddp import ProcessGroup
 from .learner import learning_speed, playing_network
 from .limit import Limit, Stopped
 from .observer import Observer
-from .pace import PlayingPace, first_estimate, first_length, measured_pace
+from .pace import FIRST_MOVES_PER_POINT, PlayingPace, first_estimate, measured_pace
 from .run import SAVE_SECONDS, Run
 from .run_folder import RunFolder
 from .selfplay import Counts
 from .selfplay_games import play_games
 from .settings import LearnerSettings, RunSettings
-from .storage import GameWriter, ShardFacts, shard_facts
+from .storage import GameWriter, ShardFacts, shard_facts, total
 from .strength import elo_fields, last_rated, play_match
 from .workers import LocalPool, SelfPlayPool
 
@@ -84,8 +84,8 @@ class SelfPlayRun(Run):
         if self.state.cycle == 0:  # random moves are not worth imitating
             return replace(settings, losses=replace(settings.losses, policy=0.0, opponent=0.0))
         # The settings may have changed: assume that all remaining cycles are like this one.
-        total = self.state.begun + (self.settings.cycle.cycles - self.state.cycle + 1) * learn.samples
-        return replace(settings, total=total if learn.samples else None)
+        end = self.state.begun + (self.settings.cycle.cycles - self.state.cycle + 1) * learn.samples
+        return replace(settings, total=end if learn.samples else None)
 
     @property
     def network(self) -> Path:
@@ -104,7 +104,7 @@ class SelfPlayRun(Run):
         if pace := measured_pace(self.state.lines, self.settings):
             self.observer.message(pace)
         self.limit.restart()
-        seed = cycle.seed + _sum(self._facts().values(), "games")
+        seed = cycle.seed + total(self._facts().values()).games
         with self._make_pool(self.settings, seed) as pool, self._saved_if_stopped():  # before the workers end
             while self.state.cycle <= cycle.cycles:
                 if self.state.cycle == 0:
@@ -165,8 +165,8 @@ class SelfPlayRun(Run):
             "network": path.name,
             "player": self.network.name,
             **_game_facts([shard for shard in facts.values() if shard.cycle == cycle]),
-            "games_in_all": _sum(facts.values(), "games"),
-            "samples_in_all": _sum(facts.values(), "samples"),
+            "games_in_all": total(facts.values()).games,
+            "samples_in_all": total(facts.values()).samples,
             **_speeds(played),
             "damaged_shards": len(self._damaged),
             "window": len(samples),
@@ -186,7 +186,7 @@ class SelfPlayRun(Run):
     def _play(self, pool: SelfPlayPool, cycle: int) -> _Played:
         """Plays the games that the cycle still lacks."""
         settings = self.settings.cycle
-        done = _sum(self._facts(cycle).values(), "games")
+        done = total(self._facts(cycle).values()).games
         if done >= settings.games:
             return _Played()
         writer = GameWriter(self.folder.shards, self.folder.records, settings.shard_games, cycle)
@@ -221,7 +221,7 @@ class SelfPlayRun(Run):
         settings, machine = self.settings.games, self.settings.machine
         weights = settings.boards
         area = sum(width * height * weight for (width, height), weight in weights.items()) / sum(weights.values())
-        length = self.state.lines[-1]["length"] if self.state.lines else first_length(area)
+        length = self.state.lines[-1]["length"] if self.state.lines else FIRST_MOVES_PER_POINT * area
         workers = machine.workers or available_cpus()
         return PlayingPace(games, length, 0 if counts.moves else workers * machine.concurrency)
 
@@ -237,7 +237,7 @@ class SelfPlayRun(Run):
 
     def _window(self, facts: dict[Path, ShardFacts]) -> list[Path]:
         """Returns the newest shards that together fill the window."""
-        wanted = self.settings.window.size(_sum(facts.values(), "samples"))
+        wanted = self.settings.window.size(total(facts.values()).samples)
         chosen: list[Path] = []
         for path in reversed(facts):
             if wanted > 0:
@@ -318,20 +318,17 @@ class SelfPlayRun(Run):
                 self.save()
 
 
-def _sum(shards: Iterable[ShardFacts], name: str) -> int:
-    return sum(getattr(shard, name) for shard in shards)
-
-
 def _game_facts(shards: Collection[ShardFacts]) -> dict[str, Any]:
     """Returns the log's fields about the games of a cycle."""
-    games, checked = _sum(shards, "games"), _sum(shards, "checked")
+    all_of = total(shards)
+    games = max(all_of.games, 1)
     return {
-        "games": games,
-        "new_samples": _sum(shards, "samples"),
-        "length": round(_sum(shards, "moves") / max(games, 1), 1),
-        "black_wins": round(_sum(shards, "black") / max(games, 1), 3),
-        "decided": round(_sum(shards, "decided") / max(games, 1), 3),
-        "false_decisions": round(_sum(shards, "upsets") / checked, 3) if checked else None,
+        "games": all_of.games,
+        "new_samples": all_of.samples,
+        "length": round(all_of.moves / games, 1),
+        "black_wins": round(all_of.black / games, 3),
+        "decided": round(all_of.decided / games, 3),
+        "false_decisions": round(all_of.upsets / all_of.checked, 3) if all_of.checked else None,
     }
 
 

@@ -5,8 +5,8 @@ one folder: each claims the number of a shard while it writes it (`files.claim`)
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from ..base.files import claim, write_text
@@ -48,6 +48,11 @@ class ShardFacts:
         """Returns the notes of a shard of these games, without those of early decisions."""
         black = int((games.games["winner"] == BLACK).sum())
         return cls(cycle, games.game_count, len(games.samples()), games.positions, black)
+
+
+def total(shards: Collection[ShardFacts]) -> ShardFacts:
+    """Returns the sum of each number over shards."""
+    return ShardFacts(*(sum(getattr(shard, item.name) for shard in shards) for item in fields(ShardFacts)))
 
 
 def shard_facts(

@@ -8,7 +8,7 @@ from .log_table import value_of
 from .pace import duration_text
 from .run_folder import RunFolder
 from .settings import RunSettings
-from .storage import shard_facts
+from .storage import shard_facts, total
 
 # What the sentence says of a measurement on held-back games: the field, its title, and how it is written.
 _HELD_BACK = (
@@ -38,7 +38,7 @@ def state_of_cycle(folder: RunFolder, settings: RunSettings, lines: Sequence[Map
         return "all cycles are finished"
     if not folder.network(0).exists():
         return f"the first network is being made, then cycle 1 of {settings.cycle.cycles}"
-    games = sum(facts.games for facts in shard_facts(folder.shards, cycle).values())
+    games = total(shard_facts(folder.shards, cycle).values()).games
     return (
         f"cycle {cycle} of {settings.cycle.cycles} is under way, {games:,} of {settings.cycle.games:,} games are saved"
     )

@@ -47,19 +47,19 @@ def test_durations_have_a_fitting_unit(seconds: float, text: str) -> None:
 
 def test_the_end_of_self_play_is_told_from_moves_before_any_game_ends() -> None:
     pace = PlayingPace(games=100, length=50, new=20)
-    assert pace.update(4.0, 0, []) is None, "the workers are starting"
-    assert pace.update(5.0, 10, []) is None
+    assert pace.update(4.0, 0, 0, 0) is None, "the workers are starting"
+    assert pace.update(5.0, 10, 0, 0) is None
     # 110 games of 50 moves, since the 20 in progress at the end have had half of theirs.
-    assert pace.update(15.0, 1010, []) == pytest.approx((110 * 50 - 1010) / 100)
-    assert pace.update(25.0, 2010, [40] * 21) == pytest.approx((110 * 40 - 2010) / 100)
-    assert PlayingPace(games=100, length=50, new=0).update(1.0, 0, []) is None
+    assert pace.update(15.0, 1010, 0, 0) == pytest.approx((110 * 50 - 1010) / 100)
+    assert pace.update(25.0, 2010, 21, 840) == pytest.approx((110 * 40 - 2010) / 100)
+    assert PlayingPace(games=100, length=50, new=0).update(1.0, 0, 0, 0) is None
 
 
 def test_the_first_estimate_names_its_parts() -> None:
     settings = miniature.settings(every="2\ngames = 10\nvisits = 12")  # 48 games, 3 cycles, 6,400 samples
     pace = PlayingPace(games=48, length=30, new=0)
-    pace.update(0.0, 1, [])
-    pace.update(10.0, 101, [])  # 10 moves/s
+    pace.update(0.0, 1, 0, 0)
+    pace.update(10.0, 101, 0, 0)  # 10 moves/s
     text = first_estimate(settings, pace, Counts(moves=101, positions=1212), rate=100.0)
     # 48 games of 30 moves; 6,400 samples; in every second cycle 10 games of 30 moves of 12 visits, at 120 a second.
     expected = "self-play 2.4 minutes, learning 64 seconds, matches 15 seconds"
@@ -93,8 +93,8 @@ def test_estimates_count_the_growth_of_window_and_visits() -> None:
         match=MatchSettings(every=0, gate=False),
     )
     playing = PlayingPace(games=10, length=100, new=0)
-    playing.update(0.0, 1, [])
-    playing.update(10.0, 101, [])  # 10 moves/s: 100 s a cycle, later 200 s
+    playing.update(0.0, 1, 0, 0)
+    playing.update(10.0, 101, 0, 0)  # 10 moves/s: 100 s a cycle, later 200 s
     text = first_estimate(settings, playing, Counts(moves=101, positions=101), rate=10.0)
     # 100 + 100, 100 + 200, 200 + 300, 200 + 400
     assert text == (

@@ -1,6 +1,6 @@
 """Conversion of SGF files, folders, zip archives and `.sgfs` files to shards, once per run; it can resume at any time.
 
-There is a shard for each file with many games, and for some hundreds of files with single games. Its notes list what
+There is a shard for each file with many games, and for some hundreds of files with single games. Its notes count what
 was skipped and why.
 """
 
@@ -32,7 +32,6 @@ ARCHIVE = ".zip"
 SOURCE_SUFFIXES = (*RECORD_SUFFIXES, ARCHIVE)
 FILES_PER_SHARD = 500
 _CHECKED_GAMES = 100  # between two looks whether to stop
-NAMED_ERRORS = 1000  # error messages that the notes of a shard keep
 # Bytes of a file in an archive: 11 MB may unpack to gigabytes, and a file of half a million games has less.
 LARGEST_MEMBER = 2**30
 
@@ -250,11 +249,10 @@ def _make(
     A file may have half a million games: `check` is called with the number of games so far, and may raise Stopped.
     """
     state = files.state()
-    errors: list[str] = []
     skipped = Counter[str]()
 
     def fail(error: object) -> None:
-        errors.append(str(error))
+        skipped["damaged"] += 1
         on_error(str(error))
 
     candidates: list[SampleGame] = []
@@ -268,14 +266,12 @@ def _make(
             places.append(record.source)
         except Unusable as why:
             skipped[str(why)] += 1
-    read = len(candidates) + skipped.total() + len(errors)
+    read = len(candidates) + skipped.total()
     games = pack(candidates)
     games = games.choose(_are_legal(games, places, fail))
     games = label_ownership(games, partial(check, len(candidates))) if with_ownership else games
-    skipped["damaged"] += len(errors)
-    kept = errors[:NAMED_ERRORS]
     about = {"portion": files.name, "state": state, "filters": filters.to_data()}
-    notes = {**about, "read": read, "skipped": +skipped, "errors": kept}
+    notes = {**about, "read": read, "skipped": skipped}
     write_shard(games, path, notes)
     return games, notes
 

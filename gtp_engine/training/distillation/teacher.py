@@ -59,15 +59,11 @@ class Teacher:
         evaluator: Evaluates the positions; it is closed with the teacher.
         batch_size: Positions per batch.
         torch_threads: Threads to set in torch when the teacher is closed; None to leave them.
-
-    Attributes:
-        evaluated: Number of positions evaluated so far.
     """
 
     def __init__(self, evaluator: Evaluator, batch_size: int, torch_threads: int | None = None) -> None:
         self._evaluator, self._batch_size, self._torch_threads = evaluator, batch_size, torch_threads
         self._workspace = new_workspace()
-        self.evaluated = 0
 
     def label(self, walks: Iterable[Walk], is_stopped: Callable[[], bool]) -> list[SampleGame] | None:
         """Follows walks to their ends and labels their positions.
@@ -115,7 +111,6 @@ class Teacher:
         for row, walk in enumerate(walks):
             boards[row] = position_of(walk.game, self._workspace)[0]
         symmetries = np.array([walk.random.integers(COUNT) for walk in walks], np.intp)
-        self.evaluated += len(walks)
         return self._evaluator.submit(boards, np.arange(len(walks)), symmetries)
 
 
