@@ -268,7 +268,6 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
             margin=ending.margin,
             ownership=ending.ownership,
             number=number,
-            source=name,
             weights=np.array(weights, np.float32),
             policies=policies,
             values=np.array(values, np.float32),

@@ -324,7 +324,7 @@ def test_a_student_that_equals_its_teacher_has_nothing_to_learn(monkeypatch: pyt
     evaluator = NetworkEvaluator(TINY, device="cpu", precision="float32")
     rows = evaluator.collect(evaluator.submit(game.board, np.zeros(1, np.intp), np.zeros(1, np.intp)))
     (judgement,) = teaching.judgements_of(rows, game.area)
-    batch = Samples(pack([label_of(game, judgement, 1, "tiny")])).batch(np.zeros(1, np.intp), np.zeros(1))
+    batch = Samples(pack([label_of(game, judgement, 1)])).batch(np.zeros(1, np.intp), np.zeros(1))
     with torch.inference_mode():
         raw = model(batch.planes.float(), batch.scalars, full_board=True).raw
         off = {name: loss.of_row.item() for name, loss in distances(raw, batch, model.config).items()}

@@ -17,11 +17,11 @@ def searched(seed: int) -> GameSet:
     weights = np.arange(12) % 2
     ownership = np.ones(25, np.int8)
     extra = {"policies": policies, "values": values, "weights": weights, "ownership": ownership}
-    return pack([sample_game(game, seed, source=f"network {seed}", **extra)])
+    return pack([sample_game(game, seed, **extra)])
 
 
 def recorded(seed: int) -> GameSet:
-    return pack([sample_game(random_game(seed, 7, 4, moves=9), seed, source="records")])
+    return pack([sample_game(random_game(seed, 7, 4, moves=9), seed)])
 
 
 def assert_equal(a: GameSet, b: GameSet) -> None:
@@ -69,9 +69,9 @@ def test_columns_that_do_not_fit_are_refused() -> None:
     off_board = games.moves.copy()
     off_board[0] = 29
     with pytest.raises(ValueError, match="a move off the board"):
-        game_set(games.sources, **(games.columns() | {"moves": off_board})).check()
+        game_set(**(games.columns() | {"moves": off_board})).check()
     with pytest.raises(ValueError, match="moves has 8 entries, expected 9"):
-        game_set(games.sources, **(games.columns() | {"moves": games.moves[1:]})).check()
+        game_set(**(games.columns() | {"moves": games.moves[1:]})).check()
 
 
 def test_damaged_shards_are_named_and_left_out(tmp_path: Path) -> None:

@@ -101,12 +101,8 @@ def rank_of(text: str) -> int | None:
     return number if kind else None
 
 
-def read_record(record: GameRecord, source: str = "") -> SampleGame:
+def read_record(record: GameRecord) -> SampleGame:
     """Returns a record as a game to learn from; whether its moves are legal is not checked.
-
-    Args:
-        record: The record.
-        source: Name of the source, for `SampleGame.source`.
 
     Raises:
         Unusable: It has no moves, or sets up stones later than at the start.
@@ -142,7 +138,6 @@ def read_record(record: GameRecord, source: str = "") -> SampleGame:
         winner=winner,
         margin=margin,
         number=game_number(width, height, packed_setup, packed, moves[0].colour),
-        source=source,
     )
 
 

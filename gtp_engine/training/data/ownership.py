@@ -47,7 +47,7 @@ def label_ownership(games: GameSet, check: Callable[[], None] = lambda: None) ->
         for number in range(games.game_count)
     ]
     columns = games.columns() | {"games": records, "ownership": np.concatenate([np.zeros(0, np.int8), *parts])}
-    return game_set(games.sources, **columns)
+    return game_set(**columns)
 
 
 @njit

@@ -17,8 +17,6 @@ from ...game.scoring import Score
 from ..settings import GameSettings
 from .samples import SampleGame, pack_moves
 
-SOURCE = "random"
-
 
 def random_games(games: GameSettings, count: int, seed: int) -> Iterator[SampleGame]:
     """Yields random games, the same ones for the same seed. Their moves are not policy targets.
@@ -50,7 +48,6 @@ def random_games(games: GameSettings, count: int, seed: int) -> Iterator[SampleG
             margin=margin,
             ownership=ownership.astype(np.int8),
             number=number,
-            source=SOURCE,
         )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...base.errors import UserError
 from ...game.board import BUTTON_LEFT
-from ...game.coords import MAX_SIZE, MIN_SIZE, WHITE, index_of_point
+from ...game.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, index_of_point, point_of_index
 from ...game.game import Game, Move
 from ...game.rules import Rules
 
@@ -30,7 +30,6 @@ RULE_FIELDS = ("ko_rule", "suicide", "scoring", "tax", "friendly_pass")
 GAME = np.dtype(
     [
         ("number", "<u8"),  # identifies the game; for game records a hash of the moves
-        ("source", "<u2"),  # index in `GameSet.sources`
         ("width", "u1"),
         ("height", "u1"),
         ("komi", "<f4"),  # points for White: komi and handicap bonus
@@ -101,7 +100,6 @@ class GameSet(NamedTuple):
         move_starts: int64 [games + 1], where the moves of each game begin.
         ownership_starts: int64 [games + 1], where the ownership of each game begins.
         target_starts: int64 [positions + 1], where the target of each position begins; or empty.
-        source_names: uint8, the `sources` in UTF-8, one per line.
     """
 
     games: np.ndarray
@@ -118,7 +116,6 @@ class GameSet(NamedTuple):
     move_starts: np.ndarray
     ownership_starts: np.ndarray
     target_starts: np.ndarray
-    source_names: np.ndarray
 
     @property
     def game_count(self) -> int:
@@ -129,11 +126,6 @@ class GameSet(NamedTuple):
     def positions(self) -> int:
         """The number of positions."""
         return len(self.moves)
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The names of networks or files that the games come from; the field `source` is an index."""
-        return tuple(self.source_names.tobytes().decode().splitlines())
 
     @property
     def areas(self) -> np.ndarray:
@@ -180,7 +172,7 @@ class GameSet(NamedTuple):
             TARGETS: np.repeat(of_positions, self.target_counts) if len(self.target_counts) else np.zeros(0, np.bool_),
         }
         kept = {name: column[masks[COLUMNS[name].counted]] for name, column in self.columns().items() if len(column)}
-        return game_set(self.sources, **kept)
+        return game_set(**kept)
 
     def check(self) -> None:
         """Raises UserError unless the columns fit each other, so that compiled code can safely replay the games."""
@@ -213,24 +205,17 @@ def areas_of(games: np.ndarray) -> np.ndarray:
     return games["width"].astype(np.int64) * games["height"]
 
 
-def game_set(sources: Sequence[str], **columns: np.ndarray) -> GameSet:
-    """Returns a set of games; its contents are not checked.
-
-    Args:
-        sources: Names of what the games come from.
-        **columns: The columns by name; those left out are empty.
-    """
+def game_set(**columns: np.ndarray) -> GameSet:
+    """Returns a set of games, given its columns by name; those left out are empty. Its contents are not checked."""
     arrays = {name: np.zeros((0, *column.shape), column.dtype) for name, column in COLUMNS.items()}
     arrays |= {name: np.ascontiguousarray(column, COLUMNS[name].dtype) for name, column in columns.items()}
     games, counts = arrays["games"], arrays["target_counts"]
-    names = "".join(" ".join(source.splitlines()) + "\n" for source in sources)
     return GameSet(
         **arrays,
         setup_starts=_starts(games["setup_count"]),
         move_starts=_starts(games["move_count"]),
         ownership_starts=_starts(areas_of(games) * (games["ownership_unit"] > 0)),
         target_starts=_starts(counts) if len(counts) else np.zeros(0, np.int64),
-        source_names=np.frombuffer(names.encode(), np.uint8),
     )
 
 
@@ -260,7 +245,6 @@ class SampleGame:
         margin: Black's points minus White's, komi included; NaN if unknown.
         ownership: [area] in move-index order, 1 for Black, -1 for White, 0 for neither, or float between.
         number: Identifies the game.
-        source: Name of the network or file that the game comes from.
         weights: float [moves], weights of the positions as samples, 0 for none; empty for 1 everywhere.
         policies: The policy target of each position, as indices of moves and their shares; None for the move played.
             Empty if this is so everywhere.
@@ -280,7 +264,6 @@ class SampleGame:
     margin: float = float("nan")
     ownership: np.ndarray = field(default_factory=_nothing)
     number: int = 0
-    source: str = ""
     weights: np.ndarray = field(default_factory=_nothing)
     policies: Sequence[tuple[np.ndarray, np.ndarray] | None] = ()
     values: np.ndarray = field(default_factory=_nothing)
@@ -312,6 +295,14 @@ def pack_moves(moves: Iterable[Move], width: int, height: int) -> np.ndarray:
     return np.fromiter(indices, np.uint16)
 
 
+def unpack_moves(packed: np.ndarray, width: int, height: int) -> list[Move]:
+    """Returns packed moves as they were."""
+    return [
+        Move(WHITE if each & WHITE_BIT else BLACK, point_of_index(each & INDEX_BITS, width, height))
+        for each in packed.tolist()
+    ]
+
+
 @lru_cache(maxsize=64)
 def rule_codes(rules: Rules) -> dict[str, int]:
     """Returns the fields of GAME that describe the rules."""
@@ -322,14 +313,12 @@ def rule_codes(rules: Rules) -> dict[str, int]:
 
 def pack(games: Sequence[SampleGame]) -> GameSet:
     """Returns games as a set. Raises UserError if one has too many moves, or arrays that do not fit its moves."""
-    sources = tuple(dict.fromkeys(game.source for game in games))
-    numbers = {source: number for number, source in enumerate(sources)}
     records = np.zeros(len(games), GAME)
     for number, game in enumerate(games):
         if len(game.moves) > MOST_MOVES:
             raise UserError(f"a game of {len(game.moves)} moves; at most {MOST_MOVES} can be packed")
-        facts = {name: getattr(game, name) for name in ("number", "width", "height", "komi", "to_move", "winner")}
-        facts |= rule_codes(game.rules) | {"source": numbers[game.source], "margin": game.margin}
+        known = ("number", "width", "height", "komi", "to_move", "winner", "margin")
+        facts = {name: getattr(game, name) for name in known} | rule_codes(game.rules)
         facts |= {"setup_count": len(game.setup), "move_count": len(game.moves)}
         facts["ownership_unit"] = _ownership_unit(game.ownership)
         for name, value in facts.items():
@@ -343,7 +332,7 @@ def pack(games: Sequence[SampleGame]) -> GameSet:
         "values": _filled("values", [game.values for game in games], lengths),
         "judgements": _filled("judgements", [game.judgement.reshape(-1, len(JUDGEMENT)) for game in games], ones),
     }
-    return game_set(sources, games=records, **columns, **_targets(games))
+    return game_set(games=records, **columns, **_targets(games))
 
 
 def _ownership_unit(ownership: np.ndarray) -> int:
@@ -373,8 +362,6 @@ def join(sets: Sequence[GameSet]) -> GameSet:
     """Joins several sets into one. Raises UserError if there are none."""
     if not sets:
         raise UserError("no games to join")
-    sources = tuple(dict.fromkeys(source for games in sets for source in games.sources))
-    numbers = {source: number for number, source in enumerate(sources)}
     columns = {}
     for name, column in COLUMNS.items():
         parts = [getattr(games, name) for games in sets]
@@ -382,11 +369,7 @@ def join(sets: Sequence[GameSet]) -> GameSet:
             columns[name] = _joined(name, parts)
         else:
             columns[name] = _filled(name, parts, [games._count(column.counted) for games in sets])
-    places = np.repeat(np.arange(len(sets)), [games.game_count for games in sets])
-    for place, games in enumerate(sets):
-        renumbered = np.array([numbers[source] for source in games.sources], np.uint16)
-        columns["games"]["source"][places == place] = renumbered[games.games["source"]]
-    return game_set(sources, **columns)
+    return game_set(**columns)
 
 
 def _joined(name: str, parts: Sequence[np.ndarray]) -> np.ndarray:

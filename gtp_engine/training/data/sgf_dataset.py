@@ -262,7 +262,7 @@ def _make(
             check(len(candidates))
         try:
             filters.check(record)
-            candidates.append(read_record(record, files.name))
+            candidates.append(read_record(record))
             places.append(record.source)
         except Unusable as why:
             skipped[str(why)] += 1

@@ -1,8 +1,8 @@
 """Shards: files of training games, `.shard`.
 
 A shard is numpy's archive of arrays, `.npz`: the columns of a `GameSet` in their types on disk (`samples.COLUMNS`),
-without those that the set lacks, and `about`, a JSON object as bytes: the names of these `columns`, the `sources`, and
-the `notes` of the program that wrote the shard. The archive's checksums tell what is damaged.
+without those that the set lacks, and `about`, a JSON object as bytes: the names of these `columns`, and the `notes` of
+the program that wrote the shard. The archive's checksums tell what is damaged.
 """
 
 import json
@@ -44,7 +44,7 @@ def write_shard(games: GameSet, path: Path, notes: Mapping[str, Any] | None = No
     arrays: dict[str, Any] = {
         name: column for name, column in stored.items() if len(column) or COLUMNS[name].default is None
     }
-    about = json.dumps({"columns": list(arrays), "sources": games.sources, "notes": dict(notes or {})})
+    about = json.dumps({"columns": list(arrays), "notes": dict(notes or {})})
     arrays[_ABOUT] = np.frombuffer(about.encode(), np.uint8)
 
     def write(temporary: Path) -> None:
@@ -62,12 +62,11 @@ def read_shard(path: Path) -> GameSet:
         OSError: It cannot be opened.
     """
     with _opened(path) as archive:
-        about = _about(archive)
-        arrays = {name: _array(archive, name) for name in about["columns"]}
+        arrays = {name: _array(archive, name) for name in _about(archive)["columns"]}
         for name, column in arrays.items():
             if column.dtype != COLUMNS[name].stored:
                 raise UserError(f"wrong type of the column {name}: {column.dtype}")
-        games = game_set(about["sources"], **arrays)
+        games = game_set(**arrays)
         games.check()
     return games
 

@@ -91,8 +91,7 @@ class Teacher:
             group, ticket = submitted.popleft()
             judgements = judgements_of(self._evaluator.collect(ticket), group[0][1].game.area)
             for (number, walk), judgement in zip(group, judgements, strict=True):
-                label = label_of(walk.game, judgement, walk.number, self._evaluator.name)
-                labels.setdefault(number, []).append(label)
+                labels.setdefault(number, []).append(label_of(walk.game, judgement, walk.number))
                 walk.proceed(judgement)
                 if not walk.is_over:
                     ready.append((number, walk))
@@ -129,14 +128,13 @@ def judgements_of(rows: np.ndarray, area: int) -> Iterator[Judgement]:
         yield Judgement(found.policy, found.value, mean, stdev, found.lead / ends, found.ownership)
 
 
-def label_of(game: Game, found: Judgement, number: int, source: str) -> SampleGame:
+def label_of(game: Game, found: Judgement, number: int) -> SampleGame:
     """Returns a label: a game that ends with the position, so that all targets belong to its last position.
 
     Args:
         game: The game up to the position.
         found: The judgement of the position.
         number: `SampleGame.number`.
-        source: `SampleGame.source`, the teacher's name.
     """
     count = len(game.moves)
     moves = policy_moves(found.policy)
@@ -155,7 +153,6 @@ def label_of(game: Game, found: Judgement, number: int, source: str) -> SampleGa
         winner=UNKNOWN,
         ownership=sign * found.ownership,
         number=number,
-        source=source,
         weights=np.append(np.zeros(count, np.float32), np.float32(1)),
         policies=[*[None] * count, (moves, found.policy[moves])],
         judgement=np.array([*value, sign * found.score, found.stdev, sign * found.lead]),

@@ -18,7 +18,7 @@ import numpy as np
 from ...game.coords import BLACK, WHITE, point_of_index
 from ...game.game import Game, IllegalMove
 from ...game.rules import RULESETS, Rules, default_komi
-from ..data.samples import INDEX_BITS, WHITE_BIT, GameSet
+from ..data.samples import GameSet, unpack_moves
 
 RULES: Sequence[Rules] = tuple(dict.fromkeys(RULESETS.values()))
 RECORD_POSITIONS = 4  # visited per record, spread over its moves
@@ -115,20 +115,17 @@ class RecordWalk(Walk):
     """
 
     def __init__(self, games: GameSet, place: int, random: np.random.Generator) -> None:
-        record, self._moves = games.games[place], games.moves_of(place)
+        record = games.games[place]
         width, height = int(record["width"]), int(record["height"])
+        self._moves = unpack_moves(games.moves_of(place), width, height)
         self._line = Game(width, height, rules=_any_rules(random))
-        self._set_up(games.setup_of(place), int(record["to_move"]))
+        stones = unpack_moves(games.setup_of(place), width, height)
+        black, white = ([point for of, point in stones if of == colour] for colour in (BLACK, WHITE))
+        self._line.set_up(black, white, int(record["to_move"]))
         super().__init__(self._line, int(record["number"]), random, float(record["komi"]))
         places = ((np.arange(RECORD_POSITIONS) + random.random(RECORD_POSITIONS)) / RECORD_POSITIONS) ** LATENESS
         self._stops = sorted({int(stop) for stop in places * len(self._moves)})
         self._next_stop()
-
-    def _set_up(self, setup: np.ndarray, to_move: int) -> None:
-        width, height = self._line.width, self._line.height
-        points = np.array([point_of_index(int(packed & INDEX_BITS), width, height) for packed in setup])
-        is_white = setup & WHITE_BIT > 0
-        self._line.set_up(points[~is_white].tolist(), points[is_white].tolist(), to_move)
 
     def proceed(self, found: Judgement) -> None:
         """Makes a random move, or continues with the next position of the record."""
@@ -156,9 +153,8 @@ class RecordWalk(Walk):
         self.is_over = True
 
     def _play_record_to(self, number: int) -> None:
-        for packed in self._moves[len(self._line.moves) : number]:
-            point = point_of_index(int(packed & INDEX_BITS), self._line.width, self._line.height)
-            self._line.play(WHITE if packed & WHITE_BIT else BLACK, point)
+        for colour, point in self._moves[len(self._line.moves) : number]:
+            self._line.play(colour, point)
 
 
 class PlayedWalk(Walk):
