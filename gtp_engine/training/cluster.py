@@ -217,14 +217,11 @@ class ClusterPool(SelfPlayPool):
         self._refreshed = time.monotonic()
         wanted = gpus[: self.settings.machine.workers or len(gpus)]
         for gpu in (Counter(wanted) - Counter(member.gpu for member in self._members)).elements():
-            self._members.append(self._start_worker(gpu))
+            # Ray must not repeat anything by itself: every game counts once.
+            kind = ray.remote(num_cpus=1, num_gpus=gpu, max_restarts=0, max_task_retries=0)(_RayWorker)
+            self._begun += 1
+            self._members.append(_Member(kind.remote(self.settings, (self._seed, self._begun)), gpu))
             self._call(self._members[-1])
-
-    def _start_worker(self, gpu: float) -> _Member:
-        # Ray must not repeat anything by itself: every game counts once.
-        kind = ray.remote(num_cpus=1, num_gpus=gpu, max_restarts=0, max_task_retries=0)(_RayWorker)
-        self._begun += 1
-        return _Member(kind.remote(self.settings, (self._seed, self._begun)), gpu)
 
     def _gpu_shares(self) -> list[float]:
         """Returns for each CPU of the cluster its share of a GPU. Raises ProcessLostError if the cluster is gone."""

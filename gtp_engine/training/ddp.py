@@ -155,7 +155,8 @@ class ProcessGroup:
         try:
             yield
         except RuntimeError as error:
-            if self.count > 1 and _is_connection_error(error):
+            # NCCL's errors have their own class; gloo's only name its source file.
+            if self.count > 1 and (isinstance(error, dist.DistError) or "gloo" in str(error)):
                 raise ProcessLostError(_LOST) from error
             raise
         self._is_in_step = False
@@ -208,11 +209,6 @@ def _read_number(environment: Mapping[str, str], name: str, default: int) -> int
     if not text.isdecimal():
         raise UserError(f"{name}={text} in the environment: expected a number")
     return int(text)
-
-
-def _is_connection_error(error: RuntimeError) -> bool:
-    """Whether a collective operation failed. NCCL's errors have their own class; gloo's only name its source file."""
-    return isinstance(error, dist.DistError) or "gloo" in str(error)
 
 
 class _AllReduce(torch.autograd.Function):

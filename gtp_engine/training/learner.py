@@ -117,14 +117,11 @@ class Learner:
         samples = self._group.count * batch.size
         self.samples += samples
         self.steps += 1
-        self._update_average(samples)
-        self._means.add(found)
-
-    def _update_average(self, samples: int) -> None:
-        """Moves the average towards the network; fast at first, when there is nothing to average yet."""
+        # The average moves fast at first, when there is nothing to average yet.
         decay = min(1 - samples / max(self.settings.average, samples), (1 + self.steps) / (10 + self.steps))
         with torch.no_grad():
             torch._foreach_lerp_(_tensors(self.average), _tensors(self.model), 1 - decay)
+        self._means.add(found)
 
     @contextmanager
     def _autocast(self) -> Iterator[None]:

@@ -76,7 +76,7 @@ class Run(ABC):
         self._start_clock()
         if checkpoint is None:
             self.state.start = self.settings.start
-        model = self._first_model() if checkpoint is None else checkpoint.model
+        model = checkpoint.model if checkpoint else self._first_model()
         # The names decide: a run keeps the heads that it began with, also if new networks of that name have others.
         if not self.state.start and model.config.name != self.settings.network:
             raise UserError(

@@ -62,13 +62,11 @@ class Counts:
     Attributes:
         moves: Moves played.
         positions: Positions evaluated.
-        batches: Batches evaluated.
-        capacity: Positions that these batches could have held.
+        capacity: Positions that the batches could have held.
     """
 
     moves: int = 0
     positions: int = 0
-    batches: int = 0
     capacity: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
@@ -169,8 +167,7 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
     def counts(self) -> Counts:
         """The work done since the beginning."""
         capacity = sum(scheduler.batches * self._batch_sizes[board] for board, scheduler in self._schedulers.items())
-        positions = sum(scheduler.positions for scheduler in self.schedulers)
-        return Counts(self.moves, positions, sum(scheduler.batches for scheduler in self.schedulers), capacity)
+        return Counts(self.moves, sum(scheduler.positions for scheduler in self.schedulers), capacity)
 
     @property
     def is_done(self) -> bool:

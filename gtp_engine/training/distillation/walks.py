@@ -57,11 +57,6 @@ class Judgement:
     lead: float
     ownership: np.ndarray
 
-    @property
-    def is_sure(self) -> bool:
-        """Whether the teacher considers the game decided."""
-        return bool(self.value.max() > SURE)
-
 
 class Walk(ABC):
     """A walk through positions.
@@ -142,7 +137,8 @@ class RecordWalk(Walk):
         while self._stops:
             self._at = self._stops.pop(0)
             try:
-                self._play_record_to(self._at)
+                for colour, point in self._moves[len(self._line.moves) : self._at]:
+                    self._line.play(colour, point)
             except IllegalMove:  # a suicide: the record's rules allow it, the random ones of this walk do not
                 break
             if self._line.is_over:
@@ -151,10 +147,6 @@ class RecordWalk(Walk):
             self._vary_komi()
             return
         self.is_over = True
-
-    def _play_record_to(self, number: int) -> None:
-        for colour, point in self._moves[len(self._line.moves) : number]:
-            self._line.play(colour, point)
 
 
 class PlayedWalk(Walk):
@@ -186,7 +178,7 @@ class PlayedWalk(Walk):
             temperature = OPENING_TEMPERATURE if len(game.moves) < self._opening else self._temperature
             index = drawn_move(found.policy, temperature, self.random)
         self._play(index)
-        is_decided = found.is_sure and self.random.random() < SURE_END
+        is_decided = bool(found.value.max() > SURE) and self.random.random() < SURE_END
         self.is_over = is_decided or game.is_over or len(game.moves) >= MOVES_PER_POINT * game.area
 
 
