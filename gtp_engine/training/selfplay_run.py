@@ -40,7 +40,7 @@ from .workers import LocalPool, SelfPlayPool
 
 logger = logging.getLogger(__name__)
 
-_RANDOM_PORTION = 1000  # random games per shard
+_RANDOM_PORTION = 100  # random games between two reports of progress
 _PROGRESS_SECONDS = 1.0
 _ESTIMATE_SECONDS = 10.0  # of self-play, after which a new run tells how long a cycle takes
 _TRIAL_GAMES = 16  # enough for a batch, to try the speed of learning
@@ -133,18 +133,14 @@ class SelfPlayRun(Run):
         self.save()
 
     def _write_random_games(self, count: int) -> None:
-        number = 1
-        portion = []
-        for done, game in enumerate(random_games(self.settings.games, count, self.settings.cycle.seed), 1):
-            portion.append(game)
-            if len(portion) == _RANDOM_PORTION or done == count:
-                # These names sort before those of self-play. After a kill the same games are made again.
-                path = self.folder.shards / f"000000-{number:03d}{SUFFIX}"
-                games = pack(portion)
-                write_shard(games, path, asdict(ShardFacts.of(games, cycle=0)))
-                portion, number = [], number + 1
-                self.observer.progress(self._phase("random games"), done, count)
+        made = []
+        for game in random_games(self.settings.games, count, self.settings.cycle.seed):
+            made.append(game)
+            if len(made) % _RANDOM_PORTION == 0:
+                self.observer.progress(self._phase("random games"), len(made), count)
                 self.limit.check()
+        games = pack(made)
+        write_shard(games, self.folder.shards / f"000000{SUFFIX}", asdict(ShardFacts.of(games, cycle=0)))
 
     def _next_cycle(self) -> None:
         self.state.cycle += 1

@@ -35,14 +35,10 @@ def random_games(games: GameSettings, count: int, seed: int) -> Iterator[SampleG
         length = play_recorded(board, state, points)
         margin = count_area(board, ownership) - game.komi
         moves = [Move(BLACK if turn % 2 == 0 else WHITE, int(point)) for turn, point in enumerate(points[:length])]
-        yield SampleGame(
-            width=game.width,
-            height=game.height,
+        yield SampleGame.from_game(
+            game,
             # Repetitions are not checked, and neither a button nor a group tax is counted.
             rules=replace(game.rules, ko="SIMPLE", tax="NONE", has_button=False),
-            komi=game.komi,
-            to_move=BLACK,
-            setup=np.zeros(0, np.uint16),
             moves=pack_moves(moves, game.width, game.height),
             winner=Score(margin).winner,
             margin=margin,

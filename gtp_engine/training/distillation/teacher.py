@@ -142,13 +142,8 @@ def label_of(game: Game, found: Judgement, number: int) -> SampleGame:
     sign = 1 if game.to_move == BLACK else -1
     win, loss, no_result = found.value
     value = (win, loss, no_result) if game.to_move == BLACK else (loss, win, no_result)
-    return SampleGame(
-        width=game.width,
-        height=game.height,
-        rules=game.rules,
-        komi=game.komi + game.handicap_bonus,
-        to_move=game.moves[0].colour if game.moves else game.to_move,
-        setup=pack_moves(game.setup_stones, game.width, game.height),
+    return SampleGame.from_game(
+        game,
         moves=pack_moves([*game.moves, move], game.width, game.height),
         winner=UNKNOWN,
         ownership=sign * found.ownership,
