@@ -143,98 +143,81 @@ def test_bad_input_is_one_line(records: Path, tmp_path: Path) -> None:
 
 def test_shards_of_games_are_no_labels(tmp_path: Path) -> None:
     write_shard(pack([sample_game(random_game(1, 5))]), tmp_path / "000001.shard")
-    status, output = invoke("--labels", str(tmp_path), "--out", str(tmp_path / "run"), *QUICK)
-    assert status == 1
+    code, text = invoke("--labels", str(tmp_path), "--out", str(tmp_path / "run"), *QUICK)
+    assert code == 1
     assert (
         f"Error: {tmp_path}: it contains shards, but no labels.json: copy it too if they are labels of a teacher, or "
-        "choose another folder" in output
+        "choose another folder" in text
     )
 
 
 def test_positions_that_would_all_be_held_back_are_refused_before_a_run_begins(records: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    options = [str(records), "--teacher", str(TINY), "--out", str(run)]
-    for arguments, positions, least in (([], "2,100", "2,101"), (["--board-sizes", "5=1,4=2"], "1,500", "1,501")):
-        done = CliRunner().invoke(main, ["learn", *options, *arguments, "--positions", positions.replace(",", "")])
+    for sizes, positions, least in (([], "2,100", "2,101"), (["--board-sizes", "5=1,4=2"], "1,500", "1,501")):
+        options = [str(records), "--teacher", str(TINY), "--out", str(run), *sizes]
+        code, text = invoke(*options, "--positions", positions.replace(",", ""))
         message = (
             f"all labels for {positions} would be held back for validation; ask for {least} or more with --positions"
         )
-        assert (done.exit_code, message in done.stderr) == (1, True)
+        assert (code, message in text) == (1, True)
     assert not (run / "settings.toml").exists() and not (run / "labels").exists()
     assert not all(task.is_held for task in tasks_for(2101, labelling.BOARD_SIZES))
 
 
-def test_a_refused_number_of_positions_does_not_change_the_run(
+def test_too_few_positions_change_neither_a_run_nor_its_labels(
     records: Path, tmp_path: Path, small_tasks: None
 ) -> None:
-    run = tmp_path / "run"
-    sizes = ["--board-sizes", "5=1", *TINY_STUDENT]
-    begun = ["learn", str(records), "--teacher", str(TINY), "--out", str(run), *sizes]
-    assert CliRunner().invoke(main, [*begun, "--positions", "60"]).exit_code == 1
-    assert CliRunner().invoke(main, [*begun, "--positions", "300"]).exit_code == 0
+    run, copy = tmp_path / "run", tmp_path / "copy"
+    begun = [str(records), "--teacher", str(TINY), "--out", str(run), "--board-sizes", "5=1", *TINY_STUDENT]
+    assert invoke(*begun, "--positions", "60")[0] == 1
+    assert invoke(*begun, "--positions", "300")[0] == 0
     before = (run / "settings.toml").read_text()
     for shard in (run / "labels").glob("*.shard"):
         if shard.name != "5x5-00000.shard":
             shard.unlink()
-    done = CliRunner().invoke(main, ["learn", "--out", str(run), "--positions", "60"])
-    assert (done.exit_code, "too few positions to learn from" in done.stderr) == (1, True)
+    copy.mkdir()  # edited by hand
+    (copy / "settings.toml").write_text(before.replace("positions = 300", "positions = 60"))
+    for arguments in (["--out", str(run), "--positions", "60"], ["--out", str(copy)]):
+        code, text = invoke(*arguments)
+        assert (code, "too few positions to learn from" in text) == (1, True)
     assert (run / "settings.toml").read_text() == before
-
-
-def test_edited_settings_that_hold_all_labels_back_are_refused_before_labelling(
-    records: Path, tmp_path: Path, small_tasks: None
-) -> None:
-    run, copy = tmp_path / "run", tmp_path / "copy"
-    sizes = ["--board-sizes", "5=1", *TINY_STUDENT]
-    begun = ["learn", str(records), "--teacher", str(TINY), "--out", str(run), *sizes, "--positions", "300"]
-    assert CliRunner().invoke(main, begun).exit_code == 0
-    text = (run / "settings.toml").read_text()
-    copy.mkdir()
-    (copy / "settings.toml").write_text(text.replace("positions = 300", "positions = 60"))
-    done = CliRunner().invoke(main, ["learn", "--out", str(copy)])
-    assert (done.exit_code, "too few positions to learn from" in done.stderr) == (1, True)
     assert not (copy / "labels").exists()
 
 
 def test_labels_that_exist_already_are_enough_to_learn_from(records: Path, tmp_path: Path, small_tasks: None) -> None:
-    labels = ["--teacher", str(TINY), "--labels", str(tmp_path / "labels"), "--board-sizes", "5=1", "--positions"]
-    assert CliRunner().invoke(main, ["learn", str(records), *labels, "300", "--label-only"]).exit_code == 0
-    run = ["--out", str(tmp_path / "run"), *TINY_STUDENT]
-    done = CliRunner().invoke(main, ["learn", str(records), *labels, "60", *run])
-    assert done.exit_code == 0, done.output
+    labels = [*command(records, tmp_path / "labels")[:-6], "--board-sizes", "5=1", "--positions"]
+    for more in (["300", "--label-only"], ["60", "--out", str(tmp_path / "run"), *TINY_STUDENT]):
+        code, text = invoke(*labels, *more)
+        assert code == 0, text
 
 
-def test_a_filter_that_leaves_no_games_does_not_tie_the_folder_to_it(
-    records: Path, tmp_path: Path, small_tasks: None
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        (["--since", "2090"], "no games to learn from"),
+        (["--teacher", str(NETWORKS / "human.bin.gz")], "choose another network"),
+    ],
+)
+def test_what_fails_before_the_first_label_does_not_tie_the_folder_to_it(
+    wrong: list[str], error: str, records: Path, tmp_path: Path, small_tasks: None
 ) -> None:
-    labels = [str(records), "--teacher", str(TINY), "--labels", str(tmp_path), "--board-sizes", "5=1", "--label-only"]
-    done = CliRunner().invoke(main, ["learn", *labels, "--positions", "120", "--since", "2090"])
-    assert (done.exit_code, "no games to learn from" in done.stderr) == (1, True)
-    done = CliRunner().invoke(main, ["learn", *labels, "--positions", "120"])
-    assert done.exit_code == 0, done.output
-    done = CliRunner().invoke(main, ["learn", *labels, "--positions", "120", "--since", "2090"])
-    assert "contains labels with since = None, not '2090'; choose another folder" in done.stderr
-
-
-def test_a_teacher_that_cannot_teach_does_not_tie_the_folder_to_it(
-    records: Path, tmp_path: Path, small_tasks: None
-) -> None:
-    labels = [str(records), "--labels", str(tmp_path), "--board-sizes", "5=1", "--positions", "120", "--label-only"]
-    done = CliRunner().invoke(main, ["learn", *labels, "--teacher", str(NETWORKS / "human.bin.gz")])
-    assert (done.exit_code, "choose another network" in done.stderr) == (1, True)
-    done = CliRunner().invoke(main, ["learn", *labels, "--teacher", str(TINY)])
-    assert done.exit_code == 0, done.output
+    labels = [*command(records, tmp_path)[:-6], "--board-sizes", "5=1", "--positions", "120", "--label-only"]
+    code, text = invoke(*labels, *wrong)
+    assert (code, error in text) == (1, True)
+    code, text = invoke(*labels)
+    assert code == 0, text
+    name = wrong[0].removeprefix("--")
+    assert re.search(f"contains labels with {name} = .*; choose another folder", invoke(*labels, *wrong)[1])
 
 
 def test_a_warning_names_the_sizes_that_would_only_be_held_back(
     records: Path, tmp_path: Path, small_tasks: None
 ) -> None:
-    options = [str(records), "--teacher", str(TINY), "--labels", str(tmp_path / "labels"), "--label-only"]
-    sizes = ["--board-sizes", "5=3,4=1", "--positions"]
-    text = CliRunner().invoke(main, ["learn", *options, *sizes, "240"]).output
+    options = [*command(records, tmp_path / "labels")[:-6], "--label-only", "--board-sizes", "5=3,4=1", "--positions"]
+    text = invoke(*options, "240")[1]
     assert "warning: all labels for 4x4 will be held back for validation; 241 or more --positions" in text
     assert {task.width for task in tasks_for(241, {(5, 5): 3.0, (4, 4): 1.0}) if not task.is_held} == {4, 5}
-    assert "held back" not in CliRunner().invoke(main, ["learn", *options, *sizes, "241"]).output
+    assert "held back" not in invoke(*options, "241")[1]
 
 
 def test_a_gpu_without_memory_ends_the_labelling_in_one_line(

@@ -68,6 +68,13 @@ def train(run: Path, *options: str, status: int = 0) -> str:
     return ran.output
 
 
+def new_run(tmp_path: Path, **replaced: str) -> RunFolder:
+    """Returns a run of one short cycle without random games, unless other settings are given."""
+    folder = RunFolder(tmp_path / "run")
+    folder.create(miniature.settings(**({"cycles": "1", "games": "12", "random_games": "0"} | replaced)))
+    return folder
+
+
 def test_a_miniature_run_ends_with_a_network_that_beats_its_start(finished: RunFolder) -> None:
     check_whole(finished, miniature.settings())
     last, first = str(finished.network(3)), str(finished.network(0))
@@ -273,16 +280,14 @@ def test_games_that_were_finished_when_the_run_is_stopped_are_kept(tmp_path: Pat
             assert observer.messages[-1] == "stopping: the finished games are being collected"
             return super().stop()
 
-    folder, limit, observer = RunFolder(tmp_path / "run"), Limit(), Heard()
-    folder.create(miniature.settings(random_games="0", shard_games="100"))
+    folder, limit, observer = new_run(tmp_path, shard_games="100"), Limit(), Heard()
     run = SelfPlayRun(folder, observer, limit=limit, make_pool=lambda settings, seed: Announced(settings, limit))
     assert not run.go()
     assert [facts.games for facts in shard_facts(folder.shards, 1).values()] == [3]
 
 
 def test_a_piece_is_measured_on_its_own_games(tmp_path: Path) -> None:
-    folder, limit, observer = RunFolder(tmp_path / "run"), Limit(), Heard()
-    folder.create(miniature.settings(random_games="0"))
+    folder, limit, observer = new_run(tmp_path), Limit(), Heard()
     sample = sample_game(random_game(9, 5, moves=10), 9)
     copied = FinishedGame(sample, "(;SZ[5]GN[9])", is_decided=False, is_checked=False, is_upset=False)
     GameWriter(folder.shards, folder.records, 1, cycle=9).add(copied)
@@ -306,8 +311,7 @@ def test_what_is_learned_is_saved_before_the_workers_end(tmp_path: Path) -> None
             self.stopped = self.asked > 4
             super().check()
 
-    folder, limit, observer = RunFolder(tmp_path / "run"), SoonStopped(), Heard()
-    folder.create(miniature.settings(random_games="20"))
+    folder, limit, observer = new_run(tmp_path, random_games="20"), SoonStopped(), Heard()
     with pytest.raises(KeyboardInterrupt):
         SelfPlayRun(folder, observer, limit=limit, make_pool=lambda settings, seed: Interrupted(settings, limit)).go()
     assert SelfPlayRun(folder, Silent()).learner.samples == 4 * 64
@@ -337,22 +341,19 @@ def test_a_full_disk_stops_the_run_and_it_resumes_later(tmp_path: Path, monkeypa
 def test_a_damaged_shard_is_named_and_left_out_and_its_games_are_played_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = RunFolder(tmp_path / "run")
-    settings = miniature.settings(cycles="1", random_games="0")
-    folder.create(settings)
+    folder = new_run(tmp_path, games="48")
     folder.make_ready("train")
     (folder.shards / "000001.shard").write_bytes(b"no shard")
     assert SelfPlayRun(folder, Silent()).go()
     assert capsys.readouterr().err.count("000001.shard: a damaged shard") == 1
     assert folder.log()[0]["damaged_shards"] == 1
-    assert sum(facts.games for facts in shard_facts(folder.shards).values()) >= settings.cycle.games
+    assert sum(facts.games for facts in shard_facts(folder.shards).values()) >= 48
     assert (folder.shards / "000001.shard").read_bytes() == b"no shard"
 
 
 def test_matches_decide_who_plays_and_measure_elo(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
     match = "1\ngames = 6\nvisits = 4\ngate = true\ngate_games = 4\ngate_score = 1.0"  # more than 1 is impossible
-    folder.create(miniature.settings(cycles="2", every=match, games="24"))
+    folder = new_run(tmp_path, cycles="2", every=match)
     assert SelfPlayRun(folder, Silent()).go()
     lines = folder.log()
     assert [(line["player"], line["accepted"], line["against"]) for line in lines] == [
@@ -369,8 +370,7 @@ def test_matches_decide_who_plays_and_measure_elo(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("by_signal", [False, True], ids=["time limit", "Ctrl-C"])
 def test_a_match_stops_soon_and_earlier_losses_are_still_logged(tmp_path: Path, by_signal: bool) -> None:
-    folder = RunFolder(tmp_path / "run")
-    folder.create(miniature.settings(cycles="1", every="1\ngames = 30\nvisits = 5000", random_games="0"))
+    folder = new_run(tmp_path, every="1\ngames = 30\nvisits = 5000")
 
     class StopInMatch(Observer):
         def progress(
@@ -397,9 +397,8 @@ def test_a_match_stops_soon_and_earlier_losses_are_still_logged(tmp_path: Path, 
     assert line["evaluations_per_s"] is None and line["rate"] is None  # of the first piece
 
 
-def test_the_learning_rate_falls_to_its_end_whatever_the_settings_were_before(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
-    folder.create(miniature.settings(cycles="1", games="12", random_games="0"))
+def test_a_prolonged_run_lets_the_learning_rate_fall_to_its_end_but_keeps_its_network(tmp_path: Path) -> None:
+    folder = new_run(tmp_path)
     assert SelfPlayRun(folder, Silent()).go()
     text = folder.settings_file.read_text().replace("samples = 6400", "samples = 640")
     folder.settings_file.write_text(text.replace("cycles = 1", "cycles = 3"))
@@ -408,21 +407,13 @@ def test_the_learning_rate_falls_to_its_end_whatever_the_settings_were_before(tm
     learn = miniature.settings().learn
     assert rates[-1] == pytest.approx(learn.last_rate * learn.learning_rate)
     assert rates[-1] < rates[1] < learn.learning_rate
-
-
-def test_a_network_cannot_become_another_one(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
-    folder.create(miniature.settings(cycles="1", games="12", random_games="0"))
-    assert SelfPlayRun(folder, Silent()).go()
-    text = folder.settings_file.read_text()
     folder.settings_file.write_text(text.replace("b1c16", "b2c16"))
     assert "the run's network is not a b2c16" in train(folder.path, status=1)
 
 
 def test_a_run_keeps_the_heads_that_it_began_with(tmp_path: Path) -> None:
-    settings = miniature.settings(cycles="1", games="12", random_games="0")
-    folder = RunFolder(tmp_path / "run")
-    folder.create(settings)
+    folder = new_run(tmp_path)
+    settings = folder.settings()
     usual = parse_config(settings.network)
     # Networks of this name had another value head when the run began.
     head = replace(usual.value, ownership=replace(usual.value.ownership, height=3, width=3))
@@ -465,8 +456,6 @@ def test_wrong_folders_and_settings_are_one_line(tmp_path: Path) -> None:
 
 
 def test_the_error_for_a_state_of_another_version_names_what_to_do(finished: RunFolder, tmp_path: Path) -> None:
-    import torch
-
     data = torch.load(finished.state_file, weights_only=True)
     data["card"]["format"] = "gtp_engine run 0"
     folder = RunFolder(tmp_path / "run")
