@@ -23,8 +23,7 @@ from common import records_of
 from gtp_engine.evaluate.batch import Evaluation, load_network
 from gtp_engine.game.game import Game
 from gtp_engine.sgf import SgfError
-from gtp_engine.training.data.game_records import Unusable, read_record
-from gtp_engine.training.validation import is_held
+from gtp_engine.training.data.game_records import Unusable, is_held, read_record
 
 FIRST_MOVE = 10  # openings are alike
 
