@@ -1,16 +1,23 @@
-"""Game records as training data: which are used, and the targets from their results."""
+"""Game records as training data: which are used, and the targets from their results and from rollouts."""
 
 import math
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
+from making import sample_game
 
-from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.game.coords import BLACK, WHITE, point_at
+from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
 from gtp_engine.game.scoring import Score
-from gtp_engine.sgf import GameRecord, read_sgf_games
+from gtp_engine.sgf import GameRecord, SgfError, read_sgf_games
+from gtp_engine.training.data import sgf_dataset
 from gtp_engine.training.data.game_records import Filters, Unusable, rank_of, read_record
-from gtp_engine.training.data.samples import DRAW, UNKNOWN, WHITE_BIT
+from gtp_engine.training.data.ownership import label_ownership
+from gtp_engine.training.data.samples import DRAW, UNKNOWN, WHITE_BIT, pack
+from gtp_engine.training.data.sgf_dataset import find_source_files
 
 MOVES = ";B[ee];W[gc];B[cg];W[cc];B[gg]"
 
@@ -135,3 +142,69 @@ def test_numbers_are_those_of_the_shared_archives(shared: object) -> None:
     games = [read_record(game) for game in read_sgf_games(b"\n".join(lines), name="aeb.sgfs")]
     held = np.array([(game.number >> 32) % 20 == 0 for game in games])
     assert not held.any()
+
+
+def test_a_file_that_unpacks_to_gigabytes_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sgf_dataset, "LARGEST_MEMBER", 100)
+    with zipfile.ZipFile(tmp_path / "games.zip", "w") as archive:
+        archive.writestr("bomb.sgf", b"0" * 101)
+        archive.writestr("game.sgf", b"0" * 100)
+    (source,) = find_source_files([tmp_path / "games.zip"], print)
+    errors: list[object] = []
+    assert [(name, len(content)) for name, content in source.read(errors.append)] == [
+        (f"{tmp_path / 'games.zip'}:game.sgf", 100)
+    ]
+    assert errors == [f"{tmp_path / 'games.zip'}:bomb.sgf: unpacks to 101 bytes, at most 100 are read"]
+
+
+def test_names_are_shown_without_escape_sequences(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "games.zip", "w") as archive:
+        archive.writestr("\x1b[31mred.sgf", b"(;)")
+    (source,) = find_source_files([tmp_path / "games.zip"], print)
+    assert [name for name, _ in source.read(print)] == [f"{tmp_path / 'games.zip'}:?[31mred.sgf"]
+
+
+def test_a_damaged_archive_in_a_folder_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "damaged.zip").write_bytes(b"PK\x03\x04 cut off")
+    (tmp_path / "game.sgf").write_bytes(b"(;)")
+    errors: list[str] = []
+    (source,) = find_source_files([tmp_path], errors.append)
+    assert source.files == ((tmp_path / "game.sgf", ""),)
+    (error,) = errors
+    assert error.startswith(f"{tmp_path / 'damaged.zip'}: not a zip archive, or damaged")
+    with pytest.raises(SgfError, match="not a zip archive"):
+        find_source_files([tmp_path / "damaged.zip"], errors.append)
+
+
+def two_walls(dead_stone: bool) -> Game:
+    """Black has the four columns on the left, white the three on the right; a white stone may be dead on the left."""
+    game = Game(7, komi=0.5)
+    for y in range(7):
+        game.play(BLACK, point_at(3, y, 7))
+        game.play(WHITE, point_at(4, y, 7))
+    if dead_stone:
+        game.play(BLACK, point_at(1, 2, 7))
+        game.play(WHITE, point_at(1, 4, 7))
+    return game
+
+
+EXPECTED = np.tile([1, 1, 1, 1, -1, -1, -1], 7)
+
+
+@pytest.mark.parametrize("dead_stone", [False, True])
+@pytest.mark.parametrize(("margin", "is_confirmed"), [(6.5, True), (4.5, True), (0.5, False), (float("nan"), False)])
+def test_scores_that_rollouts_confirm(dead_stone: bool, margin: float, is_confirmed: bool) -> None:
+    games = label_ownership(pack([sample_game(two_walls(dead_stone), margin=margin)]))
+    games.check()
+    assert games.games["ownership_unit"].tolist() == [is_confirmed]
+    np.testing.assert_array_equal(games.ownership, EXPECTED if is_confirmed else [])
+
+
+def test_what_is_known_stays() -> None:
+    known = np.full(49, -1, np.int8)
+    game = two_walls(False)
+    samples = [sample_game(game, margin=0.0), sample_game(game, ownership=known), sample_game(game, margin=6.5)]
+    games = label_ownership(pack(samples))
+    games.check()
+    assert games.games["ownership_unit"].tolist() == [0, 1, 1]
+    np.testing.assert_array_equal(games.ownership, np.concatenate((known, EXPECTED)))

@@ -1,32 +1,43 @@
-"""Self-play: in this process with a small network, and `gtp_engine selfplay` as a process of its own."""
+"""Self-play: in this process with a small network, how games are counted, in workers, and as `gtp_engine selfplay`."""
 
+import os
 import re
 import signal
 import subprocess
 import sys
 import time
 from functools import partial
+from multiprocessing import Pipe
 from pathlib import Path
+from unittest.mock import Mock
 
 import miniature
 import numpy as np
 import pytest
 import torch
+from drawn_positions import game_of
+from making import random_game, sample_game
 
 from gtp_engine.evaluate.factory import make_evaluator
-from gtp_engine.game.coords import BLACK, WHITE
+from gtp_engine.game.coords import BLACK, WHITE, point_of_index
+from gtp_engine.game.game import Game
+from gtp_engine.game.rules import RULESETS
 from gtp_engine.network.config import parse_config
 from gtp_engine.network.katago_file import write_katago_file
 from gtp_engine.network.model import Model
 from gtp_engine.sgf import GameRecord, read_sgf_games
+from gtp_engine.training import workers as selfplay_workers
 from gtp_engine.training.data.loader import Samples
+from gtp_engine.training.data.random_games import random_games
 from gtp_engine.training.data.rows import LOSS, WIN
-from gtp_engine.training.data.samples import DRAW, SampleGame, pack, pack_moves
+from gtp_engine.training.data.samples import DRAW, INDEX_BITS, WHITE_BIT, SampleGame, pack, pack_moves
 from gtp_engine.training.data.shards import read_shard
 from gtp_engine.training.endings import score_game
-from gtp_engine.training.selfplay import FinishedGame, SelfPlay
-from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.limit import ProcessLostError
+from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay
+from gtp_engine.training.settings import GameSettings, MachineSettings, RunSettings
 from gtp_engine.training.settings_toml import parse_settings
+from gtp_engine.training.workers import LocalPool, _Member
 
 LIMIT = 400  # seconds; the first start may compile the core
 SELFPLAY = [sys.executable, "-m", "gtp_engine", "selfplay", "--network", "none", "--workers", "1", "--seed", "3"]
@@ -232,3 +243,90 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     blocked = tmp_path / "file" / "games"
     assert f"Error: cannot create folder {blocked}/" in selfplay(blocked, "--games", "1", status=1)
+
+
+# Black's chain at the top has two eyes and owns the rest of its side; the white stone inside is certainly dead.
+DEAD_STONE = """
+    . X . X . o
+    X X X X X X
+    O O O O O O
+    . O . O O O
+    O O O O . O
+"""
+
+
+@pytest.mark.parametrize(("rules", "margin"), [("chinese", 12 - 18 - 1), ("tromp-taylor", 10 - 19 - 1)])
+def test_stones_that_are_proven_dead_come_off_where_players_may_agree(rules: str, margin: float) -> None:
+    ending = score_game(game_of(DEAD_STONE, rules, komi=1.0))
+    assert (ending.margin, ending.winner) == (margin, WHITE)
+    assert ending.ownership[:6].tolist() == ([1] * 6 if rules == "chinese" else [1, 1, 1, 1, 0, -1])
+    assert ending.ownership[6:].tolist() == [1] * 6 + [-1] * 18
+
+
+def test_an_empty_board_is_nobodys() -> None:
+    ending = score_game(Game(5, rules=RULESETS["chinese"], komi=0.0))
+    assert (ending.margin, ending.winner) == (0.0, 0)
+    assert not ending.ownership.any()
+
+
+def test_random_games_are_legal_and_counted_exactly() -> None:
+    rules = ["tromp-taylor", "chinese", "aga-button", "stone-scoring"]
+    settings = GameSettings(sizes={"7": 1.0, "9x6": 1.0}, rules=rules, wide_komi_share=0.5)
+    games = list(random_games(settings, 60, seed=5))
+    assert {(game.width, game.height) for game in games} == {(7, 7), (9, 6)}
+    assert len({game.komi for game in games}) > 5
+    for sample in games:
+        game = Game(sample.width, sample.height, rules=sample.rules, komi=sample.komi)
+        for packed in sample.moves:
+            point = point_of_index(int(packed & INDEX_BITS), game.width, game.height)
+            assert game.is_legal(point)
+            assert (WHITE if packed & WHITE_BIT else BLACK) == game.to_move
+            game.play(game.to_move, point)
+        assert game.is_over
+        ending = score_game(game)
+        assert (ending.margin, ending.winner) == (sample.margin, sample.winner)
+        assert sample.ownership is not None
+        np.testing.assert_array_equal(ending.ownership, sample.ownership)
+
+
+def test_a_seed_repeats_random_games() -> None:
+    first, second = (list(random_games(GameSettings(), 3, seed)) for seed in (1, 1))
+    assert all(np.array_equal(a.moves, b.moves) for a, b in zip(first, second, strict=True))
+    assert not np.array_equal(first[0].moves, first[1].moves)
+
+
+SETTINGS = RunSettings(games=GameSettings(sizes={"5": 1.0}), machine=MachineSettings(workers=1, concurrency=2))
+
+
+@pytest.mark.parametrize(
+    ("number", "how"),
+    [
+        (signal.SIGKILL, "killed by a user, or by the system because it was out of memory"),
+        (signal.SIGSEGV, r"ended by signal 11 \(Segmentation fault\)"),
+    ],
+)
+def test_the_end_of_a_lost_process_is_reported(number: signal.Signals, how: str) -> None:
+    with LocalPool(SETTINGS, seed=1) as workers:
+        workers.play("none", 1)
+        os.kill(workers._members[0].process.pid, number)
+        with pytest.raises(ProcessLostError, match=f"self-play worker lost: {how}$"):
+            while True:
+                list(workers.collect(60.0))
+
+
+def test_a_stop_keeps_finished_games_although_workers_are_lost_or_do_not_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(selfplay_workers, "_PATIENCE_SECONDS", 0.1)
+    workers = LocalPool(SETTINGS, seed=1)
+    pipes, ends = zip(*(Pipe() for _ in range(3)), strict=True)
+    workers._members = [_Member(Mock(exitcode=1), pipe, None, is_playing=True) for pipe in pipes]
+    lost, _, playing = ends
+    sample = sample_game(random_game(1, 5, moves=10), 1)
+    game = FinishedGame(sample, "(;SZ[5])", is_decided=False, is_checked=False, is_upset=False)
+    lost.close()
+    playing.send(([game], Counts()))
+    assert [game.sample.number for game in workers.stop()] == [1]
+    workers.close()
+    with pytest.raises(EOFError):  # it is not called again, and ends
+        playing.recv()

@@ -1,15 +1,21 @@
-"""What a run tells about itself: how long a cycle takes, how strong its networks are, what it has reached."""
+"""What a run tells about itself: how long a cycle takes, how strong its networks are, its curves and its summary."""
 
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import miniature
 import pytest
+from running import curves
 
+from gtp_engine.base.errors import UserError
 from gtp_engine.game.game import Game
 from gtp_engine.games.elo import Tally, elo_difference
+from gtp_engine.network.library import default_networks
+from gtp_engine.training.event_files import EventFiles
+from gtp_engine.training.limit import Limit
 from gtp_engine.training.new_run import settings_from_options
 from gtp_engine.training.pace import PlayingPace, duration_text, first_estimate, measured_pace
 from gtp_engine.training.report.curves import COLOURS
@@ -26,7 +32,7 @@ from gtp_engine.training.settings import (
     SearchSettings,
     WindowSettings,
 )
-from gtp_engine.training.strength import elo_fields, last_rated
+from gtp_engine.training.strength import elo_fields, last_rated, play_match
 from gtp_engine.training.summary import summary
 
 
@@ -222,3 +228,51 @@ def test_a_short_game_is_shown_on_fewer_boards(count: int, captions: list[str]) 
         game.play(game.to_move, point)
 
     assert re.findall(r"<figcaption>moves (.*?)</figcaption>", _boards("a game", game)) == captions
+
+
+LINES = [
+    {"cycle": 1, "seconds": 60, "network": "0001.bin.gz", "accepted": True, "losses": {"policy": 3.5}},
+    {"cycle": 2, "seconds": 130, "network": "0002.bin.gz", "accepted": True, "losses": {"policy": 3.0}, "elo": 80.5},
+]
+
+
+def test_a_resumed_run_repeats_no_point(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    EventFiles(tmp_path, []).add(LINES[0])
+    EventFiles(tmp_path, LINES[:1]).add(LINES[1])  # killed, and resumed
+    assert curves(tmp_path) == {"losses/policy": [(1, 60, 3.5), (2, 130, 3.0)], "elo": [(2, 130, 80.5)]}
+
+
+def test_runs_without_cycles_count_samples(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    line = {"samples": 640, "seconds": 9.5, "losses": {"policy": 3.0}, "validation": {"top1": 0.25}}
+    EventFiles(tmp_path, []).add(line)
+    assert curves(tmp_path) == {"losses/policy": [(640, 9.5, 3.0)], "validation/top1": [(640, 9.5, 0.25)]}
+
+
+def test_without_tensorboard_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    EventFiles(tmp_path / "tensorboard", LINES).add(LINES[0])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kept", [None, 0, 1000])
+def test_a_network_that_is_missing_or_damaged_is_named_with_what_helps(kept: int | None, tmp_path: Path) -> None:
+    folder, whole = RunFolder(tmp_path), next(iter(default_networks())).read_bytes()
+    folder.network(0).parent.mkdir()
+    folder.network(5).write_bytes(whole)
+    if kept is not None:
+        folder.network(0).write_bytes(whole[:kept])
+    problem = "missing" if kept is None else "damaged"
+    message = f"{folder.network(0)} is {problem}, and a match needs it: restore it from a copy, or set every = 0"
+    with pytest.raises(UserError) as error:
+        play_match(folder, RunSettings(), (5, 0), 2, threads=1, limit=Limit(None), on_game=lambda _: None)
+    assert str(error.value).startswith(message)
+
+
+def test_a_part_of_the_work_ends_when_the_whole_is_stopped_but_not_by_its_time() -> None:
+    whole = Limit(0)
+    part = Limit(1, whole)
+    assert whole.is_over() and not part.is_over()
+    whole.stopped = True
+    assert part.is_over()

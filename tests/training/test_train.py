@@ -20,8 +20,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 from making import random_game, sample_game
-from running import check_whole, children_of
-from tensorboard_curves import curves
+from running import check_whole, children_of, curves
 
 from gtp_engine.base import interrupts
 from gtp_engine.cli import main
