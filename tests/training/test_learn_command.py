@@ -26,7 +26,7 @@ from gtp_engine.sgf import GameRecord
 from gtp_engine.training import limit, record_run
 from gtp_engine.training import run as learning_run
 from gtp_engine.training.data.game_records import Filters
-from gtp_engine.training.data.sgf_dataset import find_source_files, read_sgf_dataset
+from gtp_engine.training.data.sgf_dataset import SgfDataset, find_source_files, read_sgf_dataset
 from gtp_engine.training.data.shards import read_notes
 from gtp_engine.training.learner import LossNotFinite
 from gtp_engine.training.limit import Limit, ProcessLostError, Stopped
@@ -63,10 +63,15 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(*arguments: str) -> str:
+def run(*arguments: str, status: int = 0) -> str:
     result = CliRunner().invoke(main, ["learn", *arguments])
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == status, result.output
     return result.output
+
+
+def read(source: Path, shards: Path, filters: Filters, errors: list[str] | None = None) -> SgfDataset:
+    on_error = print if errors is None else errors.append
+    return read_sgf_dataset([source], shards, filters, on_error=on_error, on_progress=lambda *now: True)
 
 
 @pytest.mark.parametrize(
@@ -125,9 +130,8 @@ def test_fewer_samples_than_are_learned_are_refused(games: Path, tmp_path: Path)
     out = str(tmp_path / "run")
     run(str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "960")
     RunFolder(tmp_path / "run").log_file.write_text("")  # it may have fewer samples than the state, which counts
-    refused = CliRunner().invoke(main, ["learn", "--out", out, "--samples", "96"])
-    assert refused.exit_code == 1
-    assert refused.stderr == f"Error: {out}: 960 samples are learned already; choose more --samples than that\n"
+    refused = run("--out", out, "--samples", "96", status=1)
+    assert refused == f"Error: {out}: 960 samples are learned already; choose more --samples than that\n"
     assert "done" in run("--out", out)  # the settings are as they were
 
 
@@ -153,33 +157,29 @@ def test_a_piece_ends_with_a_measurement_and_a_line_of_results(
     report = tmp_path / "report.html"
     assert run("--out", out, "--report", str(report)).splitlines() == [f"wrote {report}; open it in a browser"]
     assert results in report.read_text()
-    refused = CliRunner().invoke(main, ["learn", *arguments[:-1], "0"])
-    assert refused.exit_code == 2 and "'--minutes': invalid number '0': expected a number above 0" in refused.output
-    assert CliRunner().invoke(main, ["learn", "--out", out, "--compare", out]).exit_code == 2
+    refused = run(*arguments[:-1], "0", status=2)
+    assert "'--minutes': invalid number '0': expected a number above 0" in refused
+    assert "--compare needs --report" in run("--out", out, "--compare", out, status=2)
 
 
 def test_no_game_is_an_error(games: Path, tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, ["learn", str(games), "--out", str(tmp_path / "run"), "--rank", "1p", *SMALL])
-    assert result.exit_code == 1
-    assert "no games to learn from: 63 records read (rank: 62, damaged: 1)" in result.output.replace("\n", " ")
+    text = run(str(games), "--out", str(tmp_path / "run"), "--rank", "1p", *SMALL, status=1)
+    assert "no games to learn from: 63 records read (rank: 62, damaged: 1)" in text.replace("\n", " ")
 
 
 def test_games_that_are_all_held_back_are_an_error(
     games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(record_run, "is_held", lambda numbers: np.ones(len(numbers), bool))
-    result = CliRunner().invoke(
-        main, ["learn", str(games), "--out", str(tmp_path / "run"), "--board-size", "7", *SMALL]
-    )
-    assert result.exit_code == 1
-    assert "nothing to learn: 1 game read, all held back for validation; add more games" in result.stderr
+    text = run(str(games), "--out", str(tmp_path / "run"), "--board-size", "7", *SMALL, status=1)
+    assert "nothing to learn: 1 game read, all held back for validation; add more games" in text
 
 
 def test_a_file_without_games_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "games.txt"
     file.touch()
-    result = CliRunner().invoke(main, ["learn", str(file), "--out", str(tmp_path / "run"), *SMALL])
-    assert result.exit_code == 1 and "expected a folder, or a file that ends in" in result.output
+    text = run(str(file), "--out", str(tmp_path / "run"), *SMALL, status=1)
+    assert "expected a folder, or a file that ends in" in text
 
 
 def test_a_name_that_is_not_utf_8_is_one_line(tmp_path: Path) -> None:
@@ -191,8 +191,8 @@ def test_a_name_that_is_not_utf_8_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_wrong_network_is_reported_at_once(games: Path, tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, ["learn", str(games), "--out", str(tmp_path / "run"), "--config", "large"])
-    assert result.exit_code == 1 and "unknown architecture 'large'" in result.output
+    text = run(str(games), "--out", str(tmp_path / "run"), "--config", "large", status=1)
+    assert "unknown architecture 'large'" in text
     assert not (tmp_path / "run").exists()
 
 
@@ -206,8 +206,7 @@ def test_learning_can_start_from_another_network(games: Path, tmp_path: Path) ->
     written = (network, second / "networks" / "b1c8.bin.gz")
     before, after = (load_network(path).values["trunk.conv.weight"] for path in written)
     assert np.allclose(before, after, atol=1e-6)
-    mistaken = CliRunner().invoke(main, ["learn", *again, "--config", "b1c8"])
-    assert mistaken.exit_code == 2 and "choose --from or --config, not both" in mistaken.output
+    assert "choose --from or --config, not both" in run(*again, "--config", "b1c8", status=2)
 
 
 def test_a_network_that_cannot_be_trained_is_reported_before_games_are_read(tmp_path: Path) -> None:
@@ -216,18 +215,14 @@ def test_a_network_that_cannot_be_trained_is_reported_before_games_are_read(tmp_
     (tmp_path / "damaged.bin.gz").write_bytes(b"no network")
     for name, message in (("people", "it imitates humans"), ("damaged", "damaged.bin.gz")):
         start = str(tmp_path / f"{name}.bin.gz")
-        arguments = [str(tmp_path), "--from", start, "--out", str(tmp_path / "run"), *SMALL[2:]]
-        result = CliRunner().invoke(main, ["learn", *arguments])
-        assert result.exit_code == 1 and message in result.output
+        assert message in run(str(tmp_path), "--from", start, "--out", str(tmp_path / "run"), *SMALL[2:], status=1)
         assert not (tmp_path / "run").exists(), "the folder is free for another network"
 
 
 def test_another_run_in_the_folder_is_an_error(games: Path, tmp_path: Path) -> None:
-    out = str(tmp_path / "run")
-    run(str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "64")
-    arguments = ["learn", str(games), "--out", out, *SMALL, "--board-size", "5", "--samples", "64", "--seed", "2"]
-    result = CliRunner().invoke(main, arguments)
-    assert result.exit_code == 1 and "contains a run with seed = 1, not 2" in result.output
+    arguments = [str(games), "--out", str(tmp_path / "run"), *SMALL, "--board-size", "5", "--samples", "64"]
+    run(*arguments)
+    assert "contains a run with seed = 1, not 2" in run(*arguments, "--seed", "2", status=1)
 
 
 class Quiet(Observer):
@@ -288,8 +283,8 @@ def test_a_run_belongs_to_one_command(games: Path, tmp_path: Path) -> None:
     RunFolder(tmp_path / "selfplay").create(miniature.settings())
     result = CliRunner().invoke(main, ["train", str(tmp_path / "records")])
     assert result.exit_code == 1 and "a run of `learn`; resume it with that command" in result.output
-    result = CliRunner().invoke(main, ["learn", str(games), "--out", str(tmp_path / "selfplay")])
-    assert result.exit_code == 1 and "a run of `train`; resume it with that command" in result.output
+    text = run(str(games), "--out", str(tmp_path / "selfplay"), status=1)
+    assert "a run of `train`; resume it with that command" in text
     assert RunFolder(tmp_path / "selfplay").settings() == miniature.settings()
 
 
@@ -314,18 +309,16 @@ def test_settings_edited_by_hand_hold_and_conflict_with_options(games: Path, tmp
     assert RecordRun(folder, Quiet()).go()
     text = folder.settings_file.read_text()
     folder.settings_file.write_text(text.replace("learning_rate = 0.002", "learning_rate = 0.001"))
-    command = ["learn", "--out", str(folder.path), "--samples", "960"]
-    run(*command[1:])  # prolongs the run; what the options do not name is read from the file
+    command = ["--out", str(folder.path), "--samples", "960"]
+    run(*command)  # prolongs the run; what the options do not name is read from the file
     settings, lines = folder.settings(), folder.log()
     assert (settings.learn.learning_rate, settings.learn.samples, lines[-1]["samples"]) == (0.001, 960, 960)
     (line,) = (line for line in lines if line["samples"] == 800)
     assert line["learning_rate"] == pytest.approx(0.001 * (0.01 + 0.99 * (1 - 800 / 960) / 0.5))
-    result = CliRunner().invoke(main, [*command, "--learning-rate", "0.002"])
-    assert result.exit_code == 1
-    assert "contains a run with learning_rate = 0.001, not 0.002: leave the option out" in result.output
+    text = run(*command, "--learning-rate", "0.002", status=1)
+    assert "contains a run with learning_rate = 0.001, not 0.002: leave the option out" in text
     folder.settings_file.write_text(folder.settings_file.read_text().replace("least_moves = 5", "least_moves = 6"))
-    result = CliRunner().invoke(main, command)
-    assert result.exit_code == 1 and "least_moves differ from those of the games that the run has" in result.output
+    assert "least_moves differ from those of the games that the run has" in run(*command, status=1)
 
 
 def log_of(folder: Path) -> list[dict[str, object]]:
@@ -445,25 +438,17 @@ def test_a_damaged_shard_is_made_again(games: Path, tmp_path: Path) -> None:
     assert len(shards) == len(find_source_files([games], print)) == 2
     shards[0].write_bytes(shards[0].read_bytes()[:-5])
     errors: list[str] = []
-    settings = folder.settings().records.filters()
-    found = read_sgf_dataset(
-        [games], tmp_path / "games", settings, on_error=errors.append, on_progress=lambda *now: True
-    )
+    found = read(games, tmp_path / "games", folder.settings().records.filters(), errors)
     assert found.games.game_count == 59
     assert os.fspath(shards[0]) in errors[0] and "made again" in errors[0]
     assert sum(read_notes(shard)["read"] for shard in shards) == found.read == 63
-    other = read_sgf_dataset(  # other filters: the records are read again
-        [games], tmp_path / "games", Filters(moves=5), on_error=errors.append, on_progress=lambda *now: True
-    )
-    assert other.games.game_count == 60
+    other = read(games, tmp_path / "games", Filters(moves=5))
+    assert other.games.game_count == 60, "with other filters the records are read again"
 
 
 def test_files_that_have_changed_are_read_again(tmp_path: Path) -> None:
     def count() -> int:
-        found = read_sgf_dataset(
-            [tmp_path / "games"], tmp_path / "shards", Filters(moves=1), on_error=print, on_progress=lambda *now: True
-        )
-        return found.games.game_count
+        return read(tmp_path / "games", tmp_path / "shards", Filters(moves=1)).games.game_count
 
     record = tmp_path / "games" / "b.sgf"
     record.parent.mkdir()
@@ -499,8 +484,6 @@ def test_an_unreadable_file_does_not_affect_others(tmp_path: Path) -> None:
     place = data.index(b"(;", data.index(b"1.sgf"))
     archive.write_bytes(data[:place] + b"!" + data[place + 1 :])
     errors: list[str] = []
-    found = read_sgf_dataset(
-        [archive], tmp_path / "shards", Filters(moves=5), on_error=errors.append, on_progress=lambda *now: True
-    )
+    found = read(archive, tmp_path / "shards", Filters(moves=5), errors)
     assert found.games.game_count == 2 and found.skipped == {"damaged": 1}
     assert len(errors) == 1 and "games.zip:1.sgf: " in errors[0] and "CRC" in errors[0]
