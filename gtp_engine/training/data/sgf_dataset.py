@@ -50,14 +50,11 @@ class SourceFiles:
 
     def state(self) -> str:
         """Returns a hash of the files' names, sizes and modification times; if it differs, they are read again."""
-        facts = {}
-        for path in dict.fromkeys(path for path, _ in self.files):
-            with suppress(OSError):
-                facts[path] = path.stat()
         digest = hashlib.sha256()
         for path, member in self.files:
-            known = facts.get(path)
-            digest.update(repr((str(path), member, known and (known.st_size, known.st_mtime_ns))).encode())
+            with suppress(OSError):
+                known = path.stat()
+                digest.update(repr((str(path), member, known.st_size, known.st_mtime_ns)).encode())
         return digest.hexdigest()
 
     def read(self, fail: Callable[[object], None]) -> Iterator[tuple[str, bytes]]:

@@ -393,7 +393,7 @@ def _claim_and_make(
         if labels is None:
             return None
         rate = len(labels) / (time.perf_counter() - start)
-        write_shard(pack(labels), path, {"task": task.name, "teacher": settings.teacher, "labels": len(labels)})
+        write_shard(pack(labels), path, {"teacher": settings.teacher, "labels": len(labels)})
     return f"{task.name}: {plural(len(labels), 'label')}, {rate:.1f} positions/s"
 
 
