@@ -5,7 +5,9 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from configparser import ConfigParser
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -124,14 +126,38 @@ def test_modules_import_from_lower_floors_only() -> None:
     assert wrong == []
 
 
-def imported_modules(path: Path, package: tuple[str, ...]) -> set[str]:
-    """Modules of the package that a file imports, absolutely or relatively."""
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Imports inside functions count, those for type checkers alone do not."""
+    paths = {path.relative_to(ROOT).with_suffix("").parts: path for path in (ROOT / "gtp_engine").rglob("*.py")}
+    modules = {".".join(parts).removesuffix(".__init__"): (parts[:-1], path) for parts, path in paths.items()}
+    graph = {
+        name: {found for found in imported_modules(path, package, checked=False) if found in modules} - {name}
+        for name, (package, path) in modules.items()
+    }
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
+
+
+def imported_modules(path: Path, package: tuple[str, ...], *, checked: bool = True) -> set[str]:
+    """Modules of the package that a file imports, absolutely or relatively; `checked` includes those for type checkers.
+
+    Of `from .module import name` these are the module and, if it is a module itself, the name.
+    """
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(ast.parse(path.read_text()), checked):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             base = list(package[: len(package) - node.level + 1]) if node.level else []
             module = ".".join(base + ([node.module] if node.module else []))
-            found |= {module} | {f"{module}.{alias.name}" for alias in node.names}
+            found |= {f"{module}.{alias.name}" for alias in node.names}
+            if node.module:
+                found.add(module)
     return {name for name in found if name.startswith("gtp_engine.")}
+
+
+def nodes(tree: ast.AST, checked: bool) -> Iterator[ast.AST]:
+    """Yields all nodes of a tree, those below `if TYPE_CHECKING:` only if they are wanted."""
+    for node in ast.iter_child_nodes(tree):
+        if checked or not (isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"):
+            yield node
+            yield from nodes(node, checked)
