@@ -15,7 +15,7 @@ from kept_results import WORK
 
 from gtp_engine.base.system import configure_process
 from gtp_engine.cli.speed import bare_rate
-from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.game.coords import colour_letter, vertex
 from gtp_engine.game.game import Game
 from gtp_engine.games.gtp_client import GtpClient

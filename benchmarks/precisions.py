@@ -19,7 +19,7 @@ from record_distance import distances, positions_of
 from gtp_engine.base.system import configure_process
 from gtp_engine.cli.speed import natural_position, network_inputs
 from gtp_engine.evaluate.batch import load_network
-from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.game.game import Game
 from gtp_engine.network.library import find_network
 

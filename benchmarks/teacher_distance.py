@@ -24,7 +24,7 @@ from gtp_engine.training.data.samples import GameSet
 from gtp_engine.training.distillation.labels import read_labels
 from gtp_engine.training.learner import Learner
 from gtp_engine.training.losses import Loss, distances
-from gtp_engine.training.settings import LearnerSettings
+from gtp_engine.training.run_settings import LearnerSettings
 
 COLUMNS = ("off_policy", "off_winrate", "off_lead", "slope", "off_ownership")
 

@@ -24,7 +24,7 @@ from gtp_engine.cli.options import variable
 from gtp_engine.game.rules import RULESETS, Rules
 from gtp_engine.gtp.commands import COMMANDS as GTP_COMMANDS
 from gtp_engine.search.parameters import SearchParameters, default_parameters
-from gtp_engine.training.settings import RunSettings, SearchSettings
+from gtp_engine.training.run_settings import RunSettings, SearchSettings
 
 DOCS = Path(__file__).parent
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

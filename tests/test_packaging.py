@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from configparser import ConfigParser
 from graphlib import TopologicalSorter
@@ -124,6 +125,11 @@ def test_modules_import_from_lower_floors_only() -> None:
             if target != own and FLOOR_OF.get(target, -1) >= FLOOR_OF[own]:
                 wrong.append(f"{'.'.join(parts)} imports {module}")
     assert wrong == []
+
+
+def test_a_name_leads_to_at_most_two_modules() -> None:
+    names = Counter(path.name for path in (ROOT / "gtp_engine").rglob("[!_]*.py"))
+    assert [name for name, count in names.items() if count > 2] == []
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

@@ -81,7 +81,7 @@ class Schedulers:
 
 
 def _model(network: str, evaluator: Evaluator) -> dict[str, Any]:
-    from ..evaluate.network import NetworkEvaluator
+    from ..evaluate.network_evaluator import NetworkEvaluator
 
     assert isinstance(evaluator, NetworkEvaluator)
     return {

@@ -14,7 +14,7 @@ from ..base.interrupts import end_on_signals
 from ..base.settings import like, meanings, setting, settings_of
 from ..network.library import find_network
 from ..play.settings import NETWORK
-from ..training.settings import OF_RECORDS, LearnSettings, MachineSettings, RecordSettings, parse_size
+from ..training.run_settings import OF_RECORDS, LearnSettings, MachineSettings, RecordSettings, parse_size
 from .command import command
 from .common_options import BOARD_SIZE, MINUTES
 from .defaults import is_given
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..training.ddp import ProcessGroup
     from ..training.limit import Limit
     from ..training.run_folder import RunFolder
-    from ..training.settings import RunSettings
+    from ..training.run_settings import RunSettings
 
 _OWN_FOLDER = "named after the network, in the user's data folder"
 _START = "Start from this network instead: a file or a name."

@@ -16,8 +16,8 @@ from ..play.settings import EngineSettings
 from ..terminal.words import SHOWN_VALUES
 from .command import command
 from .common_options import search_options
+from .first_game import close_engine, first_game
 from .players_options import DEFAULTS, PlayersOptions
-from .saved_game import close_engine, first_game
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from .outputs import new_folder
 from .players_options import PlayersOptions
 
 if TYPE_CHECKING:
-    from ..training.settings import RunSettings
+    from ..training.run_settings import RunSettings
 
 RULES_NAME = Text(None, "rules", lambda: RULESETS)
 _TERMINAL_SECONDS, _LINE_SECONDS = 1.0, 30.0  # between two reports of progress
@@ -119,7 +119,7 @@ def selfplay(options: SelfPlayOptions) -> None:
 def _settings(options: SelfPlayOptions) -> "RunSettings":
     """Returns the file's settings, or the defaults, with the options applied; BadParameter for a wrong --set."""
     from ..training.new_run import given_settings
-    from ..training.settings import RunSettings
+    from ..training.run_settings import RunSettings
 
     settings = given_settings(None, options.settings) or RunSettings()
     games, search, machine = settings.games, settings.search, settings.machine

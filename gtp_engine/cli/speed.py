@@ -21,7 +21,7 @@ from ..search.search import Search
 
 if TYPE_CHECKING:
     from ..evaluate.inputs import Inputs
-    from ..evaluate.network import NetworkEvaluator
+    from ..evaluate.network_evaluator import NetworkEvaluator
 
 CPU_BATCHES = (1, 2, 4, 8, 16, 32)
 GPU_BATCHES = (*CPU_BATCHES, 64, 128, 256)
@@ -119,7 +119,7 @@ def measure(evaluator: "NetworkEvaluator", game: Game, settings: EngineSettings)
     Yields:
         One measurement per number of threads and batch size.
     """
-    from ..evaluate.network import NetworkEvaluator
+    from ..evaluate.network_evaluator import NetworkEvaluator
 
     path, device, precision = Path(settings.network), evaluator.device, evaluator.precision
     on_cpu = device == "cpu"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..training.ddp import ProcessGroup
     from ..training.run_folder import RunFolder
-    from ..training.settings import RunSettings
+    from ..training.run_settings import RunSettings
     from ..training.workers import SelfPlayPool
 
 

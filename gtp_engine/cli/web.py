@@ -15,8 +15,8 @@ from ..base.system import EXIT_INTERRUPTED
 from ..play.settings import EngineSettings
 from .command import command
 from .common_options import search_options
+from .first_game import close_engine, first_game
 from .players_options import DEFAULTS, PlayersOptions
-from .saved_game import close_engine, first_game
 
 if TYPE_CHECKING:
     from ..web.server import Server

@@ -24,7 +24,7 @@ from ..network.library import find_network
 from .choices import AUTO
 from .evaluator import ALL_SYMMETRIES, Evaluator
 from .features import new_workspace, position_of
-from .network import NetworkEvaluator
+from .network_evaluator import NetworkEvaluator
 from .policy import Policy
 from .row import EvaluationRow
 

@@ -37,6 +37,6 @@ def make_evaluator(
     from ..network.library import find_network
 
     path = find_network(network)
-    from .network import NetworkEvaluator
+    from .network_evaluator import NetworkEvaluator
 
     return NetworkEvaluator(path, threads=threads, device=device, precision=precision, cache_megabytes=cache_megabytes)

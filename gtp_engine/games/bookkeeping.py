@@ -12,8 +12,8 @@ from ..base.errors import UserError
 from ..base.files import folder_lock, write_text
 from ..game.game import Game
 from ..sgf import GameRecord, write_sgf
+from .match_settings import MatchSettings
 from .results import GameResult, MatchResult
-from .settings import MatchSettings
 
 SETTINGS_FILE = "match.json"
 RESULTS_FILE = "results.jsonl"

@@ -18,10 +18,10 @@ from ..play.clock import NO_LIMIT, gtp_settings
 from ..sgf import GameRecord
 from .bookkeeping import MatchBook, OnGame, match_record, open_book
 from .gtp_client import GtpClient
+from .match_settings import MOVES_PER_POINT, MatchSettings, players_by_colour
 from .openings import Openings
 from .referee import Conditions, Outcome, play_game
 from .results import FAULTS, GameResult, MatchResult
-from .settings import MOVES_PER_POINT, MatchSettings, players_by_colour
 from .sprt import Sprt, as_sprt
 
 # How long the threads may take to end their engines.

@@ -30,10 +30,10 @@ from ..search.report import SearchReport
 from ..search.scheduler import Scheduler
 from ..search.search import Search
 from .bookkeeping import MatchBook, OnGame, match_record, open_book
+from .match_settings import MOVES_PER_POINT, MatchSettings, players_by_colour
 from .openings import Openings
 from .results import EndReason, GameResult, MatchResult
 from .runner import EndRules, GameInProgress, GameRunner, PlannedSearch, tree_megabytes
-from .settings import MOVES_PER_POINT, MatchSettings, players_by_colour
 
 _END_RULES = EndRules(MOVES_PER_POINT, winrate=0.97, positions=6, earliest=0.25, resigns=True)
 # Searches whose visits fit into a tree: it keeps those of earlier searches that are still below the root.

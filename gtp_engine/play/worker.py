@@ -33,7 +33,7 @@ from .status import chain_statuses, find_dead, in_their_own_turn
 
 if TYPE_CHECKING:
     from ..evaluate.batch import Evaluation
-    from ..evaluate.network import NetworkEvaluator
+    from ..evaluate.network_evaluator import NetworkEvaluator
 
 logger = logging.getLogger(__name__)
 
@@ -66,8 +66,8 @@ class SearchWorker:
             network: The evaluator (`evaluate.factory`).
             threads: The number of CPU threads of the evaluator.
             seed: The seed of everything random; None for a different one each time.
-            device: The device of a network (`evaluate.network`).
-            precision: The precision of a network (`evaluate.network`).
+            device: The device of a network (`evaluate.network_evaluator`).
+            precision: The precision of a network (`evaluate.network_evaluator`).
             strict: Whether a board too large for the network is a UserError; otherwise rollouts play on it.
         """
         self.network_name = network
@@ -110,7 +110,7 @@ class SearchWorker:
         """
         if self.network_name in WITHOUT_NETWORK:
             raise UserError("this needs a network: start the engine with --network NAME")
-        from ..evaluate.network import NetworkEvaluator
+        from ..evaluate.network_evaluator import NetworkEvaluator
 
         evaluator = self.evaluator()
         assert isinstance(evaluator, NetworkEvaluator)

@@ -23,8 +23,8 @@ from ..base.errors import UserError, error_text
 from ..base.system import available_cpus, configure_process
 from ..evaluate.choices import ROLLOUTS
 from .limit import ProcessLostError
+from .run_settings import RunSettings
 from .selfplay import Counts, FinishedGame
-from .settings import RunSettings
 from .workers import Played, SelfPlayPool, SelfPlayWorker, worker_error
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from .data.loader import Loader, Samples, loader_threads
 from .ddp import ProcessGroup
 from .learner import Learner
 from .limit import RESOURCE_ERRORS
-from .settings import LearnerSettings
+from .run_settings import LearnerSettings
 
 logger = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from ..network.stored import RawOutputs
 from .data.loader import Tensors, on_device
 from .ddp import ProcessGroup
 from .losses import Loss, Means, accuracies, losses, total
-from .settings import LearnerSettings
+from .run_settings import LearnerSettings
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 STATE = "learner 1"  # version of `Learner.state`

@@ -30,7 +30,7 @@ from ..network.outputs import no_result_possible, short_term_errors
 from ..network.stored import RawOutputs
 from .data import rows
 from .data.loader import Tensors
-from .settings import LossWeights
+from .run_settings import LossWeights
 
 # Points from which a score's error counts linearly instead of quadratically (KataGo's metrics_pytorch.py).
 SCORE_DELTA, STDEV_DELTA, LEAD_DELTA = 12.0, 10.0, 8.0

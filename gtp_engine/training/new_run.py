@@ -14,7 +14,7 @@ from ..network.library import find_network, load_network, network_name
 from .distillation.labels import FACTS, check_labels, check_some_are_learned, wanted_labels
 from .presets import preset_file
 from .run_folder import RunFolder
-from .settings import DECAYS, OF_RECORDS, RATES, RecordSettings, RunSettings
+from .run_settings import DECAYS, OF_RECORDS, RATES, RecordSettings, RunSettings
 from .settings_toml import read_settings
 
 logger = logging.getLogger(__name__)

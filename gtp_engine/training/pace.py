@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .run_settings import RunSettings
 from .selfplay import Counts
-from .settings import RunSettings
 
 _RECENT = 5  # cycles whose durations are averaged; matches are played in some of them only
 # Moves of a game per point of the board, before any game has ended: those of networks that have learned nothing yet.

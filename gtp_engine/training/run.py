@@ -29,7 +29,7 @@ from .learner import MEASURED_SAMPLES, Learner, Measure, faster_precision, rate_
 from .limit import Limit, Stopped
 from .observer import Observer
 from .run_folder import RunFolder
-from .settings import LearnerSettings
+from .run_settings import LearnerSettings
 
 SAVE_SECONDS = 120.0  # between checkpoints: the most training that a kill can cost
 _REPORT_SECONDS = 1.0  # between two reports of progress

@@ -25,7 +25,7 @@ from ..base.errors import UserError
 from ..base.files import LOCK, folder_lock, write_text
 from ..network.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from ..network.model import Model
-from .settings import RunSettings
+from .run_settings import RunSettings
 from .settings_toml import read_settings, to_toml
 
 FORMAT = "gtp_engine run 1"

@@ -1,8 +1,7 @@
 """Self-play: plays many games at the same time and makes a sample of each of them.
 
-Random choices (`settings.GameSettings`, `SearchSettings`) make the games and the samples varied: board, rules and komi;
-first moves drawn from the policy; noise in the search; full searches for some moves, cheap ones for the others (Wu
-2019, section 3.1). A decided game is played to its end with cheap searches, so that every game has a true result.
+Random choices (`run_settings`) make the games and the samples varied: board, rules and komi; first moves drawn from the
+policy; noise in the search; full searches for some moves, cheap ones for the others (Wu 2019, section 3.1). A decided game is played to its end with cheap searches, so that every game has a true result.
 """
 
 from collections.abc import Callable, Collection
@@ -24,7 +23,7 @@ from ..sgf import GameRecord
 from .data.random_games import new_game
 from .data.samples import SampleGame
 from .endings import score_game
-from .settings import RunSettings
+from .run_settings import RunSettings
 
 # Searches whose visits fit into a tree: it keeps those of earlier searches that are still below the root.
 _TREE_SEARCHES = 4

@@ -8,8 +8,8 @@ from pathlib import Path
 from ..base.messages import plural
 from ..base.system import WAIT_SECONDS, available_cpus
 from .limit import Limit
+from .run_settings import RunSettings
 from .selfplay import Counts
-from .settings import RunSettings
 from .storage import GameWriter, total
 from .workers import LocalPool, SelfPlayPool
 

@@ -10,7 +10,7 @@ from ..game.coords import check_board_size
 from ..game.rules import Rules, as_rules, check_komi
 from ..network.library import find_network
 from ..sgf import GameRecord, read_sgf
-from .settings import CycleSettings, GameSettings, MachineSettings, RunSettings, SearchSettings, parse_size
+from .run_settings import CycleSettings, GameSettings, MachineSettings, RunSettings, SearchSettings, parse_size
 from .workers import SelfPlayWorker
 
 

@@ -31,9 +31,9 @@ from .observer import Observer
 from .pace import FIRST_MOVES_PER_POINT, PlayingPace, first_estimate, measured_pace
 from .run import SAVE_SECONDS, Run
 from .run_folder import RunFolder
+from .run_settings import LearnerSettings, RunSettings
 from .selfplay import Counts
 from .selfplay_games import play_games
-from .settings import LearnerSettings, RunSettings
 from .storage import GameWriter, ShardFacts, shard_facts, total
 from .strength import elo_fields, last_rated, play_match
 from .workers import LocalPool, SelfPlayPool

@@ -13,7 +13,7 @@ import tomlkit
 from ..base.errors import UserError
 from ..base.fields import unknown
 from ..base.settings import accepted, comment_of, settings_of
-from .settings import RunSettings, sections_of
+from .run_settings import RunSettings, sections_of
 
 VERSION = 1  # of the file
 _COMMENT_WIDTH = 100

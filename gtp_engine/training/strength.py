@@ -13,7 +13,7 @@ from ..network.katago_file import NetworkFileError
 from ..network.library import load_network
 from .limit import Limit
 from .run_folder import RunFolder
-from .settings import RunSettings
+from .run_settings import RunSettings
 
 # Added to the wins and to the losses of a match before the score is converted to Elo, so that Elo and its interval are
 # always finite.

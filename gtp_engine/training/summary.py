@@ -7,7 +7,7 @@ from ..games.elo import wilson_interval
 from .log_table import value_of
 from .pace import duration_text
 from .run_folder import RunFolder
-from .settings import RunSettings
+from .run_settings import RunSettings
 from .storage import shard_facts, total
 
 # What the sentence says of a measurement on held-back games: the field, its title, and how it is written.

@@ -25,8 +25,8 @@ from ..base.system import available_cpus, configure_process
 from ..evaluate.evaluator import Evaluator
 from ..evaluate.factory import make_evaluator
 from .limit import RESOURCE_ERRORS, ProcessLostError
+from .run_settings import RunSettings
 from .selfplay import Counts, FinishedGame, SelfPlay
-from .settings import RunSettings
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from gtp_engine.analysis.answers import answer
 from gtp_engine.analysis.protocol import Conversation
 from gtp_engine.analysis.query import Defaults, Query, parse_query
 from gtp_engine.base.errors import UserError
-from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.evaluate.rollouts.evaluator import RolloutEvaluator
 from gtp_engine.evaluate.uniform import UniformEvaluator
 from gtp_engine.search.parameters import SearchParameters

@@ -30,7 +30,7 @@ from gtp_engine.analysis.rank_estimate import (
 )
 from gtp_engine.analysis.reviewer import review
 from gtp_engine.evaluate.batch import Evaluation
-from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.evaluate.row import LEAD, POLICY, EvaluationRow, row_columns
 from gtp_engine.game.coords import BLACK, PASS, WHITE, index_of_point
 from gtp_engine.game.game import Game

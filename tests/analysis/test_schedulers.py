@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gtp_engine.analysis.schedulers import Schedulers
-from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.game.game import Game
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.search.parameters import SearchParameters

@@ -9,7 +9,7 @@ from gtp_engine.base.fields import Range
 from gtp_engine.base.settings import accepted, check, comment_of, like, meanings, setting, settings_of
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.search.parameters import SearchParameters
-from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.run_settings import RunSettings
 
 
 @dataclass(frozen=True)

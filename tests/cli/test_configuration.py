@@ -18,14 +18,14 @@ from gtp_engine.cli.command import command
 from gtp_engine.cli.common_options import GameOptions, search_options
 from gtp_engine.cli.config import TEMPLATE
 from gtp_engine.cli.defaults import settings_of, use_configuration
+from gtp_engine.cli.first_game import saved_game
 from gtp_engine.cli.katago_options import KataGoOptions
 from gtp_engine.cli.players_options import PlayersOptions
-from gtp_engine.cli.saved_game import saved_game
 from gtp_engine.network.library import bundled_folder, list_networks, network_name
 from gtp_engine.play.ranks import Rank
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.training.run_folder import RunFolder
-from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.run_settings import RunSettings
 from gtp_engine.training.settings_toml import to_toml
 
 

@@ -15,7 +15,7 @@ from gtp_engine.evaluate import batch
 from gtp_engine.evaluate.batch import Evaluation, evaluate_games, load_network
 from gtp_engine.evaluate.evaluator import ALL_SYMMETRIES
 from gtp_engine.evaluate.features import new_workspace, position_of
-from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.evaluate.row import EvaluationRow
 from gtp_engine.game.game import Game
 

@@ -17,7 +17,7 @@ from compiled import needs_int8
 from gtp_engine.base.errors import UserError
 from gtp_engine.evaluate import calibration, runner
 from gtp_engine.evaluate.calibration import find_or_make_quantised, find_quantised, make_quantised
-from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.evaluate.runner import make_runner
 from gtp_engine.network.katago_file import read_katago_file
 from gtp_engine.network.quantisation import Loss, Positions, block_of, quantisable, save_quantised

@@ -24,7 +24,7 @@ from gtp_engine.network.model import Model
 from gtp_engine.play.engine import Engine
 from gtp_engine.play.settings import EngineSettings
 from gtp_engine.search.parameters import SearchParameters, default_parameters
-from gtp_engine.training.settings import GameSettings, RunSettings
+from gtp_engine.training.run_settings import GameSettings, RunSettings
 
 SETTINGS = EngineSettings(threads=1, seed=1, visits=3, device="cpu", precision="float32")
 OF_NETWORKS = default_parameters("a network")

@@ -14,7 +14,7 @@ from golden_records import Record, position_of
 from gtp_engine.evaluate.features import new_workspace
 from gtp_engine.evaluate.features import position_of as complete
 from gtp_engine.evaluate.human_profile import metadata_row, parse_profile, profile_name
-from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.evaluate.row import EvaluationRow
 from gtp_engine.game.coords import BLACK, WHITE
 from gtp_engine.game.game import Game

@@ -11,7 +11,7 @@ import pytest
 from gtp_engine.base.errors import UserError
 from gtp_engine.evaluate import features
 from gtp_engine.evaluate.learned_rules import ALL_RULES, code_of, nearest_rules, show_batch
-from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.evaluate.row import EvaluationRow
 from gtp_engine.game.board import BOARD
 from gtp_engine.game.coords import BLACK, PASS, WHITE, index_of_point, parse_vertex

@@ -21,7 +21,7 @@ from gtp_engine.evaluate.decode import decode_outputs, output_scale
 from gtp_engine.evaluate.evaluator import ALL_SYMMETRIES
 from gtp_engine.evaluate.features import LADDER_BYTES, new_workspace
 from gtp_engine.evaluate.features import position_of as complete
-from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.evaluate.row import UNKNOWN, EvaluationRow, row_columns
 from gtp_engine.evaluate.runner import find_device
 from gtp_engine.evaluate.torch_runner import TorchRunner

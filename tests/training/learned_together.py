@@ -18,7 +18,7 @@ from gtp_engine.training.data.samples import pack
 from gtp_engine.training.ddp import ProcessGroup
 from gtp_engine.training.follower import run_follower, start_followers
 from gtp_engine.training.learner import Learner
-from gtp_engine.training.settings import LearnerSettings
+from gtp_engine.training.run_settings import LearnerSettings
 
 BATCH, STEPS = 12, 5
 

@@ -1,6 +1,6 @@
 """Settings of runs that take seconds, for tests."""
 
-from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.run_settings import RunSettings
 from gtp_engine.training.settings_toml import parse_settings
 
 SETTINGS = """

@@ -7,7 +7,7 @@ from pathlib import Path
 from gtp_engine.sgf import GameRecord, read_sgf_games
 from gtp_engine.training.data.shards import read_shard
 from gtp_engine.training.run_folder import RunFolder
-from gtp_engine.training.settings import RunSettings
+from gtp_engine.training.run_settings import RunSettings
 from gtp_engine.training.storage import shard_facts
 
 

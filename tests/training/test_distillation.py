@@ -13,7 +13,7 @@ from making import random_game, sample_game, write_records
 from reference_outputs import predict
 
 from gtp_engine.evaluate.features import new_workspace, position_of
-from gtp_engine.evaluate.network import NetworkEvaluator
+from gtp_engine.evaluate.network_evaluator import NetworkEvaluator
 from gtp_engine.game.coords import BLACK, EMPTY, WHITE, point_of_index
 from gtp_engine.game.game import Game
 from gtp_engine.game.rules import RULESETS
@@ -33,7 +33,7 @@ from gtp_engine.training.distillation.walks import Judgement, PlayedWalk, drawn_
 from gtp_engine.training.limit import Limit
 from gtp_engine.training.losses import distances, losses, total
 from gtp_engine.training.observer import Observer
-from gtp_engine.training.settings import LossWeights
+from gtp_engine.training.run_settings import LossWeights
 
 NETWORKS = Path(__file__).parents[1] / "data" / "networks"
 TINY = NETWORKS / "tiny.bin.gz"

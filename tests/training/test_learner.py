@@ -17,7 +17,7 @@ from gtp_engine.training.data.loader import Loader, Samples
 from gtp_engine.training.data.samples import GameSet, pack
 from gtp_engine.training.learner import Learner, LossNotFinite, playing_network, rate_at
 from gtp_engine.training.losses import losses
-from gtp_engine.training.settings import LearnerSettings, LossWeights
+from gtp_engine.training.run_settings import LearnerSettings, LossWeights
 
 SETTINGS = LearnerSettings(batch_size=32, warm_up=320, average=320, learning_rate=5e-3)
 

@@ -34,8 +34,8 @@ from gtp_engine.training.data.samples import DRAW, INDEX_BITS, WHITE_BIT, Sample
 from gtp_engine.training.data.shards import read_shard
 from gtp_engine.training.endings import score_game
 from gtp_engine.training.limit import ProcessLostError
+from gtp_engine.training.run_settings import GameSettings, MachineSettings, RunSettings
 from gtp_engine.training.selfplay import Counts, FinishedGame, SelfPlay
-from gtp_engine.training.settings import GameSettings, MachineSettings, RunSettings
 from gtp_engine.training.settings_toml import parse_settings
 from gtp_engine.training.workers import LocalPool, _Member
 

@@ -10,7 +10,7 @@ from gtp_engine.base.settings import comment_of, settings_of
 from gtp_engine.training.data.game_records import Filters
 from gtp_engine.training.new_run import settings_from_options
 from gtp_engine.training.presets import NAMES, preset_file
-from gtp_engine.training.settings import RunSettings, SearchSettings, WindowSettings, sections_of
+from gtp_engine.training.run_settings import RunSettings, SearchSettings, WindowSettings, sections_of
 from gtp_engine.training.settings_toml import parse_settings, read_settings, to_toml
 
 MINI = read_settings(preset_file("mini"))

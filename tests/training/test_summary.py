@@ -23,8 +23,7 @@ from gtp_engine.training.report.page import write_report
 from gtp_engine.training.report.sample_game import _boards
 from gtp_engine.training.report.tables import differing_settings, table_of_log
 from gtp_engine.training.run_folder import RunFolder, RunState
-from gtp_engine.training.selfplay import Counts
-from gtp_engine.training.settings import (
+from gtp_engine.training.run_settings import (
     CycleSettings,
     LearnSettings,
     MatchSettings,
@@ -32,6 +31,7 @@ from gtp_engine.training.settings import (
     SearchSettings,
     WindowSettings,
 )
+from gtp_engine.training.selfplay import Counts
 from gtp_engine.training.strength import elo_fields, last_rated, play_match
 from gtp_engine.training.summary import summary
 

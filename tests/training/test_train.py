@@ -34,9 +34,9 @@ from gtp_engine.training.limit import Limit
 from gtp_engine.training.new_run import RunConflictError, begin_self_play
 from gtp_engine.training.observer import Observer
 from gtp_engine.training.run_folder import RunFolder, RunState
+from gtp_engine.training.run_settings import RunSettings
 from gtp_engine.training.selfplay import Counts, FinishedGame
 from gtp_engine.training.selfplay_run import SelfPlayRun
-from gtp_engine.training.settings import RunSettings
 from gtp_engine.training.storage import GameWriter, shard_facts
 from gtp_engine.training.workers import SelfPlayPool
 

@@ -16,7 +16,7 @@ from ..arguments import SYNTAX_ERROR, colour, expect, integer, is_colour, number
 from ..formats import Fields, cgos_line, kata_line, lz_line, with_unvisited
 from ..protocol import GtpError
 from ..session import Session, command
-from .play import commit
+from .moves import commit
 
 if TYPE_CHECKING:
     from ...evaluate.batch import Evaluation

@@ -14,7 +14,7 @@ from ..arguments import colour, coloured_points, expect
 from ..formats import grid, influence, main_line, visit_map, win_rate_map
 from ..protocol import GtpError
 from ..session import Session, command
-from .board import expect_empty, play_all, set_up
+from .position import expect_empty, play_all, set_up
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,7 +14,7 @@ from ...evaluate.rollouts.rollout import MOVE_CAP_PER_POINT, count_area, play_re
 from ...game.coords import BLACK, WHITE
 from ...game.game import Game, Move
 from ...game.scoring import Score
-from ..settings import GameSettings
+from ..run_settings import GameSettings
 from .samples import SampleGame, pack_moves
 
 

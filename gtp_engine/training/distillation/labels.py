@@ -36,7 +36,7 @@ from ..data.sgf_dataset import read_sgf_dataset
 from ..data.shards import SUFFIX, ShardError, read_notes, read_shard, read_shards, shard_files, write_shard
 from ..limit import Limit, Stopped
 from ..observer import Observer, reading_progress
-from ..settings import RunSettings, parse_size
+from ..run_settings import RunSettings, parse_size
 from .teacher import Teacher, load_teacher
 from .walks import PlayedWalk, RecordWalk, Walk
 

@@ -13,7 +13,7 @@ from ...base.errors import UserError
 from ...base.system import configure_torch
 from ...evaluate.evaluator import Evaluator
 from ...evaluate.features import new_workspace, position_of
-from ...evaluate.network import NetworkEvaluator
+from ...evaluate.network_evaluator import NetworkEvaluator
 from ...evaluate.row import EvaluationRow
 from ...game.board import BOARD
 from ...game.coords import BLACK, point_of_index

@@ -7,7 +7,7 @@ from typing import Any
 from ...base.settings import settings_of
 from ..log_table import log_table
 from ..new_run import RECORDS
-from ..settings import RunSettings, sections_of
+from ..run_settings import RunSettings, sections_of
 from ..settings_toml import value_text
 
 _ROWS = 40  # of the log: the first and the last ones of a longer log

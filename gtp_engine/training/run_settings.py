@@ -356,7 +356,7 @@ class LossWeights(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerSettings(Section):
-    """How to learn. Most fields are settings of a run (`settings.LearnSettings`), and have their meaning there.
+    """How to learn. Most fields are settings of a run (`LearnSettings`), and have their meaning there.
 
     Attributes:
         batch_size: Samples per step. Larger batches are faster on a GPU, and need a higher learning rate.
