@@ -1,7 +1,8 @@
 """Self-play: plays many games at the same time and makes a sample of each of them.
 
 Random choices (`run_settings`) make the games and the samples varied: board, rules and komi; first moves drawn from the
-policy; noise in the search; full searches for some moves, cheap ones for the others (Wu 2019, section 3.1). A decided game is played to its end with cheap searches, so that every game has a true result.
+policy; noise in the search; full searches for some moves, cheap ones for the others (Wu 2019, section 3.1). A decided
+game is played to its end with cheap searches, so that every game has a true result.
 """
 
 from collections.abc import Callable, Collection
