@@ -158,7 +158,7 @@ def test_a_search_reads_ladders_along_its_lines_as_afresh() -> None:
         game.play(game.to_move, point)
         line.append(game.copy())
     for position in line:
-        child = tree.main_line["first_child"][node]
+        child = tree.nodes["first_child"][node]
         moves = {}
         while child >= 0:
             moves[int(tree.main_line["move"][child])] = child
