@@ -161,8 +161,8 @@ def test_a_search_reads_ladders_along_its_lines_as_afresh() -> None:
         child = tree.nodes["first_child"][node]
         moves = {}
         while child >= 0:
-            moves[int(tree.main_line["move"][child])] = child
-            child = tree.main_line["next_sibling"][child]
+            moves[int(tree.nodes["move"][child])] = child
+            child = tree.nodes["next_sibling"][child]
         point = position.moves[-1].point
         stride = position.width + 1
         move = position.area if point == 0 else (point // stride - 1) * position.width + point % stride - 1
