@@ -149,4 +149,4 @@ def comment_of(section: Any, name: str) -> str:
         text = f" Range: {accepts.low:g} to {high:g}."
     elif (low := getattr(accepts, "low", None)) is not None:
         text = f" Range: {low:g} or more."
-    return f"{meanings(section)[name]}{text}"
+    return f"{meanings(section).get(name, '')}{text}".strip()

@@ -34,7 +34,7 @@ _START = "Start from this network instead: a file or a name."
 def _setting(section: Any, name: str, **more: Any) -> Any:
     """Returns the field of an option for a setting of a run; None if the option is not given."""
     default = getattr(OF_RECORDS if section is LearnSettings else section(), name)
-    about = {"help": first_sentence(meanings(section)[name]), "shown": str(default) if default else None}
+    about = {"help": first_sentence(meanings(section).get(name, "")), "shown": str(default) if default else None}
     return like(section, name, default=None, **{key: value for key, value in {**about, **more}.items() if value})
 
 
@@ -100,7 +100,9 @@ class LearnOptions:
     samples: Any = _setting(LearnSettings, "samples", shown="each once", heading="Training", of_run=True)
     batch_size: Any = _setting(LearnSettings, "batch_size", of_run=True)
     optimizer: Any = _setting(LearnSettings, "optimizer", of_run=True)
-    learning_rate: Any = _setting(LearnSettings, "learning_rate", shown="0.002; sgd: 0.05", of_run=True)
+    learning_rate: Any = _setting(
+        LearnSettings, "learning_rate", accepts=Range(0, above=True), shown="0.002; sgd: 0.05", of_run=True
+    )
     warm_up: Any = _setting(LearnSettings, "warm_up", of_run=True)
     drop_share: Any = _setting(LearnSettings, "drop_share", of_run=True)
     seed: Any = _setting(RecordSettings, "seed")

@@ -1,5 +1,7 @@
 """Settings: what follows from one declaration."""
 
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import pytest
@@ -90,3 +92,8 @@ def test_a_field_may_be_declared_like_another() -> None:
 @pytest.mark.parametrize("section", [SearchParameters, EngineSettings, *map(type, vars(RunSettings()).values())])
 def test_every_setting_has_a_meaning(section: type) -> None:
     assert not settings_of(section).keys() - meanings(section).keys()
+
+
+def test_settings_without_docstrings() -> None:
+    code = "from gtp_engine.training.settings_toml import RunSettings, to_toml; import gtp_engine.cli.learn; "
+    subprocess.run([sys.executable, "-OO", "-c", code + "to_toml(RunSettings())"], check=True)
