@@ -58,7 +58,8 @@ class Range:
             return f"{text} above {self.low:g}" if self.above else f"{text} of {self.low:g} or more"
         if self.above:
             return f"{text} above {self.low:g}, up to {self.high:g}"
-        return f"{text} from {self.low:g} to {self.high:g}"
+        high = self.high if self.whole else f"{self.high:g}"  # 2^62 and 1234567 as they are
+        return f"{text} from {self.low:g} to {high}"
 
     def parse(self, name: str, value: object, *, from_text: bool = True) -> int | float:
         """Checks a number, as `parse_number` does."""

@@ -38,7 +38,7 @@ class PlayersOptions(GameOptions):
     Attributes:
         file: The saved game to continue: a path, or a name in the folder of saved games.
         colour: Your colour; both: for two human players.
-        handicap: Handicap stones for Black; komi becomes 0.5. 0: none.
+        handicap: Handicap stones for Black, 2 to 9; komi becomes 0.5. 0: none.
         resume: Continue the unfinished game that was saved last, or begin a new one.
         move: Continue the saved game after its move N.
         sgf_dir: Folder for saved games.

@@ -118,3 +118,7 @@ def test_unknown_names_come_with_the_nearest(options: dict[str, Any], message: s
 def test_a_guess_is_no_message_where_nothing_is_near() -> None:
     assert did_you_mean("zzz", ["komi"]) == ""
     assert did_you_mean("size", ["sizes", "size_", "komi"]) == "did you mean 'sizes' or 'size_'?"
+
+
+def test_whole_bounds_are_shown_exactly() -> None:
+    assert str(Range(0, 2**62, whole=True)) == "a whole number from 0 to 4611686018427387904"

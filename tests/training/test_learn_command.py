@@ -487,3 +487,9 @@ def test_an_unreadable_file_does_not_affect_others(tmp_path: Path) -> None:
     found = read(archive, tmp_path / "shards", Filters(moves=5), errors)
     assert found.games.game_count == 2 and found.skipped == {"damaged": 1}
     assert len(errors) == 1 and "games.zip:1.sgf: " in errors[0] and "CRC" in errors[0]
+
+
+def test_a_learning_rate_of_zero_is_refused() -> None:
+    result = CliRunner().invoke(main, ["learn", "--learning-rate", "0"])
+    assert result.exit_code == 2
+    assert "expected a number above 0" in result.output
