@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 _OWN_FOLDER = "named after the network, in the user's data folder"
 _START = "Start from this network instead: a file or a name."
+_TEACHER = "Learn the outputs of this larger network: a file or a name."
+_LABELS = "Folder for the teacher's outputs; a run learns all that it contains."
+_SAMPLES = "Positions to learn; a larger number prolongs a run."
+_DROP = "Share of the run, at its end, over which the learning rate decays."
 
 
 def _setting(section: Any, name: str, **more: Any) -> Any:
@@ -83,8 +87,8 @@ class LearnOptions:
     since: Any = _setting(RecordSettings, "since", metavar="DATE", chooses=True)
     until: Any = _setting(RecordSettings, "until", metavar="DATE", chooses=True)
     least_moves: Any = _setting(RecordSettings, "least_moves", chooses=True)
-    teacher: Any = _setting(RecordSettings, "teacher", accepts=NETWORK, heading="Teacher")
-    labels: Any = _setting(RecordSettings, "labels", accepts=FOLDER, shown="in the run's folder")
+    teacher: Any = _setting(RecordSettings, "teacher", accepts=NETWORK, heading="Teacher", help=_TEACHER)
+    labels: Any = _setting(RecordSettings, "labels", accepts=FOLDER, shown="in the run's folder", help=_LABELS)
     positions: Any = _setting(RecordSettings, "positions", chooses=True)
     label_sizes: Any = _setting(
         RecordSettings,
@@ -97,14 +101,14 @@ class LearnOptions:
         chooses=True,
     )
     label_only: bool = setting(False, is_flag=True)
-    samples: Any = _setting(LearnSettings, "samples", shown="each once", heading="Training", of_run=True)
+    samples: Any = _setting(LearnSettings, "samples", shown="each once", heading="Training", help=_SAMPLES, of_run=True)
     batch_size: Any = _setting(LearnSettings, "batch_size", of_run=True)
     optimizer: Any = _setting(LearnSettings, "optimizer", of_run=True)
     learning_rate: Any = _setting(
         LearnSettings, "learning_rate", accepts=Range(0, above=True), shown="0.002; sgd: 0.05", of_run=True
     )
     warm_up: Any = _setting(LearnSettings, "warm_up", of_run=True)
-    drop_share: Any = _setting(LearnSettings, "drop_share", of_run=True)
+    drop_share: Any = _setting(LearnSettings, "drop_share", help=_DROP, of_run=True)
     seed: Any = _setting(RecordSettings, "seed")
     validate: Any = _setting(RecordSettings, "validate", of_run=True)
     minutes: float | None = setting(None, accepts=MINUTES, metavar="N")

@@ -186,7 +186,7 @@ def variable(setting: str) -> str:
 
 def first_sentence(text: str) -> str:
     """Returns the first sentence of a meaning without what stands for no value, for options that may be left out."""
-    return re.split(r"\. |; (?:empty|none|0)\b", text)[0].rstrip(".") + "."
+    return re.split(r"\. |; (?:empty|none|0)\b", text)[0].rstrip(".") + "." if text else ""
 
 
 def parsed(parse: Callable[[str], Any]) -> Callable[[Any], Any]:
