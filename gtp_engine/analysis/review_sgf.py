@@ -58,6 +58,7 @@ def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
 def _main_line(record: GameRecord) -> GameRecord:
     made = GameRecord(record.width, record.height, source=record.source)
     made.change(made.root, _kept(record.root))
+    made.komi = record.komi  # in points: some servers write hundredths, or zi
     node = made.root
     for each in record.main_line[1:]:
         node = made.add(node, _kept(each))

@@ -157,6 +157,13 @@ def test_every_move_has_values_and_only_mistakes_have_comments() -> None:
     assert everything[2].properties == nodes[2].properties
 
 
+def test_the_komi_is_written_in_points() -> None:
+    """Some servers write hundredths or zi, which other programs would take for points."""
+    game = game_of([loss(1, BLACK, E5, E5, 0.0)])
+    game.record.root.set_text("KM", "375")
+    assert (game.record.komi, annotated(game).root.text("KM")) == (7.5, "7.5")
+
+
 def test_a_mistake_has_marks_and_the_better_line_as_a_variation() -> None:
     moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, F6, F6, 0.0), loss(3, BLACK, G7, E5, 2.0)]
     record = annotated(game_of(moves))
