@@ -7,7 +7,7 @@ from it.
 
 import inspect
 import re
-from dataclasses import Field, field, fields, replace
+from dataclasses import Field, field, fields
 from typing import Any, Protocol
 
 from .fields import Flag, Range, Text, Words
@@ -49,7 +49,7 @@ def setting(
             the bounds, true and false, or any text.
         **more: Further metadata: `katago`, KataGo's name of a search parameter; `command`, the only one whose runs the
             setting has an effect on; `changeable`, whether a run that resumes may have another value; and those of
-            `cli.options.option`.
+            `cli.options`.
     """
     if accepts is None:
         kinds = {bool: Flag(), str: Text(), int: Range(low, high, whole=True), float: Range(low, high)}
@@ -115,11 +115,6 @@ def check(section: Any) -> None:
         value = getattr(section, name)
         if value is not item.default:  # most are, and need no check
             object.__setattr__(section, name, accepted(item, value))
-
-
-def changed(section: Any, **values: Any) -> Any:
-    """Returns a copy with those of the values that are not None."""
-    return replace(section, **{name: value for name, value in values.items() if value is not None})
 
 
 def meanings(section: Any) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """Commands as this program shows them: options under headings, the most common ones first, and -q and -v everywhere.
 
-The options of a command are made from dataclasses of settings, its groups (`options`); further ones are those that
-click's decorators add.
+The options of a command are made from dataclasses of settings, its groups (`options`); click's `params` adds others.
 """
 
 import logging
