@@ -63,8 +63,7 @@ def _check_parameters(ctx: click.Context, param: click.Parameter, texts: tuple[s
     """Returns search parameters by name; a wrong one is a bad command line."""
     try:
         given = dict(map(split_setting, texts))
-        for name, value in given.items():
-            SearchParameters().with_value(name, value)
+        SearchParameters().with_values(given)
     except UserError as error:
         raise click.BadParameter(str(error), ctx, param) from error
     return given

@@ -7,7 +7,6 @@ the top. Options that belong together replace each other's values from places th
 """
 
 import datetime
-import functools
 import os
 import tomllib
 from collections.abc import Iterator
@@ -160,7 +159,7 @@ def _use_parameters(ctx: click.Context, table: object) -> None:
 
     if not isinstance(table, dict):
         raise UserError(f"'{SEARCH}' is not a table; write [{SEARCH}]")
-    functools.reduce(lambda parameters, pair: parameters.with_value(*pair), table.items(), SearchParameters())
+    SearchParameters().with_values(table)
     named = {find_parameter(name): value for name, value in table.items()}
     ctx.meta[_PARAMETERS] = ctx.meta.get(_PARAMETERS, {}) | named
 

@@ -255,12 +255,7 @@ def _search_parameters(network: str, given: dict[str, str]) -> "SearchParameters
     """Returns the network's default parameters with those given; None if there are none."""
     from ..search.parameters import default_parameters
 
-    if not given:
-        return None
-    parameters = default_parameters(network)
-    for name, value in given.items():
-        parameters = parameters.with_value(name, value)
-    return parameters
+    return default_parameters(network).with_values(given) if given else None
 
 
 def _remove_unused(folder: Path) -> None:

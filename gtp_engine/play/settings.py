@@ -104,10 +104,7 @@ class EngineSettings:
         Raises:
             UserError: A parameter is unknown or its value invalid.
         """
-        parameters = default_parameters(network)
-        for name, value in self.parameters.items():
-            parameters = parameters.with_value(name, value)
-        return parameters
+        return default_parameters(network).with_values(self.parameters)
 
     def on_board(self, width: int, height: int) -> "EngineSettings":
         """Returns these settings with the evaluator for a board of this size."""

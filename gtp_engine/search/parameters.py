@@ -1,5 +1,6 @@
 """Every number that steers the search, by one name in settings files, `--set` and `kata-set-param`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..base.errors import UserError
@@ -145,6 +146,13 @@ class SearchParameters:
         found = find_parameter(name)
         return replace(self, **{found: accepted(PARAMETERS[found], value, from_text=True)})
 
+    def with_values(self, values: Mapping[str, str | float | bool]) -> "SearchParameters":
+        """Returns a copy with several parameters changed, as `with_value` changes one."""
+        parameters = self
+        for name, value in values.items():
+            parameters = parameters.with_value(name, value)
+        return parameters
+
     def widened(self, noise: float) -> "SearchParameters":
         """Returns a copy that looks more evenly at the root's moves, as KataGo does with this wideRootNoise.
 
@@ -199,15 +207,6 @@ def find_parameter(name: str) -> str:
     if name in _BY_KATAGO_NAME:
         return _BY_KATAGO_NAME[name]
     raise unknown("parameter", name, KNOWN_NAMES, accepted=PARAMETERS)
-
-
-def parse_setting(parameters: SearchParameters, text: str) -> SearchParameters:
-    """Returns the parameters with one `NAME=VALUE` applied.
-
-    Raises:
-        UserError: The form, the name or the value is invalid.
-    """
-    return parameters.with_value(*split_setting(text))
 
 
 def split_setting(text: str) -> tuple[str, str]:

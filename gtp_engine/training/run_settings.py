@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # How searches in self-play differ from those in play: they explore more, and omit what only pays with many visits. The
 # root uses the same policy as the tree, so that root and leaves share batches.
-_PARAMETERS = {"choice": "visits", "symmetry": "random", "c_puct": 1.1, "score_utility": 0.1}
+_PARAMETERS: dict[str, Any] = {"choice": "visits", "symmetry": "random", "c_puct": 1.1, "score_utility": 0.1}
 # AlphaZero's noise (Silver et al. 2018), KataGo's forced playouts (Wu 2019).
 _PUCT = {"root_noise": 0.25, "forced_playouts": 2.0}
 _QUIET = {"root_noise": 0.0, "forced_playouts": 0.0, "gumbel_noise": 0.0}
@@ -99,9 +99,7 @@ class _Parameters:
         """Checks names and values."""
         if not isinstance(value, Mapping):
             raise invalid(name, value, "a table such as { name = number }")
-        parameters = SearchParameters()
-        for parameter, number in value.items():
-            parameters = parameters.with_value(parameter, number)
+        SearchParameters().with_values(value)
         for parameter in map(find_parameter, value):
             if parameter in settings_of(SearchSettings):
                 wanted = 'it, or root = "puct" instead of 0,' if parameter == "gumbel_moves" else "it"
@@ -231,10 +229,7 @@ class SearchSettings(Section):
     def _parameters(
         self, noise: Mapping[str, Any], always: Mapping[str, Any] = MappingProxyType({})
     ) -> SearchParameters:
-        parameters = SearchParameters()
-        for name, value in {**_PARAMETERS, **noise, **self.parameters, **always}.items():
-            parameters = parameters.with_value(name, value)
-        return parameters
+        return SearchParameters().with_values({**_PARAMETERS, **noise, **self.parameters, **always})
 
     def temperature_at(self, moves: int) -> float:
         """Returns the temperature of the choice after a number of moves; 0 for Gumbel, which has its own noise."""
